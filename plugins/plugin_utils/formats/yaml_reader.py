@@ -1,0 +1,231 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads YAML as nodeadm and kubelet do (sigs.k8s.io/yaml 1.6), not as PyYAML does.
+
+Bare C(y) is a boolean, C(010) is 8, C(1e3) is 1000, C(1:30) and dates are strings; keys become strings as in JSON.
+PyYAML supplies the scanner and the parser; what a scalar means, merge keys and limits are decided here.
+Import C(load) from C(.yaml).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from yaml import events
+from yaml.error import Mark, MarkedYAMLError, YAMLError
+from yaml.parser import Parser
+from yaml.reader import Reader, ReaderError
+from yaml.scanner import Scanner
+
+from .yaml_scalars import ScalarError, json_number, key_text, resolve
+
+MAX_DEPTH = 100
+"""Levels of nesting that are read and written; no configuration needs a third of it, and the stack allows it."""
+
+_MAX_ALIASED = 100_000
+"""Values that aliases may add to one document: beyond it the document is a bomb."""
+
+_MERGE_TAG = "tag:yaml.org,2002:merge"
+
+
+class YamlError(ValueError):
+    """What is wrong with a YAML text, or with a value that should become one. C(line) and C(column) start at 1."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        self.message, self.line, self.column = message, line, column
+        super().__init__(message if line is None else f"line {line}, column {column}: {message}")
+
+
+@dataclass
+class _Node:
+    """A parsed value whose meaning is not yet decided. C(value) is text, child nodes, pairs of nodes, or the alias' target."""
+
+    kind: str
+    mark: Mark
+    tag: str | None = None
+    implicit: bool = True
+    value: Any = None
+    children: list[_Node] = field(default_factory=list)
+
+    def error(self, message: str) -> YamlError:
+        return YamlError(message, self.mark.line + 1, self.mark.column + 1)
+
+
+class _Events(Reader, Scanner, Parser):  # type: ignore[misc]
+    """PyYAML's stream of events, with tabs between tokens allowed where libyaml and its Go translation allow them."""
+
+    def __init__(self, text: str) -> None:
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+
+    def scan_to_next_token(self) -> None:
+        """Skip blanks, comments and line ends; a tab only where no indentation can be meant."""
+        if self.index == 0 and self.peek() == "\ufeff":
+            self.forward()
+        while True:
+            while self.peek() == " " or (self.peek() == "\t" and (self.flow_level or not self.allow_simple_key)):
+                self.forward()
+            if self.peek() == "#":
+                while self.peek() not in "\0\r\n\x85\u2028\u2029":
+                    self.forward()
+            if not self.scan_line_break():
+                return
+            if not self.flow_level:
+                self.allow_simple_key = True
+
+
+def load(text: str, *, strict: bool = True) -> Any:
+    """The first document of C(text) as plain data: dict with string keys, list, str, int, float, bool, None.
+
+    strict: refuse keys that stand twice, and keys before a merge key that replaces them; otherwise the later wins, as
+    in nodeadm. An empty text is None. Raises C(YamlError).
+    """
+    for value in _documents(text, strict):
+        return value
+    return None
+
+
+def load_all(text: str, *, strict: bool = True) -> list[Any]:
+    """Every document of C(text), each as C(load) reads it. Raises C(YamlError)."""
+    return list(_documents(text, strict))
+
+
+def _documents(text: str, strict: bool) -> Iterator[Any]:
+    try:
+        source = _Events(text)
+        while not isinstance(event := source.get_event(), events.StreamEndEvent):
+            if isinstance(event, events.DocumentStartEvent):
+                yield _Builder(strict).value(_compose(source), 0)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        message = str(error.problem or error.context or "this is no YAML")
+        raise (YamlError(message, mark.line + 1, mark.column + 1) if mark else YamlError(message)) from error
+    except ReaderError as error:
+        line, column = text.count("\n", 0, error.position) + 1, error.position - text.rfind("\n", 0, error.position)
+        raise YamlError(f"the character U+{ord(error.character):04X} is not allowed", line, column) from error
+    except YAMLError as error:
+        raise YamlError(str(error)) from error
+    except RecursionError as error:
+        raise YamlError("nested too deeply") from error
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, YamlError):
+            raise
+        raise YamlError(f"an escape names no character ({error})") from error
+
+
+def _compose(source: _Events) -> _Node:
+    """The tree of one document. A stack instead of recursion: depth is the writer's choice, not ours."""
+    anchors: dict[str, _Node] = {}
+    root = _Node("root", Mark("", 0, 0, 0, None, None))
+    open_nodes = [root]
+    while not isinstance(event := source.get_event(), events.DocumentEndEvent):
+        if isinstance(event, (events.MappingEndEvent, events.SequenceEndEvent)):
+            open_nodes.pop()
+            continue
+        node = _node_of(event, anchors)
+        open_nodes[-1].children.append(node)
+        if not isinstance(event, events.AliasEvent) and event.anchor is not None:
+            anchors[event.anchor] = node
+        if isinstance(event, (events.MappingStartEvent, events.SequenceStartEvent)):
+            open_nodes.append(node)
+            if len(open_nodes) > MAX_DEPTH + 1:
+                raise node.error(f"nested more than {MAX_DEPTH} levels deep")
+    return root.children[0]
+
+
+def _node_of(event: Any, anchors: dict[str, _Node]) -> _Node:
+    mark = event.start_mark
+    if isinstance(event, events.AliasEvent):
+        target = anchors.get(event.anchor)
+        if target is None:
+            raise YamlError(f"the alias *{event.anchor} has no anchor before it", mark.line + 1, mark.column + 1)
+        return _Node("alias", mark, value=target)
+    # "!" alone means: no tag, and resolve the text even where it is quoted.
+    tag = None if event.tag == "!" else event.tag
+    if isinstance(event, events.ScalarEvent):
+        return _Node("scalar", mark, tag, event.implicit[0], event.value)
+    return _Node("mapping" if isinstance(event, events.MappingStartEvent) else "sequence", mark, tag)
+
+
+class _Builder:
+    """Turns the nodes of one document into values."""
+
+    def __init__(self, strict: bool) -> None:
+        self._strict = strict
+        self._aliased = 0
+        self._alias_depth = 0
+
+    def value(self, node: _Node, depth: int) -> Any:
+        """The value of C(node), which stands C(depth) levels deep once its aliases are followed."""
+        if self._alias_depth:
+            self._aliased += 1
+            if self._aliased > _MAX_ALIASED:
+                raise node.error("aliases multiply the document beyond reason")
+        if depth > MAX_DEPTH:
+            raise node.error(f"nested more than {MAX_DEPTH} levels deep")
+        if node.kind == "scalar":
+            return self._scalar(node)
+        if node.kind == "alias":
+            return self._alias(node, depth)
+        if node.kind == "sequence":
+            return [self.value(child, depth + 1) for child in node.children]
+        result: dict[str, Any] = {}
+        self._fill(node, result, depth)
+        return result
+
+    def _scalar(self, node: _Node) -> Any:
+        try:
+            value = resolve(node.value, node.tag, node.implicit)
+            return json_number(value) if isinstance(value, float) else value
+        except ScalarError as error:
+            raise node.error(str(error)) from error
+
+    def _alias(self, node: _Node, depth: int) -> Any:
+        """The target once more, as a copy: nothing in the result is shared. A cycle ends at C(MAX_DEPTH)."""
+        self._alias_depth += 1
+        value = self.value(node.value, depth)
+        self._alias_depth -= 1
+        return value
+
+    def _fill(self, node: _Node, result: dict[str, Any], depth: int) -> None:
+        """Put the pairs of a mapping into C(result), merge keys at the place where they stand."""
+        own: set[str] = set()
+        for key_node, value_node in zip(node.children[::2], node.children[1::2], strict=True):
+            if _is_merge(key_node):
+                self._merge(key_node, value_node, result, own, depth)
+                continue
+            key = self._key(key_node)
+            if self._strict and key in own:
+                raise key_node.error(f"the key {key!r:.80} stands twice")
+            own.add(key)
+            result[key] = self.value(value_node, depth + 1)
+
+    def _key(self, node: _Node) -> str:
+        target = node.value if node.kind == "alias" else node
+        if target.kind != "scalar":
+            raise node.error("a key must be a string, not a mapping or a list")
+        try:
+            return key_text(resolve(target.value, target.tag, target.implicit))
+        except ScalarError as error:
+            raise node.error(str(error)) from error
+
+    def _merge(self, key_node: _Node, node: _Node, result: dict[str, Any], own: set[str], depth: int) -> None:
+        """Pairs of C(node) (a mapping, or a list of mappings of which the first wins) replace what stands before them."""
+        sources = node.children[::-1] if node.kind == "sequence" else [node]
+        for source in sources:
+            target = source.value if source.kind == "alias" else source
+            if target.kind != "mapping":
+                raise source.error("the merge key << takes a mapping or a list of mappings")
+            merged = self.value(source, depth + 1)
+            replaced = sorted(own & merged.keys())
+            if self._strict and replaced:
+                raise key_node.error(f"the merge key << replaces {replaced[0]!r:.80} before it: put << first")
+            result.update(merged)
+
+
+def _is_merge(node: _Node) -> bool:
+    return node.kind == "scalar" and node.value == "<<" and (node.implicit or node.tag == _MERGE_TAG)
