@@ -1,0 +1,64 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes plain C(pytest) work from a checkout, and says how many examples the property tests try.
+
+The collection is imported by its full name, so the checkout must be seen at C(ansible_collections/nodebootstrap/eks).
+In a checkout that is a symbolic link under C(.cache). Under C(ansible-test) the tree really stands at such a path and
+ansible-test arranges the imports, so nothing is touched.
+
+Two hypothesis settings exist for tests to choose from:
+
+* the default, for one small property;
+* C(settings.get_profile("family")), used as a decorator, for a property over everything that a family renders.
+
+HYPOTHESIS_PROFILE says how many examples each of them tries: C(dev) (while writing), C(ci), C(fuzz).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+UNDER_ANSIBLE_TEST = REPOSITORY.parts[-3:] == ("ansible_collections", "nodebootstrap", "eks")
+
+# profile → (examples of a small property, examples of a family's property)
+EXAMPLES = {"ansible-test": (10, 20), "dev": (50, 200), "ci": (200, 5_000), "fuzz": (2_000, 100_000)}
+
+
+def _register_profiles() -> None:
+    chosen = os.environ.get("HYPOTHESIS_PROFILE") or ("ansible-test" if UNDER_ANSIBLE_TEST else "dev")
+    small, family = EXAMPLES[chosen]
+    common = settings(
+        deadline=None,  # two busy cores make single examples slow, never wrong
+        derandomize=chosen != "fuzz",  # the same checkout gives the same verdict; only fuzzing looks for news
+        database=None,
+        print_blob=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.register_profile("small", common, max_examples=small)
+    settings.register_profile("family", common, max_examples=family)
+    settings.load_profile("small")
+
+
+def _make_importable() -> None:
+    root = REPOSITORY / ".cache"
+    link = root / "ansible_collections" / "nodebootstrap" / "eks"
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.is_symlink() or link.resolve() != REPOSITORY:
+        fresh = link.with_name(f"eks.{os.getpid()}")
+        fresh.symlink_to(REPOSITORY, target_is_directory=True)
+        fresh.replace(link)  # in one step: parallel workers meet here
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    # For the ansible-playbook and ansible-doc processes that tests start.
+    os.environ["ANSIBLE_COLLECTIONS_PATH"] = str(root)
+
+
+_register_profiles()
+if not UNDER_ANSIBLE_TEST:
+    _make_importable()

