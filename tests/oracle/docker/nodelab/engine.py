@@ -1,0 +1,155 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The docker command line, and a running engine behind it.
+
+Nothing here skips: where no engine can be had, `HarnessError` says what to do, and the tests fail.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+#: Debian packages that the harness needs on the machine (the keyring matters on Ubuntu, where Debian's is not installed).
+PACKAGES = ("docker.io", "mmdebstrap", "debian-archive-keyring")
+
+#: Every container and image of ours carries this label.
+LABEL = "nodebootstrap.eks.nodelab"
+
+STARTED_BY_US = Path("/var/log/nodelab-dockerd.log")
+
+
+class HarnessError(RuntimeError):
+    """The laboratory itself failed: no engine, no image, no boot. Never a verdict about the code under test."""
+
+
+def say(message: str) -> None:
+    """One progress line, on the real stderr so that pytest's capture does not hide a minute of silence."""
+    print(f"[nodelab] {message}", file=sys.__stderr__, flush=True)
+
+
+def docker(
+    *arguments: str, input: bytes | None = None, check: bool = True, timeout: float = 120
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the docker CLI; a failing call is a `HarnessError` that shows what docker said."""
+    # The classic builder: BuildKit needs a plugin that Debian's package does not bring.
+    environment = {**os.environ, "DOCKER_BUILDKIT": "0"}
+    try:
+        done = subprocess.run(["docker", *arguments], input=input, capture_output=True, timeout=timeout, env=environment, check=False)
+    except FileNotFoundError:
+        raise HarnessError("the docker command is not installed: apt-get install docker.io") from None
+    except subprocess.TimeoutExpired:
+        raise HarnessError(f"docker {' '.join(arguments[:3])} took longer than {timeout:.0f} s") from None
+    if check and done.returncode != 0:
+        raise HarnessError(f"docker {' '.join(arguments)} exited {done.returncode}:\n{done.stderr.decode(errors='replace').strip()}")
+    return done
+
+
+def answers() -> bool:
+    """Whether an engine answers this user."""
+    if shutil.which("docker") is None:
+        return False
+    return docker("version", "--format", "{{.Server.Version}}", check=False).returncode == 0
+
+
+def wait_for(what: str, condition: Callable[[], bool], seconds: float, interval: float = 0.1) -> None:
+    """Poll until `condition()` holds; `HarnessError` after `seconds`."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > limit:
+            raise HarnessError(f"{what}: not within {seconds:.0f} s")
+        time.sleep(interval)
+
+
+@contextmanager
+def machine_lock(name: str) -> Iterator[None]:
+    """One process of this user at a time (several test runs may share a machine)."""
+    path = Path(f"/tmp/nodelab-{os.getuid()}-{name}.lock")
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def install(packages: Sequence[str]) -> None:
+    """apt-get install, root only."""
+    say(f"installing {' '.join(packages)}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]):
+        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+        if done.returncode != 0:
+            raise HarnessError(f"{' '.join(command)} exited {done.returncode}:\n{done.stderr.decode(errors='replace').strip()}")
+
+
+def ensure() -> None:
+    """Make sure that an engine answers: install and start Debian's when we are root, else say what is missing.
+
+    dockerd started here outlives the test run: starting takes seconds and images stay.
+    """
+    if answers():
+        return
+    if os.getuid() != 0:
+        raise HarnessError(
+            "no Docker engine answers this user, and only root can start one: run `sudo python3 tests/oracle/docker/nodelab up` "
+            "once, or join the group docker where an engine runs"
+        )
+    with machine_lock("engine"):
+        if answers():
+            return
+        if shutil.which("dockerd") is None or shutil.which("docker") is None:
+            install(PACKAGES)
+        say(f"starting dockerd, log in {STARTED_BY_US}")
+        with STARTED_BY_US.open("ab") as log:
+            daemon = subprocess.Popen(["dockerd"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/")
+
+        def up() -> bool:
+            if daemon.poll() is not None:
+                tail = STARTED_BY_US.read_text(errors="replace").splitlines()[-5:]
+                raise HarnessError("dockerd ended at once:\n" + "\n".join(tail))
+            return answers()
+
+        wait_for("dockerd", up, 60, 0.3)
+
+
+def owner() -> str:
+    """This process, named so that another run can tell whether it still lives: boot, PID namespace, PID, start time."""
+    return f"{_here()}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def remove_stale() -> list[str]:
+    """Remove containers whose test run is gone (killed, or the machine restarted); those of live runs stay."""
+    listed = docker("ps", "-aq", "--filter", f"label={LABEL}", "--format", '{{.ID}} {{.Label "' + LABEL + '"}}').stdout.decode()
+    stale = [line.split(" ", 1)[0] for line in listed.splitlines() if " " in line and not _alive(line.split(" ", 1)[1])]
+    if stale:
+        say(f"removing {len(stale)} container(s) of test runs that are gone")
+        docker("rm", "-f", "-v", *stale, check=False)
+    return stale
+
+
+def _here() -> str:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot}/{os.stat('/proc/self/ns/pid').st_ino}"
+
+
+def _started(pid: int) -> str:
+    # Field 22; the command name before it may hold blanks and brackets.
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+
+
+def _alive(label: str) -> bool:
+    here, _, rest = label.rpartition("/")
+    here, _, pid = here.rpartition("/")
+    if here != _here():
+        # Another boot is surely gone; another PID namespace of this boot cannot be judged from here.
+        return here.split("/")[0] == _here().split("/")[0]
+    try:
+        return _started(int(pid)) == rest
+    except (OSError, ValueError, IndexError):
+        return False

@@ -1,0 +1,118 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images from Debian packages alone, no registry: mmdebstrap into `docker import`, then a classic `docker build`.
+
+One image per Debian suite serves as plain node and as cloud-init machine (cloud-init is off unless a container asks for it).
+Tags are digests of the recipe: a changed recipe is a new image, an unchanged one is never built twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from . import engine
+
+HERE = Path(__file__).resolve().parent.parent
+
+#: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init.
+CONTENTS = ("systemd", "systemd-sysv", "dbus", "python3", "iproute2", "curl", "procps", "jq", "cloud-init")
+
+SUITES = ("bookworm", "trixie")
+
+_BOOTSTRAP = (
+    "--quiet",
+    "--variant=minbase",
+    f"--include={','.join(CONTENTS)}",
+    '--aptopt=APT::Install-Recommends "0"',
+    "--dpkgopt=path-exclude=/usr/share/man/*",
+    "--dpkgopt=path-exclude=/usr/share/doc/*",
+    "--dpkgopt=path-exclude=/usr/share/locale/*",
+)
+
+
+def image(suite: str = "bookworm") -> str:
+    """The tag of the node image of a Debian suite, built now where it does not exist."""
+    engine.ensure()
+    base, node = _base_tag(suite), _node_tag(suite)
+    if _exists(node):
+        return node
+    with engine.machine_lock(f"image-{suite}"):
+        if not _exists(base):
+            _build_base(suite, base)
+        if not _exists(node):
+            _build_node(base, node)
+    return node
+
+
+def _base_tag(suite: str) -> str:
+    if suite not in SUITES:
+        raise engine.HarnessError(f"unknown Debian suite {suite!r}: one of {', '.join(SUITES)}")
+    return f"nodelab-base:{suite}-{_digest(suite, *_BOOTSTRAP)}"
+
+
+def _node_tag(suite: str) -> str:
+    parts = [_base_tag(suite)]
+    for path in [HERE / "Dockerfile", *sorted((HERE / "rootfs").rglob("*"))]:
+        if path.is_file() and "__pycache__" not in path.parts:
+            # The executable bit is part of the recipe too: COPY keeps it.
+            parts += [str(path.relative_to(HERE)), str(os.access(path, os.X_OK)), hashlib.sha256(path.read_bytes()).hexdigest()]
+    return f"nodelab:{suite}-{_digest(*parts)}"
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _exists(tag: str) -> bool:
+    return engine.docker("image", "inspect", tag, check=False).returncode == 0
+
+
+def _build_base(suite: str, tag: str) -> None:
+    if shutil.which("mmdebstrap") is None:
+        if os.getuid() != 0:
+            raise engine.HarnessError(f"mmdebstrap is not installed: sudo apt-get install {' '.join(engine.PACKAGES)}")
+        engine.install(engine.PACKAGES)
+    began = time.monotonic()
+    mirror = _mirror()
+    engine.say(f"{tag}: Debian {suite} from {mirror} (about a minute, once)")
+    command = ["mmdebstrap", *_BOOTSTRAP, "--keyring=/usr/share/keyrings/debian-archive-keyring.gpg", suite, "-", mirror]
+    # From one pipe into the other: no tree on disk, nothing left behind.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as bootstrap:
+        assert bootstrap.stdout is not None and bootstrap.stderr is not None
+        imported = subprocess.run(
+            ["docker", "import", "-c", f"LABEL {engine.LABEL}=image", "-", f"{tag}-new"],
+            stdin=bootstrap.stdout, capture_output=True, check=False,
+        )  # fmt: skip
+        complaint = bootstrap.stderr.read().decode(errors="replace")
+    # Only a complete import gets the name: docker accepts a stream that was cut off.
+    if bootstrap.returncode != 0 or imported.returncode != 0:
+        engine.docker("rmi", "-f", f"{tag}-new", check=False)
+        raise engine.HarnessError(f"{tag} could not be built:\n{complaint}\n{imported.stderr.decode(errors='replace')}".strip())
+    engine.docker("tag", f"{tag}-new", tag)
+    engine.docker("rmi", f"{tag}-new")
+    engine.say(f"{tag}: done in {time.monotonic() - began:.0f} s")
+
+
+def _build_node(base: str, tag: str) -> None:
+    began = time.monotonic()
+    engine.docker("build", "-q", "--pull=false", "--build-arg", f"BASE={base}", "-t", tag, str(HERE), timeout=600)
+    engine.say(f"{tag}: done in {time.monotonic() - began:.1f} s")
+
+
+def _mirror() -> str:
+    """The machine's own Debian mirror where it has one (it may be the only one that can be reached)."""
+    if os.environ.get("DEBIAN_MIRROR"):
+        return os.environ["DEBIAN_MIRROR"]
+    listed = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(REPO_URI)", "Created-By: Packages"], capture_output=True, check=False
+    ).stdout.decode(errors="replace")
+    for line in listed.splitlines():
+        if line.startswith("Debian Debian "):
+            return line.split()[2]
+    return "http://deb.debian.org/debian"

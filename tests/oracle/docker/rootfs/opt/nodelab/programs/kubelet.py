@@ -1,0 +1,39 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A kubelet that only remembers: its words, its environment and what the files it was given hold. Then it stays until stopped."""
+
+import os
+import signal
+import sys
+
+sys.path.insert(0, "/opt/nodelab")
+from recording import content, record
+
+FILES = ("--config", "--kubeconfig", "--bootstrap-kubeconfig", "--image-credential-provider-config")
+
+
+def named(flag, words):
+    """The values of a flag in both spellings, --flag=value and --flag value."""
+    for index, word in enumerate(words):
+        if word.startswith(flag + "="):
+            yield word[len(flag) + 1 :]
+        elif word == flag and index + 1 < len(words):
+            yield words[index + 1]
+
+
+def main():
+    words = sys.argv[1:]
+    if words == ["--version"]:
+        print(f"Kubernetes {os.environ.get('KUBELET_VERSION') or (content('/etc/nodelab/kubelet-version') or 'v1.30.14').strip()}")
+        return
+    paths = [path for flag in FILES for path in named(flag, words)]
+    for folder in named("--config-dir", words):
+        if os.path.isdir(folder):
+            paths += [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    record("kubelet", argv=words, environment=dict(os.environ), files={path: content(path) for path in paths}, pid=os.getpid())
+    while True:
+        signal.pause()
+
+
+main()
