@@ -58,7 +58,7 @@ def table(kinds: Iterable[dict[str, Any]], source: str) -> str:
 
 def from_moto() -> str:
     """The table as moto's server tells it, started here on a free port of the loopback interface."""
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415  only needed without an AWS account
+    from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()

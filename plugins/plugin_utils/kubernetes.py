@@ -1,13 +1,18 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kubernetes syntax that a node's description is checked against: versions, labels, taints."""
+"""Kubernetes syntax that a node's description is checked against: versions, labels, taints, kubelet's configuration and flags."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
+
+from . import data
+from .errors import Problems, joined, nearest
+from .network import ip_problem
+from .quantities import parse_duration, parse_quantity
 
 _VERSION = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]{1,3})?(?:[-+][0-9A-Za-z.-]*)?", re.ASCII)
 _LABEL_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
@@ -111,3 +116,228 @@ def node_labels_flag(labels: Mapping[str, str]) -> str:
 def taints_flag(taints: Iterable[Taint]) -> str:
     """The value of C(--register-with-taints): C(k=v:Effect,…) in the given order; C(k=:Effect) without a value."""
     return ",".join(f"{taint.key}={taint.value or ''}:{taint.effect}" for taint in taints)
+
+
+_Version = tuple[int, int] | None
+
+_INTEGERS = {"int": (-(2**63), 2**63 - 1), "int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "uint32": (0, 2**32 - 1)}
+_PERCENT = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,6})?%", re.ASCII)
+
+
+def _threshold(text: str) -> bool:
+    return (bool(_PERCENT.fullmatch(text)) and float(text[:-1]) <= 100) or parse_quantity(text) is not None
+
+
+_FORMATS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "duration": (lambda text: parse_duration(text) is not None, 'a duration such as "30s" or "1h5m"'),
+    "quantity": (lambda text: parse_quantity(text) is not None, 'a quantity such as "100m", "1Gi" or "500"'),
+    "threshold": (_threshold, 'a quantity such as "100Mi", or a percentage such as "10%"'),
+    "ip": (lambda text: ip_problem(text) is None, "an IP address"),
+    "label_key": (lambda text: label_key_problem(text) is None, "a key such as example.com/name"),
+    "label_value": (lambda text: not text or label_value_problem(text) is None, "a label value"),
+}
+
+
+def _minor(version: _Version, table: Mapping[str, Any]) -> int | None:
+    """The minor to look up: newer kubelets than the table knows are read as the newest that it knows."""
+    return None if version is None else max(table["first"], min(version[1], table["last"]))
+
+
+def _gone(row: Mapping[str, Any], minor: int | None, what: str) -> str | None:
+    """Why the kubelet of this minor does not know a row of a table, or None when it does."""
+    if minor is not None and minor < row.get("since", 0):
+        return f"kubelet 1.{minor} does not know this {what}: it came with 1.{row['since']}"
+    if minor is not None and minor > row.get("until", minor):
+        return f"kubelet 1.{minor} does not know this {what}: it was removed in 1.{row['until'] + 1}"
+    return None
+
+
+def kubelet_config_problems(config: Any, version: _Version, path: str, problems: Problems) -> None:
+    """Report what kubelet would refuse in a KubeletConfiguration, or in a part of one.
+
+    Fields and types per minor: Go module k8s.io/kubelet; values: kubelet's own validation. Without a version a field of any known
+    minor will do.
+    """
+    table = data.kubelet_fields()
+    _check_node(config, {"type": "struct", "fields": table["fields"]}, _minor(version, table), path, problems)
+    if isinstance(config, Mapping):
+        _check_together(config, path, problems)
+
+
+def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
+    kind = node["type"]
+    # JSON's null leaves a field as it is.
+    if value is None:
+        return
+    if kind in {"struct", "map"}:
+        _check_mapping(value, node, minor, path, problems)
+    elif kind == "list":
+        if not isinstance(value, (list, tuple)):
+            problems.add(path, "not a list", value=value, allowed="a list", fix=f"write [{value}]" if isinstance(value, str) else None)
+            return
+        for index, item in enumerate(value):
+            _check_node(item, node["items"], minor, joined(path, index), problems)
+    else:
+        _check_scalar(value, node, path, problems)
+
+
+def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
+    if not isinstance(value, Mapping):
+        problems.add(path, "not a mapping", value=value, allowed="a mapping")
+        return
+    fields, keys = node.get("fields"), node.get("keys")
+    known = sorted(fields) if fields is not None else keys
+    for key, item in value.items():
+        where = joined(path, key)
+        if not isinstance(key, str):
+            problems.add(where, "a key is text", value=key, fix="quote it")
+        elif known is not None and key not in known:
+            unknown = "kubelet does not know this field" if fields is not None else "kubelet does not know this key"
+            allowed = ", ".join(known) if len(known) <= 12 else None
+            problems.add(where, unknown, allowed=allowed, nearest=nearest(key, known))
+        elif fields is not None and (gone := _gone(fields[key], minor, "field")):
+            problems.add(where, gone, fix="leave it out")
+        else:
+            _check_node(item, fields[key] if fields is not None else node["items"], minor, where, problems)
+    for name in node.get("required", ()):
+        if name not in value:
+            problems.add(path, f"{name} is missing", fix=f"add {name}")
+
+
+def _check_scalar(value: Any, node: Mapping[str, Any], path: str, problems: Problems) -> None:
+    kind = node["type"]
+    if kind == "duration_or_nanoseconds":
+        kind = "int64" if isinstance(value, int) else "duration"
+    if kind in _INTEGERS or kind == "nanoseconds":
+        least, most = _INTEGERS.get(kind, _INTEGERS["int64"])
+        least, most = node.get("minimum", least), node.get("maximum", most)
+        if not isinstance(value, int) or isinstance(value, bool):
+            problems.add(path, "not a whole number", value=value, allowed=f"a number from {least} to {most}, unquoted")
+        elif not least <= value <= most:
+            problems.add(path, "out of range", value=value, allowed=f"{least} to {most}")
+    elif kind == "bool":
+        if not isinstance(value, bool):
+            problems.add(path, "not a boolean", value=value, allowed="true or false, unquoted")
+    elif kind == "float64":
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) == float("inf"):
+            problems.add(path, "not a number", value=value, allowed="a number")
+    elif kind == "quantity" and isinstance(value, int) and not isinstance(value, bool):
+        pass
+    elif not isinstance(value, str):
+        problems.add(path, "not text", value=value, allowed=_FORMATS[kind][1] if kind in _FORMATS else "text", fix="quote it")
+    else:
+        _check_text(value, node.get("format", kind), node.get("enum"), path, problems)
+
+
+def _check_text(value: str, form: str, enum: Iterable[str] | None, path: str, problems: Problems) -> None:
+    if enum is not None and value not in enum:
+        problems.add(path, "not a value that kubelet knows", value=value, allowed=", ".join(enum), nearest=nearest(value, enum))
+    elif form in _FORMATS and not _FORMATS[form][0](value):
+        problems.add(path, "cannot be read", value=value, allowed=_FORMATS[form][1])
+
+
+def _check_together(config: Mapping[str, Any], path: str, problems: Problems) -> None:
+    """What kubelet checks across fields, as far as both are given here: the image's own configuration may hold the other one."""
+    soft, grace = config.get("evictionSoft"), config.get("evictionSoftGracePeriod")
+    if isinstance(soft, Mapping) and isinstance(grace, Mapping):
+        for one, other, field in ((soft, grace, "evictionSoftGracePeriod"), (grace, soft, "evictionSoft")):
+            for key in one:
+                if key not in other:
+                    problems.add(
+                        joined(path, field), f"{key} is missing: a soft threshold and its grace period go together", fix=f"add {key}"
+                    )
+    low, high = config.get("imageGCLowThresholdPercent"), config.get("imageGCHighThresholdPercent")
+    if isinstance(low, int) and isinstance(high, int) and low >= high:
+        problems.add(
+            joined(path, "imageGCLowThresholdPercent"), "not below imageGCHighThresholdPercent", value=low, allowed=f"less than {high}"
+        )
+    critical, total = (parse_duration(config.get(f"shutdownGracePeriod{rest}")) for rest in ("CriticalPods", ""))
+    if critical is not None and total is not None and critical > total:
+        field = "shutdownGracePeriodCriticalPods"
+        problems.add(joined(path, field), "longer than shutdownGracePeriod, of which it is a part", value=config[field])
+
+
+_REPEATABLE = frozenset({"list", "map", "map_bool", "thresholds"})
+_PAIR = {"map": "key=value", "map_bool": "key=true or key=false", "thresholds": "signal<threshold"}
+_NUMBER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+
+
+def kubelet_flag_repeatable(name: str) -> bool:
+    """Whether a flag may be given more than once, each time adding to what was given before."""
+    return data.kubelet_flags()["flags"].get(name, {}).get("type") in _REPEATABLE
+
+
+def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Problems) -> None:
+    """Report what kubelet would refuse in C({name: value}), names without dashes, values scalars or lists for repeatable flags.
+
+    Flags per minor: Go module k8s.io/kubernetes, cmd/kubelet/app/options. Without a version a flag of any known minor will do.
+    """
+    table = data.kubelet_flags()
+    known = table["flags"]
+    minor = _minor(version, table)
+    if not isinstance(flags, Mapping):
+        problems.add(path, "not a mapping", value=flags, allowed="a mapping of flag names, without dashes, to values")
+        return
+    for name, value in flags.items():
+        where = joined(path, name)
+        row = known.get(name) if isinstance(name, str) else None
+        if row is None:
+            bare = str(name)[:200].lstrip("-").partition("=")[0]
+            dashed = isinstance(name, str) and name.startswith("-") and bare in known
+            fix = f"write {bare}: VALUE, without dashes" if dashed else None
+            problems.add(where, "kubelet has no such flag", nearest=nearest(bare, known), fix=fix)
+        elif gone := _gone(row, minor, "flag"):
+            instead = f"set kubelet.config.{row['config']}" if "config" in row else "leave it out"
+            problems.add(where, gone, fix=row.get("instead", instead))
+        else:
+            _check_flag(value, row, minor, where, problems)
+
+
+def _check_flag(value: Any, row: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
+    if isinstance(value, (list, tuple)):
+        if row["type"] not in _REPEATABLE:
+            problems.add(path, "kubelet takes this flag once", value=value, allowed="one value")
+            return
+        for index, item in enumerate(value):
+            _check_flag_value(item, row, minor, joined(path, index), problems)
+    else:
+        _check_flag_value(value, row, minor, path, problems)
+
+
+def _check_flag_value(value: Any, row: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
+    kind = row["type"]
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    elif isinstance(value, int) and abs(value) < 2**63:
+        value = str(value)
+    if not isinstance(value, str):
+        problems.add(path, "not one value", value=value, allowed="text, a whole number or a boolean")
+        return
+    if kind == "bool" and value not in {"true", "false"}:
+        problems.add(path, "not a boolean", value=value, allowed="true or false")
+    elif kind == "int" and not _NUMBER.fullmatch(value):
+        problems.add(path, "not a whole number", value=value, allowed="a whole number")
+    elif kind in _PAIR:
+        _check_pairs(value, kind, path, problems)
+    elif "values" in row:
+        allowed = [one["value"] for one in row["values"] if not _gone(one, minor, "value")]
+        _check_text(value, "string", allowed, path, problems)
+    else:
+        _check_text(value, kind, _enum(row.get("config")), path, problems)
+
+
+def _check_pairs(value: str, kind: str, path: str, problems: Problems) -> None:
+    sign = "<" if kind == "thresholds" else "="
+    for pair in filter(None, value.split(",")):
+        key, found, item = pair.partition(sign)
+        if not key.strip() or not found or (kind == "map_bool" and item.strip() not in {"true", "false"}):
+            problems.add(path, "cannot be read", value=pair, allowed=f"{_PAIR[kind]}, joined with commas")
+
+
+def _enum(config: str | None) -> Iterable[str] | None:
+    """The values of the configuration field that a flag sets."""
+    node: Mapping[str, Any] = {"fields": data.kubelet_fields()["fields"]}
+    for name in config.split(".") if config else ():
+        node = node["fields"][name]
+    found: Iterable[str] | None = node.get("enum")
+    return found
