@@ -24,7 +24,7 @@ _WORD = re.compile(
     r"(?:[A-Za-z/_]|--[A-Za-z])(?:[A-Za-z0-9_./=,+@%:-]*[A-Za-z0-9_./=,+@%-])?"
     r"|[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?:/[0-9]{1,2})?"
 )
-_RESERVED = frozenset("y n yes no on off true false null".split())
+_RESERVED = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _LONGEST_RESERVED = 5
 
 _PLAIN_LINE = re.compile(r"[\x20-\x7e]*")

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from yaml import events
-from yaml.error import Mark, MarkedYAMLError, YAMLError
-from yaml.parser import Parser
-from yaml.reader import Reader, ReaderError
-from yaml.scanner import Scanner
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.reader import ReaderError
 
+from .yaml_events import Events
 from .yaml_scalars import ScalarError, json_number, key_text, resolve
 
 MAX_DEPTH = 100
@@ -44,7 +43,7 @@ class _Node:
     """A parsed value whose meaning is not yet decided. C(value) is text, child nodes, pairs of nodes, or the alias' target."""
 
     kind: str
-    mark: Mark
+    mark: Any
     tag: str | None = None
     implicit: bool = True
     value: Any = None
@@ -52,30 +51,6 @@ class _Node:
 
     def error(self, message: str) -> YamlError:
         return YamlError(message, self.mark.line + 1, self.mark.column + 1)
-
-
-class _Events(Reader, Scanner, Parser):  # type: ignore[misc]
-    """PyYAML's stream of events, with tabs between tokens allowed where libyaml and its Go translation allow them."""
-
-    def __init__(self, text: str) -> None:
-        Reader.__init__(self, text)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-
-    def scan_to_next_token(self) -> None:
-        """Skip blanks, comments and line ends; a tab only where no indentation can be meant."""
-        if self.index == 0 and self.peek() == "\ufeff":
-            self.forward()
-        while True:
-            while self.peek() == " " or (self.peek() == "\t" and (self.flow_level or not self.allow_simple_key)):
-                self.forward()
-            if self.peek() == "#":
-                while self.peek() not in "\0\r\n\x85\u2028\u2029":
-                    self.forward()
-            if not self.scan_line_break():
-                return
-            if not self.flow_level:
-                self.allow_simple_key = True
 
 
 def load(text: str, *, strict: bool = True) -> Any:
@@ -96,7 +71,7 @@ def load_all(text: str, *, strict: bool = True) -> list[Any]:
 
 def _documents(text: str, strict: bool) -> Iterator[Any]:
     try:
-        source = _Events(text)
+        source: Any = Events(text)
         while not isinstance(event := source.get_event(), events.StreamEndEvent):
             if isinstance(event, events.DocumentStartEvent):
                 yield _Builder(strict).value(_compose(source), 0)
@@ -117,10 +92,10 @@ def _documents(text: str, strict: bool) -> Iterator[Any]:
         raise YamlError(f"an escape names no character ({error})") from error
 
 
-def _compose(source: _Events) -> _Node:
+def _compose(source: Any) -> _Node:
     """The tree of one document. A stack instead of recursion: depth is the writer's choice, not ours."""
     anchors: dict[str, _Node] = {}
-    root = _Node("root", Mark("", 0, 0, 0, None, None))
+    root = _Node("root", None)
     open_nodes = [root]
     while not isinstance(event := source.get_event(), events.DocumentEndEvent):
         if isinstance(event, (events.MappingEndEvent, events.SequenceEndEvent)):
@@ -138,17 +113,15 @@ def _compose(source: _Events) -> _Node:
 
 
 def _node_of(event: Any, anchors: dict[str, _Node]) -> _Node:
-    mark = event.start_mark
+    mark: Any = event.start_mark
     if isinstance(event, events.AliasEvent):
-        target = anchors.get(event.anchor)
+        target = anchors.get(str(event.anchor))
         if target is None:
             raise YamlError(f"the alias *{event.anchor} has no anchor before it", mark.line + 1, mark.column + 1)
         return _Node("alias", mark, value=target)
-    # "!" alone means: no tag, and resolve the text even where it is quoted.
-    tag = None if event.tag == "!" else event.tag
     if isinstance(event, events.ScalarEvent):
-        return _Node("scalar", mark, tag, event.implicit[0], event.value)
-    return _Node("mapping" if isinstance(event, events.MappingStartEvent) else "sequence", mark, tag)
+        return _Node("scalar", mark, event.tag, event.implicit[0], event.value)
+    return _Node("mapping" if isinstance(event, events.MappingStartEvent) else "sequence", mark, event.tag)
 
 
 class _Builder:

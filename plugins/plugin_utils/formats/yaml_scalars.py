@@ -20,18 +20,19 @@ _STR, _BINARY, _FLOAT, _TIMESTAMP = _TAG + "str", _TAG + "binary", _TAG + "float
 _RESOLVED_TAGS = {_TAG + name for name in ("str", "bool", "int", "float", "null", "timestamp")}
 
 _WORDS: dict[str, bool | float | None] = {
-    **dict.fromkeys("y Y yes Yes YES true True TRUE on On ON".split(), True),
-    **dict.fromkeys("n N no No NO false False FALSE off Off OFF".split(), False),
+    **dict.fromkeys(["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"], True),
+    **dict.fromkeys(["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"], False),
     **dict.fromkeys(["", "~", "null", "Null", "NULL"], None),
-    **dict.fromkeys(".nan .NaN .NAN".split(), math.nan),
-    **dict.fromkeys(".inf .Inf .INF +.inf +.Inf +.INF".split(), math.inf),
-    **dict.fromkeys("-.inf -.Inf -.INF".split(), -math.inf),
+    **dict.fromkeys([".nan", ".NaN", ".NAN"], math.nan),
+    **dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf),
+    **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
 _FIRST_OF_NUMBER = frozenset("+-.0123456789")
 
 _INT = re.compile(r"([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]([0-7]+)|0[bB]([01]+)|0([0-7]*)|([1-9][0-9]*))")
 _SIGNED_BINARY = re.compile(r"0b([+-][01]+)")
 _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_FRACTION = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 _DATE = re.compile(
     r"[0-9]{4}-(0?[1-9]|1[0-2])-(0?[1-9]|[12][0-9]|3[01])"
     r"([Tt ]([01]?[0-9]|2[0-3]):[0-5]?[0-9]:[0-5]?[0-9](\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
@@ -86,7 +87,7 @@ def _untagged(text: str) -> Scalar:
     if text[0] not in _FIRST_OF_NUMBER:
         return text
     if text[0] == ".":
-        return _decimal(text, text)
+        return _decimal(text.replace("_", ""), text) if _FRACTION.fullmatch(text) else text
     number = text.replace("_", "")
     if (match := _INT.fullmatch(number)) is not None:
         value = _integer(match)
@@ -152,7 +153,7 @@ def key_text(value: Scalar) -> str:
 
 
 def _float_key(value: float) -> str:
-    """The Go reader prints float keys in single precision, with an exponent below 1e-4 and from 1e21 on or where digits end."""
+    """The Go reader prints float keys in single precision, with an exponent below 1e-4 and from 1e6 on."""
     if math.isnan(value):
         return ".nan"
     try:
@@ -164,9 +165,6 @@ def _float_key(value: float) -> str:
     shortest = next(text for digits in range(9) if struct.pack("f", float(text := f"{single:.{digits}e}")) == struct.pack("f", single))
     mantissa, exponent = shortest.split("e")
     power = int(exponent)
-    digits = len(mantissa.lstrip("-").replace(".", ""))
-    # The threshold of the shortest form is six digits, or as many as the number has before its point, 21 at most.
-    threshold = 21 if digits > 6 else 6
-    if power < -4 or power >= max(threshold, 6):
+    if power < -4 or power >= 6:
         return f"{mantissa}e{'-' if power < 0 else '+'}{abs(power):02d}"
     return f"{Decimal(shortest):f}"
