@@ -1,0 +1,102 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User data for images that run cloud-init: a shell script, or a MIME document when there is more than one part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..errors import Problems
+from ..formats import mime
+from ..formats.user_data_kind import classify
+from ..spec.model import NodeSpec
+from .model import Fragment, UserData
+
+SHELL = "text/x-shellscript"
+NODE_CONFIG = "application/node.eks.aws"
+
+_CONTENT_TYPES = {
+    "shell": SHELL,
+    "cloud-config": "text/cloud-config",
+    "boothook": "text/cloud-boothook",
+    "include": "text/x-include-url",
+    "jinja": "text/jinja2",
+    "nodeconfig": NODE_CONFIG,
+}
+"""What cloud-init (22.4 and later) and nodeadm make of a document that stands alone, by its kind."""
+
+PRE_FAILED = "/run/nodebootstrap/pre-failed"
+"""Exists when a command of C(commands.pre) failed: the node must not join then."""
+
+
+def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
+    """The parts of the user's own user data, in order and as they stand."""
+    parts: list[mime.Part] = []
+    for index, text in enumerate(spec.user_data):
+        path = f"node_group.user_data[{index}]"
+        kind = classify(text)
+        if kind == "mime":
+            parts.extend(mime.read(text, path, problems))
+        elif kind in _CONTENT_TYPES:
+            parts.append(mime.Part(_CONTENT_TYPES[kind], text))
+        else:
+            problems.add(
+                path,
+                f"is {_KIND_NAMES.get(kind, 'nothing that cloud-init would run')}",
+                allowed="a script that begins with #!, #cloud-config, a NodeConfig, or a MIME document of them",
+                fix="begin a script with #!/bin/bash" if kind == "unknown" else f"remove it: {spec.family} cannot read it",
+            )
+    for part in parts:
+        if part.content_type.split(";")[0].strip().lower() == NODE_CONFIG and spec.family != "al2023":
+            problems.add("node_group.user_data", f"holds a NodeConfig, which nothing on {spec.family} reads", fix="set family: al2023, or remove it")
+    return tuple(parts)
+
+
+_KIND_NAMES = {"toml": "Bottlerocket settings in TOML", "powershell": "PowerShell for Windows"}
+
+
+def pre_parts(commands: Iterable[str], on_failure: str | None) -> Iterator[mime.Part]:
+    """One shell part for each run of plain commands, and one for each command that brings its own interpreter line.
+
+    Commands of one part share a shell: cd, export and functions carry over, and the first that fails ends it.
+    on_failure: a shell command that is run then, so that a node that was not prepared does not join.
+    """
+    batch: list[str] = []
+    for command in commands:
+        if command.startswith("#!"):
+            if batch:
+                yield _pre_part(batch, on_failure)
+                batch = []
+            yield mime.Part(SHELL, with_newline(command))
+        else:
+            batch.append(command)
+    if batch:
+        yield _pre_part(batch, on_failure)
+
+
+def _pre_part(commands: Iterable[str], on_failure: str | None) -> mime.Part:
+    guard = f"trap '[ $? -eq 0 ] || {on_failure}' EXIT\n" if on_failure else ""
+    return mime.Part(SHELL, "#!/bin/bash\nset -e\n" + guard + "".join(with_newline(command) for command in commands))
+
+
+def with_newline(text: str) -> str:
+    """C(text) with a line end, so that whatever follows begins on a line of its own."""
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def document(parts: Iterable[tuple[str, mime.Part]], *, always_mime: bool) -> UserData:
+    """Named parts as one document. One shell script needs no MIME around it unless C(always_mime) asks for it."""
+    named = tuple(parts)
+    fragments = tuple(Fragment(name, part.body) for name, part in named)
+    if not named:
+        return UserData("", "mime" if always_mime else "sh")
+    if len(named) == 1 and not always_mime and named[0][1].content_type == SHELL and not named[0][1].headers:
+        return UserData(named[0][1].body, "sh", fragments)
+    return UserData(mime.write([part for _, part in named]), "mime", fragments)
+
+
+def name_parts(prefix: str, parts: Iterable[mime.Part]) -> list[tuple[str, mime.Part]]:
+    """C(parts) with the names C(prefix 1), C(prefix 2)…; a single one is just C(prefix)."""
+    listed = list(parts)
+    return [(prefix if len(listed) == 1 else f"{prefix} {number}", part) for number, part in enumerate(listed, 1)]

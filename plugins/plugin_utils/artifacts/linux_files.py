@@ -1,0 +1,57 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that mean the same on every Linux family: registry mirrors, proxy variables, commands after kubelet is up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..formats import systemd, toml
+from ..spec.model import Proxy
+from .cloud_init import with_newline
+from .model import File
+
+POST_UNIT = "nodebootstrap-post.service"
+POST_SCRIPT = "/etc/nodebootstrap/post-commands"
+
+_KUBELET_HEALTH = "http://127.0.0.1:10248/healthz"
+_REGISTRY_HOSTS = {"docker.io": "https://registry-1.docker.io"}
+"""Registries whose server has another name than the one in image references (containerd, docs/hosts.md)."""
+
+
+def registry_mirrors(mirrors: Mapping[str, tuple[str, ...]], folder: str = "/etc/containerd/certs.d") -> Iterable[File]:
+    """One C(hosts.toml) a registry. containerd asks the mirrors in the order they are written, then the registry itself."""
+    for host, urls in mirrors.items():
+        server = _REGISTRY_HOSTS.get(host, f"https://{host}")
+        lines = [] if host == "_default" else [f"server = {toml.quote(server)}\n"]
+        for url in urls:
+            # containerd sorts hosts by the line of their table header: inline tables would lose the order.
+            lines.append(f'[host.{toml.quote(url)}]\ncapabilities = ["pull", "resolve"]\n')
+        yield File(f"{folder}/{host}/hosts.toml", "".join(lines))
+
+
+def proxy_drop_in(unit: str, proxy: Proxy) -> File:
+    """A drop-in that gives the proxy variables to one systemd unit."""
+    lines = [f"{systemd.environment_assignment(name, value)}\n" for name, value in proxy.variables().items()]
+    # A proxy URL with a password (allow_secrets_in_user_data) is nobody else's business.
+    return File(f"/etc/systemd/system/{unit}.d/50-nodebootstrap-proxy.conf", "[Service]\n" + "".join(lines), mode="0600")
+
+
+def post_commands(commands: Iterable[str], after: Iterable[str]) -> tuple[File, ...]:
+    """A oneshot unit, ordered after the units of C(after), that waits for kubelet and runs the commands; none when there are none."""
+    bodies = [with_newline(command) for command in commands]
+    if not bodies:
+        return ()
+    wait = f"for _ in $(seq 900); do curl -sfo /dev/null -m 2 {_KUBELET_HEALTH} && break; sleep 1; done\n"
+    check = f"curl -sfo /dev/null -m 2 {_KUBELET_HEALTH}  # no kubelet after 15 minutes: nothing is run\n"
+    unit = systemd.unit(
+        {
+            "Unit": {"Description": "Commands after kubelet is up (nodebootstrap.eks)", "After": " ".join(after)},
+            "Service": {"Type": "oneshot", "RemainAfterExit": "yes", "ExecStart": POST_SCRIPT},
+        }
+    )
+    return (
+        File(POST_SCRIPT, "#!/bin/bash\nset -e\n" + wait + check + "".join(bodies), mode="0755"),
+        File(f"/etc/systemd/system/{POST_UNIT}", unit),
+    )

@@ -1,0 +1,213 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Amazon Linux 2023: NodeConfig documents for nodeadm, and what has to stand on the node beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
+from ..artifacts.model import File, UserData
+from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..errors import Problems, SpecError
+from ..formats import shell, toml, yaml
+from ..formats.mime import Part
+from ..kubernetes import node_labels_flag, taints_flag
+from ..nodeconfig import schema
+from ..spec.model import NodeSpec
+from ..spec.unite import merge_disjoint
+
+API_VERSION = "node.eks.aws/v1alpha1"
+
+_REFUSED = {
+    "strategy": ("is a choice of al2 and ubuntu; al2023 always boots through nodeadm", "remove it"),
+    "containerd.pause_image": ("cannot be chosen: nodeadm always uses the pause image that is baked into the AMI", "remove it"),
+}
+
+_MANAGED_CAN = (
+    "max_pods",
+    "reserved",
+    "kubelet",
+    "containerd",
+    "local_storage",
+    "proxy",
+    "commands.pre",
+    "override",
+    "user_data",
+    "nodeadm",
+)
+
+_STORAGE = {"raid0": "RAID0", "raid10": "RAID10", "mount": "Mount"}
+
+_PRE_FAILED = "systemctl mask --runtime nodeadm-run.service"
+"""nodeadm-run starts kubelet after cloud-init; masked, the node stays out of the cluster until it boots again."""
+
+_BOOT_LABELS = "/etc/eks/nodeadm.d/60-nodebootstrap-labels.yaml"
+_DOCUMENT = "/etc/eks/nodeadm.d/50-nodebootstrap.yaml"
+_CONFIG_UNIT = "/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf"
+
+
+def check(spec: NodeSpec, problems: Problems) -> None:
+    """Report what AL2023 cannot express, and what nodeadm would refuse or drop."""
+    refuse(spec, _REFUSED, problems)
+    refuse_foreign_fields(spec, problems)
+    refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
+    if "cluster" in spec.nodeadm:
+        problems.add("node_group.nodeadm.cluster", "has a place of its own", fix="write the cluster's facts under cluster")
+    if spec.max_pods is not None and "maxPodsExpression" in _section(spec.nodeadm, "kubelet"):
+        problems.add("node_group.nodeadm.kubelet.maxPodsExpression", "disagrees with node_group.max_pods", fix="give one of the two")
+    own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
+    schema.spec_problems(own, "node_group.nodeadm", problems, spec.cluster.kubernetes_version)
+    for name, values in spec.kubelet_flags.items():
+        for value in values:
+            reason = nodeconfig_parts.flag_value_problem(value)
+            if reason:
+                problems.add(f"node_group.kubelet.flags.{name}", reason, value=value)
+    parts = cloud_init.existing_parts(spec, problems)
+    if spec.override is not None:
+        nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
+    settings = _settings(spec, problems)
+    nodeconfig_parts.reconcile(settings, nodeconfig_parts.configs(parts, problems), spec, problems)
+
+
+def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:
+    """The NodeConfig documents of a specification in the order in which nodeadm merges them."""
+    problems = Problems()
+    existing = nodeconfig_parts.configs(cloud_init.existing_parts(spec, problems), problems)
+    own = _own(spec, existing)
+    last = [dict(yaml.load(spec.override))] if spec.override is not None else []
+    return [*existing, *([own] if own else []), *last]
+
+
+def user_data(spec: NodeSpec) -> UserData:
+    """Existing parts, pre commands, files, our NodeConfig, override: nodeadm reads the NodeConfigs, cloud-init runs the rest."""
+    problems = Problems()
+    existing = cloud_init.existing_parts(spec, problems)
+    own = _own(spec, nodeconfig_parts.configs(existing, problems))
+    guard = None if spec.managed else _PRE_FAILED
+    named = [
+        *cloud_init.name_parts("user_data", existing),
+        *cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, guard)),
+    ]
+    script = _files_script(spec)
+    if script:
+        named.append(("files", Part(cloud_init.SHELL, script)))
+    if own:
+        named.append(("NodeConfig", Part(cloud_init.NODE_CONFIG, yaml.dump(own))))
+    if spec.override is not None:
+        named.append(("override", Part(cloud_init.NODE_CONFIG, cloud_init.with_newline(spec.override))))
+    return cloud_init.document(named, always_mime=True)
+
+
+def files(spec: NodeSpec) -> tuple[File, ...]:
+    """The NodeConfig as a drop-in document, the unit drop-in that makes nodeadm-config read it, and the common Linux files."""
+    configs = node_configs(spec)
+    merged = nodeconfig_parts.merged(configs) if configs else {}
+    found = [*_linux_files(spec)]
+    if merged:
+        found.append(File(_DOCUMENT, yaml.dump(merged)))
+        found.append(File(_CONFIG_UNIT, nodeconfig_parts.CONFIG_DROP_IN))
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def _own(spec: NodeSpec, existing: list[dict[str, Any]]) -> dict[str, Any]:
+    """Our NodeConfig, or an empty mapping when there is nothing to say."""
+    problems = Problems()
+    settings = nodeconfig_parts.reconcile(_settings(spec, problems), existing, spec, problems)
+    if problems:
+        raise SpecError(problems)
+    return {"apiVersion": API_VERSION, "kind": "NodeConfig", "spec": settings} if settings else {}
+
+
+def _settings(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
+    """C(spec) of our NodeConfig: from the common fields, united with C(node_group.nodeadm)."""
+    ours = {} if spec.managed else {"cluster": _cluster(spec)}
+    ours |= _kubelet(spec) | _containerd(spec) | _instance(spec)
+    return merge_disjoint(ours, "the fields of node_group", _nodeadm(spec, problems), "node_group.nodeadm", problems)
+
+
+def _nodeadm(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
+    """C(node_group.nodeadm) with its containerd TOML united with C(containerd.config)."""
+    own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
+    containerd = _section(own, "containerd")
+    if not spec.containerd.config or not isinstance(containerd.get("config"), str):
+        return own
+    path = "node_group.nodeadm.containerd.config"
+    theirs = toml.load(containerd["config"], path, problems)
+    both = merge_disjoint(spec.containerd.config, "node_group.containerd.config", theirs, path, problems)
+    return own | {"containerd": dict(containerd) | {"config": toml.dump(both)}}
+
+
+def _cluster(spec: NodeSpec) -> dict[str, Any]:
+    cluster = spec.cluster
+    facts: dict[str, Any] = {
+        "name": cluster.name,
+        "apiServerEndpoint": cluster.endpoint,
+        "certificateAuthority": cluster.certificate_authority,
+        "cidr": cluster.service_cidr,
+    }
+    if cluster.outpost:
+        facts |= {"enableOutpost": True, "id": cluster.id}
+    return facts
+
+
+def _kubelet(spec: NodeSpec) -> dict[str, Any]:
+    config = spec.kubelet_document("maxPods") if spec.managed else spec.kubelet_document("maxPods", "clusterDNS")
+    flags = []
+    labels, _ = boot_labels.split_labels(spec.labels)
+    if labels and not spec.managed:
+        flags.append(f"--node-labels={node_labels_flag(labels)}")
+    if spec.taints and not spec.managed:
+        flags.append(f"--register-with-taints={taints_flag(spec.taints)}")
+    flags.extend(nodeconfig_parts.flag_word(name, value) for name, values in spec.kubelet_flags.items() for value in values)
+    kubelet = {key: value for key, value in (("config", config), ("flags", flags)) if value}
+    return {"kubelet": kubelet} if kubelet else {}
+
+
+def _containerd(spec: NodeSpec) -> dict[str, Any]:
+    if not spec.containerd.config or "config" in _section(spec.nodeadm, "containerd"):
+        return {}
+    return {"containerd": {"config": toml.dump(spec.containerd.config)}}
+
+
+def _instance(spec: NodeSpec) -> dict[str, Any]:
+    instance: dict[str, Any] = {}
+    if spec.local_storage:
+        storage = {"strategy": _STORAGE[spec.local_storage.strategy], "mountPath": spec.local_storage.mount_path}
+        instance["localStorage"] = {key: value for key, value in storage.items() if value}
+    if spec.proxy:
+        instance["environment"] = {"default": spec.proxy.variables()}
+    return {"instance": instance} if instance else {}
+
+
+def _linux_files(spec: NodeSpec) -> tuple[File, ...]:
+    mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
+    post = linux_files.post_commands(spec.commands_post, after=("nodeadm-run.service", "kubelet.service"))
+    return (*mirrors, *post)
+
+
+def _files_script(spec: NodeSpec) -> str:
+    """What cloud-init has to lay down before nodeadm-run: files, and labels whose values only the node knows."""
+    lines = [shell.write_file(file.path, file.content, file.mode) for file in _linux_files(spec)]
+    _, labels = boot_labels.split_labels(spec.labels)
+    if labels and not spec.managed:
+        lines.append(_boot_labels_script(labels))
+    if spec.commands_post:
+        lines.append(f"systemctl daemon-reload\nsystemctl start --no-block {linux_files.POST_UNIT}\n")
+    return "#!/bin/bash\nset -eo pipefail\n" + "".join(lines) if lines else ""
+
+
+def _boot_labels_script(labels: Mapping[str, str]) -> str:
+    """nodeadm-run reads this drop-in after cloud-init and adds its flag to those of the user data."""
+    flag = f"--node-labels={node_labels_flag(labels)}"
+    drop_in = yaml.dump({"apiVersion": API_VERSION, "kind": "NodeConfig", "spec": {"kubelet": {"flags": [flag]}}})
+    body = boot_labels.shell_text(drop_in).replace('"', '\\"')
+    lookups = boot_labels.shell_lookups(boot_labels.placeholders(labels))
+    return f'{lookups}mkdir -p /etc/eks/nodeadm.d\nprintf %s "{body}" > {_BOOT_LABELS}\n'
+
+
+def _section(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = tree.get(name)
+    return section if isinstance(section, Mapping) else {}

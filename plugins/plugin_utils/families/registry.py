@@ -1,0 +1,53 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The node families by name, and the one way from input to a checked specification."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Protocol, cast
+
+from ..artifacts.model import File, UserData
+from ..errors import Problems
+from ..spec.model import NodeSpec
+from ..spec.parse import parse
+
+FAMILIES = {
+    "al2": "al2",
+    "al2023": "al2023",
+    "bottlerocket": "bottlerocket",
+    "ubuntu": "ubuntu",
+    "windows": "windows",
+}
+"""Family name → the module in this package that knows it. Modules are loaded when they are needed: each brings its own serializers."""
+
+
+class Family(Protocol):
+    """What the module of a family offers. All three are pure; C(check) has to cope with a specification that lacks fields."""
+
+    def check(self, spec: NodeSpec, problems: Problems) -> None:
+        """Report everything the family cannot express, what is wrong in existing user data included."""
+
+    def user_data(self, spec: NodeSpec) -> UserData:
+        """The user data document of a checked specification."""
+
+    def files(self, spec: NodeSpec) -> tuple[File, ...]:
+        """The files the same specification means on a live node or in an image, sorted by path."""
+
+
+def family_module(name: str) -> Family:
+    """The module of a family."""
+    return cast(Family, importlib.import_module(f".{FAMILIES[name]}", __package__))
+
+
+def resolve(cluster: Any, node_group: Any) -> tuple[NodeSpec, Family]:
+    """The checked specification of a node group and its family. Raises C(SpecError) with every problem there is."""
+    problems = Problems()
+    spec = parse(cluster, node_group, problems)
+    family = family_module(spec.family) if spec is not None else None
+    if spec is not None and family is not None:
+        family.check(spec, problems)
+    problems.raise_any()
+    assert spec is not None and family is not None
+    return spec, family

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""gzip and base64 as EC2 user data meets them: written the same way every time, undone within bounds."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+import zlib
+
+from ..errors import Problems
+
+MAX_UNPACKED = 1 << 20
+"""Bytes that user data may unpack to. EC2 takes 16,384; what unpacks to more than 64 times that is no user data."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_SHORTEST_BROKEN_BASE64 = 40
+"""Shorter words made of base64's letters that do not decode are taken for plain text, not for damaged base64."""
+
+
+def gzip_bytes(data: bytes) -> bytes:
+    """One gzip member: level 9, no name, modification time 0, operating system "unknown", so the same bytes every time."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    body = packer.compress(data) + packer.flush()
+    header = _GZIP_MAGIC + b"\x08\x00\x00\x00\x00\x00\x02\xff"
+    return header + body + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+
+
+def unpack(data: str | bytes, path: str, problems: Problems) -> str:
+    """User data as text: plain, base64, gzip or base64 of gzip. What cannot be read is a problem, and the result is C('').
+
+    path: where it stands in the user's input. Each layer is undone once, as the consumers on a node do.
+    """
+    if isinstance(data, str):
+        if "\x1f\x8b" in data[:2]:
+            return _refuse(problems, path, "is raw gzip in a string, which does not survive as text", "give it as base64 of gzip")
+        try:
+            raw = data.encode("utf-8")
+        except UnicodeEncodeError:
+            return _refuse(problems, path, "holds a lone surrogate, which UTF-8 cannot write", "remove it")
+    else:
+        raw = data
+    encoded = False
+    if not raw.startswith(_GZIP_MAGIC):
+        decoded = _from_base64(raw)
+        if isinstance(decoded, str):
+            return _refuse(problems, path, decoded, "encode the text again")
+        encoded = decoded is not None
+        raw = raw if decoded is None else decoded
+    if raw.startswith(_GZIP_MAGIC):
+        unzipped = _gunzip(raw)
+        if isinstance(unzipped, str):
+            return _refuse(problems, path, unzipped, "compress the text again")
+        raw, encoded = unzipped, True
+    return _as_text(raw, encoded, path, problems)
+
+
+def _as_text(raw: bytes, encoded: bool, path: str, problems: Problems) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return _refuse(problems, path, "is not UTF-8 text", "give text, base64, gzip or base64 of gzip")
+    if text.startswith("\ufeff"):
+        return _refuse(problems, path, "starts with a byte order mark, which cloud-init does not skip", "save the text without it")
+    if "\0" in text:
+        return _refuse(problems, path, "holds a NUL character", "give text, base64, gzip or base64 of gzip")
+    if encoded and (raw.startswith(_GZIP_MAGIC) or isinstance(_from_base64(raw), bytes)):
+        return _refuse(problems, path, "is encoded twice; a node undoes base64 and gzip once each", "encode it once")
+    return text
+
+
+def _from_base64(raw: bytes) -> bytes | str | None:
+    """What C(raw) decodes to, None when it is no base64, or a message when it is damaged base64."""
+    try:
+        word = "".join(raw.decode("ascii").split("\n"))
+    except UnicodeDecodeError:
+        return None
+    word = word.replace("\r", "").strip(" \t")
+    if not _BASE64.fullmatch(word):
+        return None
+    try:
+        decoded = base64.b64decode(word, validate=True)
+        if not decoded.startswith(_GZIP_MAGIC):
+            decoded.decode("utf-8")
+    except (binascii.Error, ValueError):
+        return "looks like base64, but does not decode to text or gzip" if len(word) >= _SHORTEST_BROKEN_BASE64 else None
+    return decoded
+
+
+def _gunzip(raw: bytes) -> bytes | str:
+    """All members of C(raw), or a message."""
+    out = bytearray()
+    while raw:
+        reader = zlib.decompressobj(31)
+        try:
+            out += reader.decompress(raw, MAX_UNPACKED + 1 - len(out))
+        except zlib.error:
+            return "is damaged gzip"
+        if len(out) > MAX_UNPACKED:
+            return f"unpacks to more than {MAX_UNPACKED:,} bytes"
+        if not reader.eof:
+            return "is gzip that ends too early"
+        raw = reader.unused_data
+    return bytes(out)
+
+
+def _refuse(problems: Problems, path: str, message: str, fix: str) -> str:
+    problems.add(path, message, fix=fix)
+    return ""

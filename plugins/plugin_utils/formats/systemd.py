@@ -1,0 +1,138 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""systemd's three quotings, each its own: C(Environment=), EnvironmentFile and C(ExecStart=) words (systemd.exec(5),
+systemd.service(5), systemd.syntax(7)).
+
+Each escapes what its consumer undoes: C(Environment=) undoes quotes, C escapes and C(%) specifiers; an EnvironmentFile
+only quotes and backslashes; C(ExecStart=) also expands C($).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..errors import Problem, SpecError
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECTION = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@-]+")
+
+
+def systemd_problem(value: str) -> str | None:
+    """Why C(value) cannot stand in a unit or an EnvironmentFile (line breaks, control characters), or None."""
+    if "\n" in value or "\r" in value:
+        return "holds a line break: in a unit the rest would become a directive of its own"
+    if "\0" in value:
+        return "holds a NUL character, which systemd refuses"
+    if _CONTROL.search(value):
+        return "holds a control character, which systemd refuses in values"
+    if _SURROGATE.search(value):
+        return "holds a lone surrogate, which UTF-8 cannot write"
+    return None
+
+
+def environment_assignment(name: str, value: str) -> str:
+    """One word for an C(Environment=) line: C(NAME=value), quoted and with C(%) doubled where needed."""
+    _check(name, value)
+    text = f"{name}={value}"
+    if _PLAIN.fullmatch(text):
+        return text
+    return _double_quoted(text.replace("%", "%%"))
+
+
+def environment_file_line(name: str, value: str) -> str:
+    """One line of an EnvironmentFile, without its line feed. C(%) stays: specifiers are not expanded there."""
+    _check(name, value)
+    if not value or _PLAIN.fullmatch(value):
+        return f"{name}={value}"
+    escaped = re.sub(r'(["\\`$])', r"\\\1", value)
+    return f'{name}="{escaped}"'
+
+
+def exec_word(value: str) -> str:
+    """One argument of C(ExecStart=): C(%) and C($) doubled, quoted where needed. The program's path is not such a word."""
+    if reason := systemd_problem(value):
+        raise SpecError([Problem("systemd", reason, value=value)])
+    if _PLAIN.fullmatch(value):
+        return value
+    return _double_quoted(value.replace("%", "%%").replace("$", "$$"))
+
+
+def unit(sections: Mapping[str, Iterable[tuple[str, str]]]) -> str:
+    """A unit or drop-in: sections and directives in the order given, LF, a final newline.
+
+    sections: name → C((directive, value)) pairs; a value is written as it stands, so build it with the functions above.
+    A directive may be repeated; an empty value resets a list. Raises C(SpecError) for anything that systemd would read
+    as something else: a line break, a control character, blanks around a value, a backslash at its end.
+    """
+    problems: list[Problem] = []
+    blocks: list[str] = []
+    for section, pairs in sections.items():
+        if not _SECTION.fullmatch(section):
+            problems.append(Problem("unit", "is no name of a section", value=section))
+        lines = [f"[{section}]\n"]
+        for key, value in pairs:
+            if reason := _directive_problem(key, value):
+                problems.append(Problem(f"unit.{section}.{key}", reason, value=value))
+            lines.append(f"{key}={value}\n")
+        blocks.append("".join(lines))
+    if problems:
+        raise SpecError(problems)
+    return "\n".join(blocks)
+
+
+def _directive_problem(key: str, value: str) -> str | None:
+    if not _SECTION.fullmatch(key):
+        return "is no name of a directive"
+    if value != value.strip():
+        return "begins or ends with blanks, which systemd strips"
+    if value.endswith("\\"):
+        return "ends with a backslash, which joins the next line to it"
+    return systemd_problem(value)
+
+
+def al2_extra_args_problem(word: str) -> str | None:
+    """Why C(word) cannot reach kubelet through bootstrap.sh's C(--kubelet-extra-args) of the AL2 image, or None.
+
+    The image pastes the text unescaped between single quotes into C(Environment='KUBELET_EXTRA_ARGS=…'), and systemd
+    splits it at blanks later, honouring quotes (amazon-eks-ami, al2 branch, December 2025). So both kinds of quotes and
+    the backslash would be undone at one of the two steps.
+    """
+    if not word:
+        return "is empty, and an empty argument is lost where systemd splits the text"
+    for char, name in (("'", "a single quote"), ('"', "a double quote"), ("\\", "a backslash")):
+        if char in word:
+            return f"holds {name}, which the AL2 image pastes unescaped into a systemd unit"
+    if "\t" in word:
+        return "holds a tab, at which systemd splits the text"
+    return systemd_problem(word)
+
+
+def al2_extra_args(words: Sequence[str]) -> str:
+    """The text for C(--kubelet-extra-args) that reaches kubelet as exactly C(words): C(%) doubled, blanks quoted.
+
+    Raises C(SpecError) with the reasons of C(al2_extra_args_problem).
+    """
+    problems = [Problem("kubelet-extra-args", reason, value=word) for word in words if (reason := al2_extra_args_problem(word))]
+    if problems:
+        raise SpecError(problems)
+    return " ".join(f'"{word}"' if " " in word else word for word in words).replace("%", "%%")
+
+
+def _check(name: str, value: str) -> None:
+    problems = []
+    if not _NAME.fullmatch(name):
+        problems.append(Problem("environment", "is no name of a variable", value=name, allowed="letters, digits and _"))
+    if reason := systemd_problem(value):
+        problems.append(Problem(f"environment.{name}", reason, value=value))
+    if problems:
+        raise SpecError(problems)
+
+
+def _double_quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    return f'"{escaped}"'

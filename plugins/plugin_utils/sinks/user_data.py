@@ -1,0 +1,74 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User data as EC2 takes it: encoded, and measured against EC2's limit."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+from ..artifacts.model import UserData
+from ..errors import Problems, nearest
+from ..families.registry import resolve
+from ..formats.compression import gzip_bytes
+from ..spec.model import NodeSpec
+
+ENCODINGS = ("plain", "base64", "gzip_base64")
+RAW_ENCODINGS = (*ENCODINGS, "gzip")
+"""C(gzip) yields bytes, which only a file can hold."""
+
+LIMIT = 16384
+"""Bytes of user data that EC2 stores: counted after gzip and before base64 (Amazon EC2 user guide)."""
+
+EKS_SHARE = 3072
+"""Bytes of the limit that are kept for what EKS adds to the user data of a managed node group."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """User data ready to use: the specification it came from, the document, and its encoded form."""
+
+    spec: NodeSpec
+    document: UserData
+    encoding: str
+    stored: bytes
+    """What EC2 stores and counts: the document, compressed when the encoding says so."""
+
+    @property
+    def text(self) -> str:
+        """The encoded document as text; C(gzip) has no text form."""
+        return self.document.text if self.encoding == "plain" else base64.b64encode(self.stored).decode("ascii")
+
+
+def render(cluster: Any, node_group: Any, encoding: str = "plain") -> Rendered:
+    """The user data of C(node_group) in C(cluster). Raises C(SpecError)."""
+    problems = Problems()
+    if encoding not in RAW_ENCODINGS:
+        guess = nearest(encoding, ENCODINGS)
+        problems.add("encoding", "is not a known encoding", value=encoding, allowed=", ".join(ENCODINGS), nearest=guess)
+        problems.raise_any()
+    spec, family = resolve(cluster, node_group)
+    document = family.user_data(spec)
+    compressed = encoding.startswith("gzip")
+    if compressed and document.gzip_refused and document.text:
+        problems.add("encoding", document.gzip_refused, value=encoding, allowed="plain, base64")
+    data = document.text.encode("utf-8")
+    stored = gzip_bytes(data) if compressed and data else data
+    _check_size(spec, document, stored, compressed, problems)
+    problems.raise_any()
+    return Rendered(spec, document, encoding, stored)
+
+
+def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressed: bool, problems: Problems) -> None:
+    limit = LIMIT - EKS_SHARE if spec.managed else LIMIT
+    if len(stored) <= limit:
+        return
+    kept = f" ({LIMIT} less {EKS_SHARE} for EKS's own part)" if spec.managed else ""
+    pieces = ", ".join(f"{piece.name} {len(piece.text.encode('utf-8'))}" for piece in document.fragments)
+    fix = "move long commands into the image or an object the node fetches"
+    if not compressed and document.gzip_refused is None:
+        smaller = len(gzip_bytes(document.text.encode("utf-8")))
+        fix = f"set encoding: gzip_base64 ({smaller} bytes), or {fix}" if smaller <= limit else fix
+    problems.add("user_data", f"takes {len(stored)} bytes, more than the {limit} that EC2 leaves{kept}; bytes by part: {pieces}", fix=fix)

@@ -1,0 +1,129 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values computed from the instance type: max pods and kubelet's reservations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .. import capacity
+from ..errors import Problem, Problems, SpecError
+from .fields import RESERVABLE
+
+_IMAGE_COMPUTES_RESERVED = ("al2", "al2023", "ubuntu")
+"""Families whose image sizes kubeReserved for the instance type's own pod count, whatever max pods is set to
+(amazon-eks-ami, bootstrap.sh and nodeadm). Bottlerocket follows the setting; Windows reserves nothing."""
+
+_NUMBERS = ("max_enis", "ips_per_eni", "vcpus")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The instance types of a node group, with what is known about each."""
+
+    types: tuple[str, ...] = ()
+    known: tuple[capacity.InstanceShape, ...] = ()
+    vcpus: int | None = None
+    """vCPUs of the smallest type: reservations must fit on every node of the group. None when one is unknown."""
+    unknown: tuple[Problem, ...] = ()
+    """Why nothing is known about a type. Reported only when something has to be computed from it."""
+
+    @classmethod
+    def of(cls, instance: Mapping[str, Any], problems: Problems) -> Shape:
+        """The shapes behind C(node_group.instance)."""
+        if "type" in instance and "types" in instance:
+            problems.add("node_group.instance.types", "is given beside node_group.instance.type", fix="give one of the two")
+        types = tuple(instance.get("types") or ([instance["type"]] if "type" in instance else []))
+        numbers = {name: instance[name] for name in _NUMBERS if name in instance}
+        known: list[capacity.InstanceShape] = []
+        unknown: list[Problem] = []
+        for name in types or ([None] if "max_enis" in numbers or "ips_per_eni" in numbers else []):
+            try:
+                known.append(capacity.instance_shape(name, path="node_group.instance", **numbers))
+            except SpecError as error:
+                unknown.extend(error.problems)
+        counts = [shape.vcpus for shape in known]
+        vcpus = numbers.get("vcpus") or (min(count or 0 for count in counts) if counts and not unknown else None)
+        return cls(types, () if unknown else tuple(known), vcpus or None, tuple(unknown))
+
+    def image_pods(self) -> int | None:
+        """What the image would compute for the smallest type: the ENI formula without options."""
+        try:
+            return min(capacity.max_pods(shape) for shape in self.known) if self.known else None
+        except SpecError:
+            return None
+
+
+def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problems) -> int | None:
+    """The final number of pods of a node, or None when the image shall decide."""
+    if value is None or isinstance(value, int):
+        return value
+    if value == "auto":
+        problems.add(
+            path,
+            "auto asks the running node for its instance type, and there is none yet when user data is written",
+            value=value,
+            fix="give a number, or {mode: eni} together with node_group.instance",
+        )
+        return None
+    mode = value.get("mode")
+    if mode is None:
+        return None
+    if mode.startswith("windows_") != (family == "windows"):
+        allowed = "windows_secondary_ip, windows_prefix" if family == "windows" else "eni, prefix"
+        problems.add(f"{path}.mode", f"does not exist on {family}", value=mode, allowed=allowed)
+        return None
+    if not shape.known:
+        problems.extend(shape.unknown)
+        if not problems.touches("node_group.instance"):
+            fix = "give instance.type, or instance.max_enis and instance.ips_per_eni"
+            problems.add("node_group.instance", "is required to compute max_pods", fix=fix)
+        return None
+    options = {name: value[name] for name in ("custom_networking", "reserved_enis", "ceiling") if name in value}
+    try:
+        return min(capacity.max_pods(one, mode=mode, **options) for one in shape.known)
+    except SpecError as error:
+        for problem in error.problems:
+            problems.add(path, problem.message, value=value, allowed=problem.allowed, fix=problem.fix)
+        return None
+
+
+def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, implied: bool) -> dict[str, str]:
+    """cpu, memory and ephemeral storage by EKS's formulas, for the final number of pods."""
+    path = "node_group.reserved.kube"
+    final = pods if pods is not None else shape.image_pods()
+    missing = []
+    if final is None:
+        missing.append("max_pods (or instance.type)")
+    if shape.vcpus is None:
+        missing.append("instance.vcpus (or instance.type)")
+    if missing:
+        problems.extend(shape.unknown)
+        if not problems.touches("node_group.instance") and not problems.touches("node_group.max_pods"):
+            said = "auto, the default of strategy static," if implied else "auto"
+            problems.add(path, f"{said} cannot be computed", fix=f"give {' and '.join(missing)}, or write the values yourself")
+        return {}
+    assert final is not None and shape.vcpus is not None
+    return dict(capacity.kube_reserved(final, shape.vcpus))
+
+
+def warn_about_reserved(family: str, pods: int, shape: Shape, warnings: list[str]) -> None:
+    """Warn when the image will reserve memory for another number of pods than the node gets."""
+    if family not in _IMAGE_COMPUTES_RESERVED:
+        return
+    default = shape.image_pods()
+    if default is None:
+        warnings.append(
+            f"max_pods is {pods}, but the image reserves memory for the instance type's own number of pods: set reserved.kube: auto"
+        )
+    elif default != pods:
+        memory = capacity.kube_reserved(default, 1)["memory"]
+        warnings.append(f"the node reserves {memory}, sized for {default} pods, not for {pods}: set reserved.kube: auto")
+
+
+def in_order(values: Mapping[str, str]) -> dict[str, str]:
+    """Reservations in the order cpu, memory, ephemeral-storage, pid."""
+    return {name: values[name] for name in RESERVABLE if name in values}

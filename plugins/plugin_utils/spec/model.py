@@ -1,0 +1,151 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The specification of one node group in one cluster: frozen, complete, checked. Families read nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..network import ip_family
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What a node must know of its cluster. Absent facts are None; C(mode: managed) needs none of them."""
+
+    name: str | None = None
+    endpoint: str | None = None
+    certificate_authority: str | None = None
+    service_cidr: str | None = None
+    dns_ips: tuple[str, ...] = ()
+    """The addresses the user gave; C(NodeSpec.dns_ips) is what the node gets."""
+    region: str | None = None
+    kubernetes_version: tuple[int, int] | None = None
+    id: str | None = None
+    outpost: bool = False
+
+    @property
+    def ip_family(self) -> str:
+        """C(ipv4) or C(ipv6): the family of the service CIDR, which is the family of the cluster."""
+        return ip_family(self.service_cidr) if self.service_cidr else "ipv4"
+
+
+@dataclass(frozen=True)
+class Taint:
+    """One Kubernetes taint; C(value) is empty when there is none."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True)
+class Containerd:
+    """Container runtime settings: a config document, mirrors by registry host, the pause image."""
+
+    config: Mapping[str, Any] = field(default_factory=dict)
+    registry_mirrors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pause_image: str | None = None
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """Outgoing proxy; C(no_proxy) already holds what a node needs beside the user's entries."""
+
+    http: str | None
+    https: str | None
+    no_proxy: tuple[str, ...]
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables of the proxy, in upper case, as Go and Python programs read them."""
+        pairs = {"HTTP_PROXY": self.http, "HTTPS_PROXY": self.https, "NO_PROXY": ",".join(self.no_proxy)}
+        return {name: value for name, value in pairs.items() if value}
+
+
+@dataclass(frozen=True)
+class LocalStorage:
+    """What happens to instance store disks: C(raid0), C(raid10) or C(mount), and where they are mounted."""
+
+    strategy: str
+    mount_path: str | None = None
+
+
+@dataclass(frozen=True)
+class Windows:
+    """What only Windows has."""
+
+    version: str | None = None
+    edition: str | None = None
+    excluded_snat_cidrs: tuple[str, ...] = ()
+    kube_proxy_extra_args: tuple[str, ...] = ()
+    container_runtime: str | None = None
+    eks_endpoint: str | None = None
+    persist: bool = False
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One node group, normalised: defaults filled in, fields given twice united, computed values computed."""
+
+    cluster: Cluster
+    family: str
+    name: str | None = None
+    mode: str = "self_managed"
+    strategy: str | None = None
+    """C(bootstrap_script) or C(static) for al2 and ubuntu, else None."""
+    instance_types: tuple[str, ...] = ()
+    hostname_type: str = "ip_name"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    max_pods: int | None = None
+    """The final number; None leaves it to the image."""
+    dns_ips: tuple[str, ...] = ()
+    """What pods get as name servers: the user's addresses, else host 10 of the service CIDR."""
+    kube_reserved: Mapping[str, str] = field(default_factory=dict)
+    system_reserved: Mapping[str, str] = field(default_factory=dict)
+    kubelet_config: Mapping[str, Any] = field(default_factory=dict)
+    """KubeletConfiguration fields without maxPods, clusterDNS, kubeReserved and systemReserved, which stand above."""
+    kubelet_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    containerd: Containerd = Containerd()
+    local_storage: LocalStorage | None = None
+    proxy: Proxy | None = None
+    commands_pre: tuple[str, ...] = ()
+    commands_post: tuple[str, ...] = ()
+    override: str | None = None
+    user_data: tuple[str, ...] = ()
+    """Existing user data as text: base64 and gzip undone."""
+    user_data_precedence: str | None = None
+    """C(ours) or C(theirs) when C(user_data) and the fields disagree; None makes that an error."""
+    allow_secrets: bool = False
+    nodeadm: Mapping[str, Any] = field(default_factory=dict)
+    """NodeConfig C(spec) fields of al2023 that have no field of ours."""
+    bottlerocket: Mapping[str, Any] = field(default_factory=dict)
+    """Bottlerocket C(settings)."""
+    windows: Windows = Windows()
+    ubuntu_release: str | None = None
+    warnings: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    """Checks that could not be made, each with the field that would allow it."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The node group as the user wrote it, as plain data: error paths and left_to_eks come from here."""
+
+    @property
+    def managed(self) -> bool:
+        """Whether EKS adds its own part to the user data."""
+        return self.mode == "managed"
+
+    def kubelet_document(self, *names: str) -> dict[str, Any]:
+        """The KubeletConfiguration fields to write: the user's, reservations, and those of C(names) (maxPods, clusterDNS)."""
+        document = dict(self.kubelet_config)
+        if self.kube_reserved:
+            document["kubeReserved"] = dict(self.kube_reserved)
+        if self.system_reserved:
+            document["systemReserved"] = dict(self.system_reserved)
+        if "maxPods" in names and self.max_pods is not None:
+            document["maxPods"] = self.max_pods
+        if "clusterDNS" in names and self.dns_ips:
+            document["clusterDNS"] = list(self.dns_ips)
+        return document

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plain data: what a filter was given, copied once into C(dict), C(list), C(str), C(int), C(float), C(bool) and None."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import Problems, joined
+
+MAX_DEPTH = 48
+"""Nesting that no real document reaches; deeper input is refused before anything recurses over it."""
+
+
+class _Invalid:
+    """The type of C(INVALID)."""
+
+    def __repr__(self) -> str:
+        return "INVALID"
+
+
+INVALID: Any = _Invalid()
+"""Stands for a value that was refused; its problem has been reported."""
+
+
+def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
+    """A deep copy of C(value) in plain data, or INVALID for what no document can hold.
+
+    What is refused is left out of its mapping or list, so that the rest is checked in the same run.
+    """
+    if depth > MAX_DEPTH:
+        problems.add(path, f"is nested more than {MAX_DEPTH} levels deep", fix="flatten it")
+        return INVALID
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(str.__str__(value), path, problems)
+    if isinstance(value, int):
+        return _integer(int(value), path, problems)
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return float(value)
+        problems.add(path, "is not a finite number", fix="give a number, or quote it when it is text")
+        return INVALID
+    if isinstance(value, Mapping):
+        return _mapping(value, path, problems, depth)
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        items = [plain(item, joined(path, index), problems, depth + 1) for index, item in enumerate(value)]
+        return [item for item in items if item is not INVALID]
+    problems.add(path, f"is a {type(value).__name__}, which no document can hold", fix="quote it, so that it is text")
+    return INVALID
+
+
+def _text(text: str, path: str, problems: Problems) -> Any:
+    if "\0" in text:
+        problems.add(path, "contains a NUL character, which no file, shell or unit can carry", fix="remove it")
+        return INVALID
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        problems.add(path, "contains half of a surrogate pair, which is not text", fix="give valid Unicode")
+        return INVALID
+    return text
+
+
+def _integer(number: int, path: str, problems: Problems) -> Any:
+    if number.bit_length() > 63:
+        problems.add(path, "is an integer of more than 64 bits", allowed="-2^63 to 2^63-1", fix="quote it when it is text")
+        return INVALID
+    return number
+
+
+def _mapping(value: Mapping[Any, Any], path: str, problems: Problems, depth: int) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            problems.add(joined(path, str(key)[:80]), f"the key is a {type(key).__name__}, not text", fix="quote the key")
+            continue
+        name = _text(str.__str__(key), joined(path, key), problems)
+        copied = plain(item, joined(path, key), problems, depth + 1)
+        if name is not INVALID and copied is not INVALID:
+            result[name] = copied
+    return result

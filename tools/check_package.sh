@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# tools/check_package.sh: builds the artifact and uses it as a stranger would.
+#   1. every file in it is on the list below, and it stays small;
+#   2. installed into an empty folder and reduced to meta, plugins, roles and playbooks, it still answers ansible-doc for
+#      every plugin and role, and renders the example of every family (tests/package/smoke.yml);
+#   3. galaxy-importer, what Galaxy and Automation Hub run, finds nothing to complain about.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+top=$PWD
+work=$top/.cache/package
+size_limit=$((2 * 1024 * 1024))
+
+# An extended regular expression for each thing that may be shipped.
+allowed='^(FILES\.json|MANIFEST\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|CODE_OF_CONDUCT\.md|SECURITY\.md)$
+^LICENSES/[A-Za-z0-9.-]+\.txt$
+^changelogs/(changelog|config)\.yaml$
+^docs/[A-Za-z0-9_./-]+\.(md|rst|yml)$
+^examples/[A-Za-z0-9_./-]+\.(md|yml|yaml|json|mime|sh|toml|ps1|txt)$
+^meta/(runtime\.yml|execution-environment\.yml|ee-requirements\.txt|ee-bindep\.txt)$
+^playbooks/[A-Za-z0-9_./-]+\.(yml|md|j2)$
+^plugins/(action|doc_fragments|filter|lookup|module_utils|modules|plugin_utils|test)/[A-Za-z0-9_./-]+\.(py|yml|j2)$
+^plugins/plugin_utils/_data/[A-Za-z0-9_.-]+\.json$
+^roles/[a-z0-9_]+/(README\.md|(defaults|handlers|meta|tasks|templates|vars|files)/[A-Za-z0-9_./-]+)$'
+
+die() {
+  printf 'package: FAILED: %s\n' "$*" >&2
+  exit 1
+}
+
+export PATH="$top/.venv/bin:$PATH"
+rm -rf "$work"
+mkdir -p "$work/dist" "$work/installed"
+
+ansible-galaxy collection build --output-path "$work/dist" . >/dev/null
+tarball=$(echo "$work"/dist/nodebootstrap-eks-*.tar.gz)
+[ -f "$tarball" ] || die "no artifact was built"
+
+strangers=$(tar --list --file="$tarball" | grep -v '/$' | grep -vE -f <(printf '%s\n' "$allowed") || true)
+[ -z "$strangers" ] || die "these files must not be shipped (mend build_ignore in galaxy.yml, or the list here):
+$strangers"
+size=$(stat --format=%s "$tarball")
+[ "$size" -le "$size_limit" ] || die "the artifact has $size bytes; the limit is $size_limit"
+printf 'package: %s, %s bytes, %s files\n' "$(basename "$tarball")" "$size" "$(tar --list --file="$tarball" | grep -vc '/$')"
+
+ansible-galaxy collection install "$tarball" --offline --no-deps --collections-path "$work/installed" >/dev/null
+ansible-galaxy collection verify nodebootstrap.eks --offline --collections-path "$work/installed" >/dev/null
+installed=$work/installed/ansible_collections/nodebootstrap/eks
+for entry in "$installed"/* "$installed"/.[!.]*; do
+  case $(basename "$entry") in
+    meta | plugins | roles | playbooks | MANIFEST.json | FILES.json) ;;
+    *) rm -rf "$entry" ;;
+  esac
+done
+
+# From a folder outside the checkout, so that nothing is found by accident.
+cp tests/package/smoke.yml "$work/smoke.yml"
+cd "$work"
+export ANSIBLE_COLLECTIONS_PATH=$work/installed ANSIBLE_LOCALHOST_WARNING=False
+documented=0
+for kind in filter test module lookup role; do
+  names=$(ansible-doc --type "$kind" --list --json nodebootstrap.eks 2>/dev/null | python3 -c 'import json, sys; print("\n".join(json.load(sys.stdin)))')
+  for name in $names; do
+    case $name in nodebootstrap.eks.*) ;; *) continue ;; esac
+    page=$(ansible-doc --type "$kind" "$name" 2>&1) || die "ansible-doc --type $kind $name: $page"
+    [ "$kind" = role ] || grep -q '^EXAMPLES:' <<<"$page" || die "ansible-doc --type $kind $name shows no examples"
+    documented=$((documented + 1))
+  done
+done
+expected=$(find "$installed/plugins/filter" "$installed/plugins/test" "$installed/plugins/modules" "$installed/plugins/lookup" "$installed/roles" \
+  -mindepth 1 -maxdepth 1 \( -name '[a-z]*.py' -o -type d ! -name '__pycache__' \) 2>/dev/null | wc -l)
+[ "$documented" -eq "$expected" ] || die "ansible-doc knows $documented plugins and roles, the artifact has $expected"
+printf 'package: ansible-doc answers for %s plugins and roles\n' "$documented"
+
+ansible-playbook smoke.yml >smoke.log 2>&1 || { cat smoke.log; die "the smoke playbook"; }
+printf 'package: the smoke playbook ran from the installed artifact\n'
+
+cd "$work"
+if ! env -u ANSIBLE_COLLECTIONS_PATH PATH="$top/.cache/venv-importer/bin:$PATH" GALAXY_IMPORTER_CONFIG="$top/tools/galaxy-importer.cfg" \
+  "$top/.cache/venv-importer/bin/python" -m galaxy_importer.main "$tarball" >importer.log 2>&1; then
+  cat importer.log
+  die "galaxy-importer"
+fi
+# No changelog entry exists before the first release; everything else that it says counts.
+complaints=$(grep -E '^(WARNING|ERROR)' importer.log || true)
+[ -z "$complaints" ] || die "galaxy-importer says:
+$complaints"
+printf 'package: galaxy-importer has nothing to say\n'
