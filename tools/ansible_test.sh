@@ -60,7 +60,9 @@ while read -r core pythons; do
     printf 'ansible-core %s: %s passed in %s s\n' "$core" "$what" "$((SECONDS - started))"
     ran+=("$core")
   else
-    cat "$log"
+    # Without what pip says while it makes ansible-test's environments; the rest stands in the log.
+    grep -vE '^(Collecting|Installing|Looking|Processing|Successfully|Using cached|Running sanity|Requirement already|  )' "$log" || true
+    printf 'full log: %s\n' "$log"
     printf 'ansible-core %s: %s FAILED after %s s\n' "$core" "$what" "$((SECONDS - started))"
     failed+=("$core")
   fi
