@@ -9,11 +9,13 @@ Every file names its source and its date; the scripts in C(tools/) of the reposi
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from .errors import Problem, SpecError, nearest
 
 _FOLDER = Path(__file__).parent / "_data"
 
@@ -27,25 +29,46 @@ def _frozen(value: Any) -> Any:
     return value
 
 
+def _read(name: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_bytes())
+    return read
+
+
 def _load(name: str) -> Mapping[str, Any]:
-    loaded: Mapping[str, Any] = _frozen(json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+    loaded: Mapping[str, Any] = _frozen(_read(name))
     return loaded
+
+
+class _Rows(Mapping[str, Mapping[str, Any]]):
+    """A table whose rows become mappings when somebody looks at them: of 1,400 types a user has one."""
+
+    def __init__(self, columns: Sequence[str], rows: Mapping[str, Sequence[Any]], overrides: Mapping[str, Mapping[str, Any]]) -> None:
+        self._columns = columns
+        self._rows = rows
+        self._overrides = overrides
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        corrected = self._overrides.get(name, {})
+        cells = self._rows[name]
+        return MappingProxyType({column: corrected.get(column, cell) for column, cell in zip(self._columns, cells, strict=True)})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 @cache
 def instance_types() -> Mapping[str, Mapping[str, Any]]:
     """Instance type → C({max_enis, ips_per_eni, vcpus, hypervisor, architecture}) of its default network card.
 
-    C(hypervisor) is C(nitro), C(xen) or C(metal); C(vcpus), C(hypervisor) and C(architecture) are None where EC2 does not tell.
+    C(hypervisor) is C(nitro), C(xen) or C(metal); C(architecture) is None where EC2 does not tell.
     """
-    table = _load("instance_types")
-    overrides = _load("instance_types_overrides")["rows"]
-    columns = table["columns"]
-    rows = {name: dict(zip(columns, cells, strict=True)) for name, cells in table["rows"].items()}
-    for name, corrected in overrides.items():
-        row = rows.setdefault(name, dict.fromkeys(columns))
-        row.update({column: corrected[column] for column in columns if column in corrected})
-    return MappingProxyType({name: MappingProxyType(row) for name, row in rows.items()})
+    table = _read("instance_types")
+    empty = [None] * len(table["columns"])
+    overrides = _read("instance_types_overrides")["rows"]
+    return _Rows(table["columns"], {**dict.fromkeys(overrides, empty), **table["rows"]}, overrides)
 
 
 @cache
@@ -62,7 +85,7 @@ def kubelet_flags() -> Mapping[str, Any]:
 
 @cache
 def kubernetes_versions() -> Mapping[str, Any]:
-    """The EKS calendar (C(eks)) and which minors each family runs on (C(families))."""
+    """The EKS calendar (C(eks)) and which minors each family runs on (C(families)); minors as numbers, the last one included."""
     return _load("kubernetes_versions")
 
 
@@ -79,18 +102,22 @@ def ecr_accounts() -> Mapping[str, Any]:
     return _load("ecr_accounts")
 
 
-def ecr_host(region: str) -> str:
+def ecr_host(region: str, path: str = "cluster.region") -> str:
     """The registry that serves EKS's own images to nodes in C(region), for example C(602401143452.dkr.ecr.us-east-2.amazonaws.com).
 
-    A region that the table does not know is served by another one of its partition, as the images' own scripts do it.
+    A region that the table does not know is served by another one of its partition, as the images' own scripts do it. Raises
+    C(SpecError) where no account of the partition is known.
     """
     table = ecr_accounts()
     regions = table["regions"]
-    partition = next((row for row in table["partitions"] if region.startswith(row["prefix"])), table["partitions"][-1])
+    partition = next(row for row in table["partitions"] if region.startswith(row["prefix"]))
     served = region if region in regions else partition["fallback"]
+    if served is None:
+        message = "the account that serves EKS's images in this partition is not known"
+        raise SpecError([Problem(path, message, region, nearest=nearest(region, regions), fix="set containerd.pause_image")])
     return f"{regions[served]}.dkr.ecr.{served}.{partition['domain']}"
 
 
-def pause_image(region: str, version: str | None = None) -> str:
+def pause_image(region: str, version: str | None = None, path: str = "cluster.region") -> str:
     """The pause image EKS publishes for C(region), for example C(602401143452.dkr.ecr.us-east-2.amazonaws.com/eks/pause:3.10)."""
-    return f"{ecr_host(region)}/eks/pause:{version or ecr_accounts()['pause_version']}"
+    return f"{ecr_host(region, path)}/eks/pause:{version or ecr_accounts()['pause_version']}"

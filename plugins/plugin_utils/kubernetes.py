@@ -224,14 +224,21 @@ def _check_scalar(value: Any, node: Mapping[str, Any], path: str, problems: Prob
     elif kind == "quantity" and isinstance(value, int) and not isinstance(value, bool):
         pass
     elif not isinstance(value, str):
-        problems.add(path, "not text", value=value, allowed=_FORMATS[kind][1] if kind in _FORMATS else "text", fix="quote it")
+        form = node.get("format", kind)
+        problems.add(path, "not text", value=value, allowed=_FORMATS[form][1] if form in _FORMATS else "text", fix="quote it")
     else:
         _check_text(value, node.get("format", kind), node.get("enum"), path, problems)
 
 
 def _check_text(value: str, form: str, enum: Iterable[str] | None, path: str, problems: Problems) -> None:
     if enum is not None and value not in enum:
-        problems.add(path, "not a value that kubelet knows", value=value, allowed=", ".join(enum), nearest=nearest(value, enum))
+        problems.add(
+            path,
+            "not a value that kubelet knows",
+            value=value,
+            allowed=", ".join(one or '""' for one in enum),
+            nearest=nearest(value, enum),
+        )
     elif form in _FORMATS and not _FORMATS[form][0](value):
         problems.add(path, "cannot be read", value=value, allowed=_FORMATS[form][1])
 
@@ -282,9 +289,9 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
         where = joined(path, name)
         row = known.get(name) if isinstance(name, str) else None
         if row is None:
-            bare = str(name)[:200].lstrip("-").partition("=")[0]
-            dashed = isinstance(name, str) and name.startswith("-") and bare in known
-            fix = f"write {bare}: VALUE, without dashes" if dashed else None
+            bare = name.lstrip("-").partition("=")[0] if isinstance(name, str) else ""
+            dashed = bare in known and bare != name
+            fix = f"write {bare}: VALUE" if dashed else None
             problems.add(where, "kubelet has no such flag", nearest=nearest(bare, known), fix=fix)
         elif gone := _gone(row, minor, "flag"):
             instead = f"set kubelet.config.{row['config']}" if "config" in row else "leave it out"
