@@ -28,11 +28,19 @@ def shown(value: Any) -> str:
     return text if len(text) <= _VALUE_WIDTH else f"{text[:_VALUE_WIDTH]}… ({len(text)} characters)"
 
 
+def _text(value: Any) -> str:
+    """C(str(value)), also of what Python refuses to print: integers of more than 4,300 digits."""
+    try:
+        return str(value)
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__}>"
+
+
 def nearest(word: Any, allowed: Iterable[str]) -> str | None:
     """The allowed word that looks most like C(word), or None when none does."""
     words = sorted({str(item) for item in allowed})
     by_fold = {item.lower().replace("-", "_"): item for item in words}
-    folded = str(word)[:200].lower().replace("-", "_")
+    folded = _text(word)[:200].lower().replace("-", "_")
     if folded in by_fold:
         return by_fold[folded]
     matches = difflib.get_close_matches(folded, list(by_fold), n=1, cutoff=0.6)
@@ -42,8 +50,8 @@ def nearest(word: Any, allowed: Iterable[str]) -> str | None:
 def joined(path: str, key: Any) -> str:
     """C(path) extended by a mapping key or a list index, in the spelling users read: C(a.b[0]["x/y"])."""
     if isinstance(key, int) and not isinstance(key, bool):
-        return f"{path}[{key}]"
-    text = str(key)
+        return f"{path}[{_text(key)}]"
+    text = _text(key)
     plain = text.replace("-", "").replace("_", "")
     if plain.isascii() and plain.isalnum():
         return f"{path}.{text}" if path else text
