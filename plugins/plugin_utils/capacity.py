@@ -176,3 +176,19 @@ def kube_reserved(max_pods: int, vcpus: int, *, path: str = "reserved.kube") -> 
             reserved += (min(total, upper) - below) * share // 10_000
             below = upper
     return {"cpu": f"{reserved}m", "memory": f"{255 + 11 * max_pods}Mi", "ephemeral-storage": "1Gi"}
+
+
+def max_pods_of_type(
+    instance_type: str | None,
+    mode: str = "eni",
+    custom_networking: bool = False,
+    reserved_enis: int = 0,
+    ceiling: bool = False,
+    *,
+    max_enis: int | None = None,
+    ips_per_eni: int | None = None,
+    vcpus: int | None = None,
+) -> int:
+    """C(max_pods) of an instance type, or of the numbers given beside it or instead of it. Raises C(SpecError)."""
+    shape = instance_shape(instance_type, max_enis=max_enis, ips_per_eni=ips_per_eni, vcpus=vcpus)
+    return max_pods(shape, mode, custom_networking, reserved_enis, ceiling)
