@@ -19,6 +19,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECTION = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What Unicode sets aside as never a character: systemd takes a line that holds one for broken UTF-8 and ignores it.
+_NONCHARACTER = re.compile("[\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@-]+")
 
 
@@ -32,6 +34,8 @@ def systemd_problem(value: str) -> str | None:
         return "holds a control character, which systemd refuses in values"
     if _SURROGATE.search(value):
         return "holds a lone surrogate, which UTF-8 cannot write"
+    if _NONCHARACTER.search(value):
+        return "holds a Unicode noncharacter, for which systemd ignores the whole line"
     return None
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Kind = Literal[
-    "mime", "cloud-config", "shell", "nodeconfig", "toml", "powershell", "boothook", "include", "jinja", "empty", "unknown"
-]
+Kind = Literal["mime", "cloud-config", "shell", "nodeconfig", "toml", "powershell", "boothook", "include", "jinja", "empty", "unknown"]
 
 _HEADER = re.compile(r"[ \t]*([!-9;-~]+)[ \t]*:(.*)")
 _JINJA = re.compile(r"##[ \t]*template:[ \t]*jinja", re.IGNORECASE)

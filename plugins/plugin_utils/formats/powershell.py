@@ -1,0 +1,178 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PowerShell literals and calls, the tags that EC2Launch looks for around them, and a Windows service's command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..errors import Problem, Problems, SpecError
+
+# PowerShell takes five characters for a single quote: ' and U+2018 to U+201B (about_Quoting_Rules; the tokenizer's
+# IsSingleQuote). Inside a single-quoted string each is written twice.
+_SINGLE_QUOTES = re.compile("(['\u2018\u2019\u201a\u201b])")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# EC2Launch cuts the text at these tags before PowerShell sees it, in any case and wherever they stand.
+_TAG = re.compile(r"<\s*(/?)\s*(powershell|script|persist|powershellArguments|runAsLocalSystem|detach|version)\s*>", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_VARIABLE = re.compile(r"\$[A-Za-z][A-Za-z0-9_]*")
+
+_PLAIN_ARGUMENT = re.compile(r"[A-Za-z0-9_./:@+-]+(?:=[A-Za-z0-9_./:@+=-]*)?")
+_FLAG = re.compile(r"(--?[A-Za-z0-9][A-Za-z0-9-]*=)(.*)", re.DOTALL)
+# What the service manager would replace by a variable of the environment when it starts the service.
+_EXPANSION = re.compile(r"%[A-Za-z_][A-Za-z0-9_()]*%")
+
+
+def powershell_problem(value: str) -> str | None:
+    """Why C(value) cannot stand in a single-quoted string of user data, or None."""
+    if "\n" in value or "\r" in value:
+        return "holds a line break, which a one-line PowerShell string must not"
+    if "\0" in value:
+        return "holds a NUL character, which PowerShell cannot pass on"
+    if _CONTROL.search(value):
+        return "holds a control character or a line separator"
+    if _SURROGATE.search(value):
+        return "holds a lone surrogate, which UTF-8 cannot write"
+    return _tag_problem(value)
+
+
+def _tag_problem(text: str) -> str | None:
+    if tag := _TAG.search(text):
+        return f"holds the tag {tag[0].lower()}, at which EC2Launch cuts user data before PowerShell reads it"
+    return None
+
+
+def quote(value: str) -> str:
+    """C(value) as a single-quoted literal: nothing in it is expanded. Raises C(SpecError) (see C(powershell_problem))."""
+    if reason := powershell_problem(value):
+        raise SpecError([Problem("powershell", reason, value=value)])
+    doubled = _SINGLE_QUOTES.sub(r"\1\1", value)
+    return f"'{doubled}'"
+
+
+def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]]) -> str:
+    """One invocation: C(& $Script -Name 'value' …), in the order given; a list becomes C('a','b').
+
+    script_var: a variable that holds the script's path, with its dollar sign. parameters: names without the dash.
+    Raises C(SpecError) for names that are none and values that cannot be written.
+    """
+    problems: list[Problem] = []
+    if not _VARIABLE.fullmatch(script_var):
+        problems.append(Problem("powershell", "is no name of a variable", value=script_var, allowed="$ and letters"))
+    words = ["&", script_var]
+    for name, value in parameters:
+        if not _NAME.fullmatch(name):
+            problems.append(Problem("powershell", "is no name of a parameter", value=name, allowed="letters and digits"))
+        items = [value] if isinstance(value, str) else list(value)
+        if not items:
+            problems.append(Problem(f"powershell.{name}", "is an empty list, which no parameter can be given"))
+        bad = [Problem(f"powershell.{name}", reason, value=item) for item in items if (reason := powershell_problem(item))]
+        problems.extend(bad)
+        if not bad:
+            words += [f"-{name}", ",".join(quote(item) for item in items)]
+    if problems:
+        raise SpecError(problems)
+    return " ".join(words)
+
+
+class Unwrapped(NamedTuple):
+    """PowerShell lines without their tags. persist: what C(<persist>) said, None when there was none."""
+
+    lines: tuple[str, ...]
+    persist: bool | None
+
+
+def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
+    """The lines of every C(<powershell>) block of C(text), in order, and C(<persist>); text without any tag is all lines.
+
+    Refused, because it would be lost or run otherwise: C(<script>) (cmd.exe), other tags, tags that do not close, and
+    text outside of the blocks.
+    """
+    text = text.replace("\r\n", "\n")
+    if not _TAG.search(text):
+        return Unwrapped(_lines(text), None)
+    before = len(problems)
+    blocks: list[str] = []
+    persists: set[str] = set()
+    outside: list[str] = []
+    at = 0
+    while opening := _TAG.search(text, at):
+        outside.append(text[at : opening.start()])
+        name = opening[2].lower()
+        closing = _TAG.search(text, opening.end())
+        if opening[1] or closing is None or not closing[1] or closing[2].lower() != name:
+            problems.add(path, f"the tag {opening[0]} has no counterpart", fix=f"write <{name}>…</{name}> once around the lines")
+            return Unwrapped((), None)
+        content = text[opening.end() : closing.start()]
+        if name == "powershell":
+            blocks.append(content)
+        elif name == "persist":
+            persists.add(content.strip().lower())
+        elif name == "script":
+            problems.add(path, "holds a <script> block, which is run by cmd.exe", fix="write its lines in PowerShell")
+        else:
+            problems.add(path, f"holds <{name}>, which has no place in node bootstrap", fix="remove it")
+        at = closing.end()
+    outside.append(text[at:])
+    if any(part.strip() for part in outside):
+        problems.add(path, "holds text outside of <powershell>, which nothing runs", fix="move it into the block or remove it")
+    if len(persists) > 1 or not persists <= {"true", "false"}:
+        problems.add(path, "<persist> must be true or false, once", allowed="true or false")
+    if len(problems) > before:
+        return Unwrapped((), None)
+    return Unwrapped(tuple(line for block in blocks for line in _lines(block)), persists == {"true"} if persists else None)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    stripped = text.strip("\n")
+    return tuple(stripped.split("\n")) if stripped.strip() else ()
+
+
+def wrap(lines: Sequence[str], persist: bool = False) -> str:
+    """User data of one C(<powershell>) block, LF, and C(<persist>true</persist>) when it is to run at every boot.
+
+    Raises C(SpecError) for a line that holds a tag of EC2Launch, NUL or a lone surrogate.
+    """
+    problems = []
+    for number, line in enumerate(lines):
+        reason = "holds a NUL character or a lone surrogate" if "\0" in line or _SURROGATE.search(line) else _tag_problem(line)
+        if reason:
+            problems.append(Problem(f"powershell[{number}]", reason, value=line))
+    if problems:
+        raise SpecError(problems)
+    end = "<persist>true</persist>\n" if persist else ""
+    return "\n".join(["<powershell>", *lines, "</powershell>", end])
+
+
+def kubelet_args_problem(word: str) -> str | None:
+    """Why C(word) cannot be one argument of the kubelet service's command line, or None."""
+    if expansion := _EXPANSION.search(word):
+        return f"holds {expansion[0]}, which Windows replaces by a variable when it starts the service"
+    return powershell_problem(word)
+
+
+def kubelet_extra_args(words: Sequence[str]) -> str:
+    """The text for C(-KubeletExtraArgs): Windows' own splitting (CommandLineToArgvW) gives back exactly C(words).
+
+    Values are quoted behind the equals sign, C(--node-labels="a=b,c=d"), as the EKS documentation writes them.
+    Raises C(SpecError) (see C(kubelet_args_problem)).
+    """
+    problems = [Problem("kubelet-extra-args", reason, value=word) for word in words if (reason := kubelet_args_problem(word))]
+    if problems:
+        raise SpecError(problems)
+    return " ".join(_argument(word) for word in words)
+
+
+def _argument(word: str) -> str:
+    if _PLAIN_ARGUMENT.fullmatch(word):
+        return word
+    flag = _FLAG.fullmatch(word)
+    head, value = (flag[1], flag[2]) if flag else ("", word)
+    # Backslashes count only before a quote: there each is doubled, and the quote gets one of its own.
+    escaped = re.sub(r'(\\*)"', r'\1\1\\"', value)
+    escaped = re.sub(r"(\\+)\Z", r"\1\1", escaped)
+    return f'{head}"{escaped}"'

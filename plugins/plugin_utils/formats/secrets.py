@@ -1,0 +1,80 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Secrets that must not stand in user data: anybody who may call DescribeInstanceAttribute, and every pod that reaches
+IMDS, reads it. Only what is recognised by its shape together with its context is reported; other text is not guessed at.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+# What may stand between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
+_IS = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?"
+# A value that only refers to a secret is none: $VAR, ${VAR}, $(command), {{ template }}, <placeholder>.
+_REAL = r"(?![$<{%(\[*])"
+
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a PEM private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")),
+    (
+        "an AWS secret access key",
+        re.compile(rf"(?:aws_?)?secret_?(?:access_?)?key{_IS}([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", re.IGNORECASE),
+    ),
+    (
+        "an AWS session token",
+        re.compile(rf"(?:aws_?)?(?:session|security)_?token{_IS}([A-Za-z0-9/+=]{{64,}})", re.IGNORECASE),
+    ),
+    (
+        "an SSM activation code",
+        re.compile(rf"activation[-_]?code{_IS}{_REAL}([A-Za-z0-9/+_-]{{20,250}})(?![A-Za-z0-9/+_-])", re.IGNORECASE),
+    ),
+    (
+        "a Kubernetes bootstrap token",
+        re.compile(rf"(?:\btoken|bootstrap[-_]?token){_IS}([a-z0-9]{{6}}\.[a-z0-9]{{16}})(?![a-z0-9.])", re.IGNORECASE),
+    ),
+    (
+        "a registry credential",
+        re.compile(rf"[\"']?(?<![A-Za-z0-9_.-])(?:identity_?token|registry_?token){_IS}{_REAL}([^\s\"',}}]{{8,}})", re.IGNORECASE),
+    ),
+    ("a credential in a proxy URL", re.compile(rf"\bhttps?://[^\s/:@\"'<>$]+:{_REAL}([^\s/@\"'<>]+)@", re.IGNORECASE)),
+)
+
+# «auth» and «password» are words of many languages: they count only as a key with a value that can be one.
+_AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/=])")
+_PASSWORD = re.compile(rf"(?:^|[\s\"'{{,.])password[\"']?\s*[:=]\s*(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',}}]+))")
+_NO_PASSWORD = frozenset("null none true false ~ yes no".split())
+
+
+def find_secrets(text: str) -> list[tuple[str, int]]:
+    """What looks like a secret in C(text), as C((what, line)), sorted by line; lines count from 1.
+
+    The secret itself is never returned. Base64 and gzip inside must be undone by the caller, who knows where it stands.
+    """
+    found = set()
+    for what, start in _matches(text):
+        found.add((text.count("\n", 0, start) + 1, what))
+    return [(what, line) for line, what in sorted(found)]
+
+
+def _matches(text: str) -> Iterator[tuple[str, int]]:
+    for what, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            yield what, match.start(match.lastindex or 0)
+    for match in _AUTH.finditer(text):
+        if _is_basic_auth(match[1]):
+            yield "a registry credential", match.start(1)
+    for match in _PASSWORD.finditer(text):
+        value = match[match.lastindex or 0]
+        if value.lower() not in _NO_PASSWORD:
+            yield "a password", match.start(match.lastindex or 0)
+
+
+def _is_basic_auth(word: str) -> bool:
+    """Whether C(word) is base64 of C(user:password), which is what a registry's C(auth) holds."""
+    try:
+        return b":" in base64.b64decode(word, validate=True)
+    except (binascii.Error, ValueError):
+        return False

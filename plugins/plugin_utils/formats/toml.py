@@ -1,0 +1,259 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""TOML for Bottlerocket and containerd: written by a small serializer of our own, read by tomlkit.
+
+Written is the subset that EKS's own merger of Bottlerocket settings understands, too (Amazon EKS user guide, launch
+templates): headers of bare keys only, quoted keys only in front of an equals sign, no escaped quotes where a literal
+string does without. The subset is TOML 0.5, so every reader takes it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from ..errors import Problem, Problems, SpecError, joined
+
+MAX_DEPTH = 64
+"""Levels of tables and arrays; Bottlerocket's settings have seven."""
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f\"\\\ud800-\udfff]*")
+_LITERAL = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f'\ud800-\udfff]*")
+_LONG_LITERAL = re.compile(r"(?:'{0,2}[^\x00-\x08\x0a-\x1f\x7f'\ud800-\udfff])+")
+_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"\\]")
+_ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_INT_LIMIT = 1 << 63
+
+
+class _Unwritable(Exception):
+    """Raised where TOML has no form for a value; C(dump) then walks again to say where."""
+
+
+def dump(mapping: Mapping[str, Any], path: str = "toml") -> str:
+    """A TOML document: keys sorted, plain values before tables, LF, integers as integers, empty for an empty mapping.
+
+    mapping: string keys; str, int (64 bits), float, bool, mappings, lists and tuples. path: what problems are prefixed with.
+    Raises C(SpecError) with every value that TOML cannot carry: None, dates, bytes, large integers, other keys.
+    """
+    out: list[str] = []
+    try:
+        _table(mapping, "", out, 0)
+    except (_Unwritable, TypeError) as error:
+        problems = list(_unwritable(mapping, path, 0))
+        raise SpecError(problems or [Problem(path, "cannot be written as TOML")]) from error
+    return "".join(out)
+
+
+def _table(table: Mapping[str, Any], name: str, out: list[str], depth: int) -> None:
+    """Write the values of one table, then its tables with headers. C(name) is its dotted name, empty for the root."""
+    if depth > MAX_DEPTH:
+        raise _Unwritable
+    tables: list[tuple[str, Any]] = []
+    lines: list[str] = []
+    for key, value in sorted(table.items()):
+        shown = _key(key)
+        kind = type(value)
+        if kind is str:
+            lines.append(f"{shown} = {_string(value)}\n")
+        elif shown == key and (isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and _is_tables(value))):
+            tables.append((key, value))
+        else:
+            lines.append(f"{shown} = {_value(value, depth + 1)}\n")
+    if name and (lines or not tables):
+        out.append(f"\n[{name}]\n" if out else f"[{name}]\n")
+    out += lines
+    for key, value in tables:
+        dotted = f"{name}.{key}" if name else key
+        if isinstance(value, Mapping):
+            _table(value, dotted, out, depth + 1)
+        else:
+            _array_of_tables(value, dotted, out, depth + 1)
+
+
+def _is_tables(items: list[Any] | tuple[Any, ...]) -> bool:
+    return bool(items) and all(isinstance(item, Mapping) for item in items)
+
+
+def _array_of_tables(items: list[Any] | tuple[Any, ...], name: str, out: list[str], depth: int) -> None:
+    for item in items:
+        out.append(f"\n[[{name}]]\n" if out else f"[[{name}]]\n")
+        out += [f"{_key(key)} = {_value(value, depth + 1)}\n" for key, value in sorted(item.items())]
+
+
+def _value(value: Any, depth: int) -> str:
+    """What stands behind an equals sign, on one line."""
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        if not -_INT_LIMIT <= value < _INT_LIMIT:
+            raise _Unwritable
+        return str(int(value))
+    if isinstance(value, float):
+        return _float(value)
+    if depth > MAX_DEPTH:
+        raise _Unwritable
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join([_value(item, depth + 1) for item in value])}]"
+    if isinstance(value, Mapping):
+        pairs = ", ".join([f"{_key(key)} = {_value(item, depth + 1)}" for key, item in sorted(value.items())])
+        return f"{{ {pairs} }}" if pairs else "{}"
+    raise _Unwritable
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    text = repr(value)
+    # TOML wants a digit behind the point, and Python's 1e+16 has no point, which TOML allows.
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _key(key: str) -> str:
+    """A bare key as it is, any other one quoted (which never equals the key itself)."""
+    if not isinstance(key, str):
+        raise _Unwritable
+    return key if _BARE.fullmatch(key) else _short_string(key)
+
+
+def _string(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return f'"{text}"'
+    if _LITERAL.fullmatch(text):
+        return f"'{text}'"
+    # Both kinds of quotes: three apostrophes do without escapes, unless the text ends in one or has a line break.
+    if _LONG_LITERAL.fullmatch(text):
+        return f"'''{text}'''"
+    return _basic_string(text)
+
+
+def quote(text: str) -> str:
+    """C(text) as one TOML string, which is a key as well. Raises C(SpecError) for a lone surrogate."""
+    try:
+        return _short_string(text)
+    except _Unwritable as error:
+        raise SpecError([Problem("toml", "holds a lone surrogate, which UTF-8 cannot write", value=text)]) from error
+
+
+def _short_string(text: str) -> str:
+    """A string that can be a key: those of three quotes cannot."""
+    if _PLAIN.fullmatch(text):
+        return f'"{text}"'
+    if _LITERAL.fullmatch(text):
+        return f"'{text}'"
+    return _basic_string(text)
+
+
+def _basic_string(text: str) -> str:
+    if _SURROGATE.search(text):
+        raise _Unwritable
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    return _ESCAPES.get(char) or f"\\u{ord(char):04X}"
+
+
+def _unwritable(value: Any, path: str, depth: int) -> Iterator[Problem]:
+    """Every place of C(value) that TOML has no form for."""
+    if depth > MAX_DEPTH + 1:
+        yield Problem(path, f"is nested deeper than {MAX_DEPTH} levels")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                yield Problem(path, "has a key that is no string", value=key)
+                continue
+            if _SURROGATE.search(key):
+                yield Problem(path, "has a key with a lone surrogate, which UTF-8 cannot write", value=key)
+            yield from _unwritable(item, joined(path, key), depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _unwritable(item, joined(path, index), depth + 1)
+    elif isinstance(value, str):
+        if _SURROGATE.search(value):
+            yield Problem(path, "holds a lone surrogate, which UTF-8 cannot write", value=value)
+    elif isinstance(value, int):
+        if not -_INT_LIMIT <= value < _INT_LIMIT:
+            yield Problem(path, "does not fit into TOML's 64 bits")
+    elif value is None:
+        yield Problem(path, "is null, which TOML does not have", fix="leave the key out")
+    elif not isinstance(value, float):
+        yield Problem(path, f"is a {type(value).__name__}, which this TOML does not carry", allowed="text, number, boolean, list, mapping")
+
+
+def eks_merge_problem(settings: Mapping[str, Any], path: str, problems: Problems) -> None:
+    """Report what EKS's own merger of Bottlerocket settings cannot read (managed node groups without an AMI of their own).
+
+    It takes no quotes inside quoted keys, no escaped quotes in values and no arrays of mixed types (Amazon EKS user guide).
+    """
+    for where, value in _walk(settings, path, 0):
+        if isinstance(value, Mapping):
+            for key in value:
+                if isinstance(key, str) and ('"' in key or "'" in key or "\\" in key):
+                    problems.add(joined(where, key), "has quotes or a backslash in its key, which EKS's merger of user data cannot read")
+        elif isinstance(value, str):
+            if '"' in value and _string_or_empty(value).startswith('"'):
+                problems.add(where, "needs escaped quotes, which EKS's merger of user data cannot read", value=value)
+        elif isinstance(value, (list, tuple)) and len({_type_name(item) for item in value}) > 1:
+            problems.add(where, "mixes types in one array, which EKS's merger of user data cannot read", value=list(value))
+
+
+def _string_or_empty(text: str) -> str:
+    try:
+        return _string(text)
+    except _Unwritable:
+        return ""
+
+
+def _type_name(value: Any) -> str:
+    for name, kinds in (("boolean", bool), ("integer", int), ("float", float), ("text", str), ("array", (list, tuple)), ("table", Mapping)):
+        if isinstance(value, kinds):
+            return name
+    return "other"
+
+
+def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    yield path, value
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _walk(item, joined(path, key), depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _walk(item, joined(path, index), depth + 1)
+
+
+def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
+    """The document as plain data. What is no TOML, and dates, are problems; the result is then empty."""
+    try:
+        from tomlkit import parse
+        from tomlkit.exceptions import TOMLKitError
+    except ImportError:
+        problems.add(path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit")
+        return {}
+    try:
+        data: dict[str, Any] = parse(text).unwrap()
+    except TOMLKitError as error:
+        problems.add(path, f"is no TOML: {error}", fix="see https://toml.io for the syntax")
+        return {}
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
+        # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
+        problems.add(path, f"is no TOML ({type(error).__name__})", fix="see https://toml.io for the syntax")
+        return {}
+    dates = [where for where, value in _walk(data, path, 0) if isinstance(value, (datetime.date, datetime.time))]
+    for where in dates:
+        problems.add(where, "is a date, which no setting takes", fix="put it into quotes")
+    return {} if dates else data
