@@ -116,3 +116,10 @@ def _mirror() -> str:
         if line.startswith("Debian Debian "):
             return line.split()[2]
     return "http://deb.debian.org/debian"
+
+
+def remove_all() -> None:
+    """Remove every image of ours, of old recipes too; those in use stay."""
+    listed = engine.docker("image", "ls", "-q", "--no-trunc", "--filter", f"label={engine.LABEL}").stdout.decode().split()
+    for tag in dict.fromkeys(listed):
+        engine.docker("rmi", "-f", tag, check=False)
