@@ -78,7 +78,7 @@ golden: ## write tests/golden anew; review the difference
 .PHONY: surface
 surface: ## write tests/consistency/public_surface.txt anew; a difference needs a changelog fragment
 	@$(SETUP) venv
-	$(VENV)/python tests/consistency/surface.py --write
+	PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.consistency.surface --write
 
 .PHONY: clean
 clean: ## everything that was made here: environments, caches, reports, output

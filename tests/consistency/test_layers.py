@@ -1,0 +1,90 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The library's layers import to the left only, and the library knows nothing of the world."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.consistency import layers, project
+
+NAMES = {name.removeprefix(f"{project.LIBRARY}/"): name for name in project.under(project.LIBRARY, ".py")}
+MODULES = {layers.module_path(name) for name in NAMES}
+
+
+def test_the_library_is_found() -> None:
+    assert "errors.py" in NAMES
+
+
+def test_imports_go_to_the_left() -> None:
+    project.none_of(problem for name, path in NAMES.items() for problem in layers.import_problems(name, project.text(path), MODULES))
+
+
+def test_the_library_is_pure() -> None:
+    project.none_of(problem for name, path in NAMES.items() for problem in layers.purity_problems(name, project.text(path)))
+
+
+EXAMPLE_MODULES = {
+    ("errors",),
+    ("data",),
+    ("formats",),
+    ("formats", "yaml"),
+    ("spec", "model"),
+    ("families", "al2"),
+    ("families", "al2023"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        ("data.py", "from .errors import Problems", None),
+        ("errors.py", "from .data import table", "data does not stand left of errors"),
+        ("formats/yaml.py", "from ..spec.model import NodeSpec", "spec does not stand left of formats"),
+        ("formats/yaml.py", "from .. import data", None),
+        ("formats/yaml.py", "from .json import load", None),
+        ("families/al2023.py", "from ..formats import yaml", None),
+        ("families/al2023.py", "from .al2 import words", "families never import each other"),
+        ("families/al2023.py", "from . import al2", "families never import each other"),
+        ("families/registry.py", "from . import al2", None),
+        ("importers/eksctl.py", "from ..sinks.user_data import user_data", "sinks does not stand left of importers"),
+        ("sinks/user_data.py", "from ..border import to_plain", "nothing in the library knows the border"),
+        ("sinks/user_data.py", "from ..novelty import thing", "novelty has no place"),
+        ("novelty.py", "", "novelty has no place"),
+        ("border.py", "from .sinks.user_data import user_data", None),
+    ],
+)
+def test_a_wrong_import_is_seen(name: str, source: str, message: str | None) -> None:
+    problems = layers.import_problems(name, source, EXAMPLE_MODULES)
+    assert [message in problem for problem in problems] == ([True] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("import json\nfrom urllib.parse import urlsplit\nimport yaml", None),
+        ("import os", "imports os"),
+        ("from os import environ", "imports os.environ"),
+        ("from urllib import request", "imports urllib.request"),
+        ("import urllib.request", "imports urllib.request"),
+        ("def f():\n    import time", "imports time"),
+        ("from ansible.errors import AnsibleError", "imports ansible.errors"),
+        ("import requests", "imports requests"),
+        ("import tomlkit", "imports tomlkit at the top"),
+        ("from email.message import EmailMessage", "at the top"),
+        ("def f():\n    import tomlkit\n    from email.message import EmailMessage", None),
+        ("x = datetime.datetime.now()", "asks the clock"),
+        ("x = open('/etc/hosts')", "calls open()"),
+        ("x = hash('a')", "calls hash()"),
+        ("x = path.read_text()", "touches files"),
+    ],
+)
+def test_an_impure_line_is_seen(source: str, message: str | None) -> None:
+    problems = layers.purity_problems("formats/example.py", source)
+    assert [message in problem for problem in problems] == ([True] if message else [])
+
+
+def test_only_the_border_and_the_data_reader_are_free() -> None:
+    assert layers.purity_problems("border.py", "from ansible.errors import AnsibleError") == []
+    assert layers.purity_problems("data.py", "x = path.read_text()") == []
