@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -44,6 +45,9 @@ def _check(value: Any, depth: int) -> None:
     if isinstance(value, str):
         if not value.isascii() and _SURROGATE.search(value):
             raise JsonError("a text holds a lone surrogate, which no file can hold")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise JsonError(f"{value} is no number that JSON knows")
     elif isinstance(value, dict):
         for key, child in value.items():
             if not isinstance(key, str):
@@ -61,8 +65,8 @@ def load(text: str, *, strict: bool = True) -> Any:
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(found)
         if strict and len(result) < len(found):
-            seen: set[str] = set()
-            twice = next(key for key, _ in found if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            keys = [key for key, _ in found]
+            twice = next(key for key in result if keys.count(key) > 1)
             raise JsonError(f"the key {twice!r:.80} stands twice")
         return result
 

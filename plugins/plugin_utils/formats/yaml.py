@@ -120,17 +120,24 @@ def _sequence(items: list[Any], lead: str, pad: str, depth: int, out: list[str])
         raise YamlError(f"nested more than {MAX_DEPTH} levels deep")
     child_pad = pad + "  "
     for item in items:
-        kind = type(item)
-        if kind is tuple or (kind is not dict and isinstance(item, Mapping)):
-            item = list(item) if kind is tuple else dict(item)
-            kind = type(item)
-        if kind is dict and item:
-            _mapping(item, f"{lead}- ", child_pad, depth + 1, out)
-        elif kind is list and item:
-            _sequence(item, f"{lead}- ", child_pad, depth + 1, out)
+        plain = _plain(item)
+        kind = type(plain)
+        if kind is dict and plain:
+            _mapping(plain, f"{lead}- ", child_pad, depth + 1, out)
+        elif kind is list and plain:
+            _sequence(plain, f"{lead}- ", child_pad, depth + 1, out)
         else:
-            _value(item, f"{lead}- ", pad, child_pad, depth + 1, out)
+            _value(plain, f"{lead}- ", pad, child_pad, depth + 1, out)
         lead = pad
+
+
+def _plain(item: Any) -> Any:
+    kind = type(item)
+    if kind is dict or kind is list or kind is str:
+        return item
+    if isinstance(item, Mapping):
+        return dict(item)
+    return list(item) if isinstance(item, (list, tuple)) else item
 
 
 @lru_cache(maxsize=2048)

@@ -1,0 +1,217 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What single values of a NodeConfig must be so that the node comes up, beyond what nodeadm checks (amazon-eks-ami, July 2026).
+
+Every function has the form C(check(value, path, problems)); types have been checked before.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import Problems, joined, nearest
+from ..network import cidr_problem, ip_problem
+from .encoding import decode_base64
+
+STRATEGIES = ("RAID0", "RAID10", "Mount")
+DISABLED_MOUNTS = ("Containerd", "PodLogs", "SOCI")
+FEATURE_GATES = ("InstanceIdNodeName", "FastImagePull")
+
+_MAX_DEPTH = 60
+"""Levels of a free mapping: what stands around it has to fit into a YAML document too."""
+
+_CLUSTER_NAME = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}", re.ASCII)
+_ENDPOINT = re.compile(r"https://[^\s/?#@]+/?", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_UNIT = re.compile(r"[A-Za-z0-9:_.@-]+", re.ASCII)
+_UNIT_SUFFIXES = (".service", ".socket", ".timer", ".target", ".mount", ".slice", ".path")
+_DOMAIN = re.compile(r"~?(\.|\.?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?)", re.ASCII)
+_FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9-]*(=.*)?", re.ASCII)
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNREADABLE = re.compile("[\x00\ud800-\udfff]")
+
+_EXPRESSION_NAME = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[0-9][0-9A-Za-z.]*|(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_.]*")
+_UNFINISHED = re.compile(r"[-+*/%<>=!&|?:,.(\[]\s*\Z")
+_VARIABLES_OF_EXPRESSIONS = ("default_enis", "ips_per_eni", "max_pods")
+_FUNCTIONS_OF_EXPRESSIONS = ("int", "uint", "double", "string", "bool", "size", "dyn", "type", "true", "false", "null", "in")
+
+
+def one_line(value: str, path: str, problems: Problems) -> None:
+    if not value:
+        problems.add(path, "is empty, which nodeadm takes for not given", fix="leave it out")
+    elif _CONTROL.search(value):
+        problems.add(path, "holds a control character", value=value, allowed="one line of text")
+
+
+def cluster_name(value: str, path: str, problems: Problems) -> None:
+    if not _CLUSTER_NAME.fullmatch(value):
+        allowed = "up to 100 letters, digits, hyphens and underscores, the first one a letter or digit"
+        problems.add(path, "is no name of an EKS cluster", value=value, allowed=allowed)
+
+
+def endpoint(value: str, path: str, problems: Problems) -> None:
+    if not _ENDPOINT.fullmatch(value):
+        problems.add(path, "is no API server endpoint", value=value, allowed="an https URL")
+
+
+def certificate_authority(value: str, path: str, problems: Problems) -> None:
+    decoded = decode_base64(value.encode("utf-8", "replace"))
+    if decoded is None:
+        problems.add(path, "is not base64", allowed="base64 of the PEM file, as `aws eks describe-cluster` prints it")
+    elif not decoded.lstrip().startswith(b"-----BEGIN CERTIFICATE-----") or b"-----END CERTIFICATE-----" not in decoded:
+        problems.add(path, "does not hold a PEM certificate", allowed="base64 of -----BEGIN CERTIFICATE----- …")
+
+
+def cidr(value: str, path: str, problems: Problems) -> None:
+    reason = cidr_problem(value)
+    if reason is not None:
+        problems.add(path, reason, value=value, allowed="the service CIDR, for example 10.100.0.0/16")
+
+
+def ip(value: str, path: str, problems: Problems) -> None:
+    reason = ip_problem(value)
+    if reason is not None:
+        problems.add(path, reason, value=value, allowed="an IP address")
+
+
+def domain(value: str, path: str, problems: Problems) -> None:
+    if not _DOMAIN.fullmatch(value):
+        problems.add(path, "is no domain for systemd-resolved", value=value, allowed="a domain name, with ~ before it for routing only")
+
+
+def storage_strategy(value: str, path: str, problems: Problems) -> None:
+    _one_of(value, STRATEGIES, path, problems)
+
+
+def disabled_mount(value: str, path: str, problems: Problems) -> None:
+    _one_of(value, DISABLED_MOUNTS, path, problems)
+
+
+def _one_of(value: str, allowed: tuple[str, ...], path: str, problems: Problems) -> None:
+    if value not in allowed:
+        problems.add(path, "nodeadm does not know this", value=value, allowed=", ".join(allowed), nearest=nearest(value, allowed))
+
+
+def absolute_path(value: str, path: str, problems: Problems) -> None:
+    one_line(value, path, problems)
+    if value and (not value.startswith("/") or any(char.isspace() for char in value)):
+        problems.add(path, "is no absolute path without blanks", value=value, allowed="for example /mnt/k8s-disks")
+
+
+def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
+    """Services by name without C(.service), C(default) for all of them; variables by name."""
+    for service, variables in value.items():
+        where = joined(path, service)
+        if not isinstance(service, str) or not _UNIT.fullmatch(service):
+            problems.add(where, "is no name of a systemd service", value=service)
+        elif service.endswith(_UNIT_SUFFIXES):
+            bare = service.rpartition(".")[0]
+            problems.add(where, f"nodeadm would write for the unit {service}.service, which nobody reads", fix=f"write {bare}")
+        if variables is None:
+            continue
+        if not isinstance(variables, Mapping):
+            fix = "put it under default, or under the name of a service"
+            problems.add(where, "wrong type", value=variables, allowed="a mapping of variables to texts", fix=fix)
+            continue
+        for name, text in variables.items():
+            _variable(name, text, joined(where, name), problems)
+
+
+def _variable(name: Any, text: Any, path: str, problems: Problems) -> None:
+    if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+        problems.add(path, "is no name of an environment variable", value=name, allowed="letters, digits and underscores")
+    if text is None:
+        problems.add(path, "has no value", fix='write "" for an empty one')
+    elif not isinstance(text, str):
+        problems.add(path, "wrong type", value=text, allowed="text", fix="quote it")
+    elif _UNREADABLE.search(text):
+        problems.add(path, "holds NUL or a lone surrogate, which systemd cannot carry")
+
+
+def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
+    for name, switch in value.items():
+        where = joined(path, name)
+        if name not in FEATURE_GATES:
+            similar = nearest(name, FEATURE_GATES)
+            problems.add(where, "nodeadm has no such feature gate", allowed=", ".join(FEATURE_GATES), nearest=similar)
+        if not isinstance(switch, bool):
+            problems.add(where, "wrong type", value=switch, allowed="true or false")
+
+
+def kubelet_flag(value: str, path: str, problems: Problems) -> None:
+    """One flag as one word; nodeadm joins all with blanks into an EnvironmentFile that systemd splits again."""
+    if _CONTROL.search(value):
+        problems.add(path, "holds a line end, NUL or another control character, which would cut the line that systemd reads", value=value)
+        return
+    if "\\" in value:
+        problems.add(path, "holds a backslash, which systemd removes", value=value)
+    bare = _QUOTED.sub("", value)
+    if '"' in bare or "'" in bare:
+        problems.add(path, "a quote is not closed: systemd would join what follows", value=value)
+    elif " " in bare:
+        problems.add(path, "is more than one word", value=value, fix="write --flag=value, one flag an entry; quote blanks in a value")
+    elif not _FLAG.fullmatch(value):
+        problems.add(path, "is no kubelet flag", value=value, allowed="--flag=value")
+
+
+def kubelet_config(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
+    for name in ("apiVersion", "kind"):
+        if name in value:
+            fix = "remove it: nodeadm writes the one that the installed kubelet reads"
+            problems.add(joined(path, name), "replaces the one that nodeadm writes", value=value[name], fix=fix)
+    plain(value, path, problems)
+
+
+def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
+    """Report what JSON cannot hold."""
+    if depth > _MAX_DEPTH:
+        problems.add(path, f"is nested more than {_MAX_DEPTH} levels deep")
+    elif isinstance(value, str):
+        if re.search("[\ud800-\udfff]", value):
+            problems.add(path, "holds a lone surrogate, which no file can hold")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                problems.add(joined(path, key), "a key must be text", value=key, fix="quote it")
+            plain(item, joined(path, key), problems, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            plain(item, joined(path, index), problems, depth + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        problems.add(path, "is no number that JSON knows", value=str(value))
+    elif value is not None and not isinstance(value, (bool, int, float)):
+        problems.add(path, "is neither text, number, boolean, list nor mapping", value=value)
+
+
+def toml(value: str, path: str, problems: Problems) -> None:
+    """containerd's configuration; nodeadm merges it at boot and stops where it is no TOML."""
+    from tomlkit import parse
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        parse(value)
+    except (TOMLKitError, ValueError, RecursionError) as error:
+        problems.add(path, f"is not TOML: {error or type(error).__name__}", fix="nodeadm would stop at boot: mend it")
+
+
+def max_pods_expression(value: str, path: str, problems: Problems) -> None:
+    """A CEL expression over three integers; nodeadm only warns of a broken one and goes on without it."""
+    if not value.strip():
+        problems.add(path, "is empty", fix="leave it out")
+        return
+    if _UNFINISHED.search(value):
+        problems.add(path, "ends in the middle; nodeadm would ignore the expression", value=value)
+    for match in _EXPRESSION_NAME.finditer(value):
+        name = match[0]
+        if not (name[0].isalpha() or name[0] == "_") or name in _VARIABLES_OF_EXPRESSIONS or name in _FUNCTIONS_OF_EXPRESSIONS:
+            continue
+        similar = nearest(name, _VARIABLES_OF_EXPRESSIONS)
+        allowed = ", ".join(_VARIABLES_OF_EXPRESSIONS) + " and the operators of CEL"
+        problems.add(
+            path, f"{name:.40} means nothing here; nodeadm would ignore the expression", value=value, allowed=allowed, nearest=similar
+        )
