@@ -125,7 +125,7 @@ def owner() -> str:
 
 def remove_stale() -> list[str]:
     """Remove containers whose test run is gone (killed, or the machine restarted); those of live runs stay."""
-    listed = docker("ps", "-aq", "--filter", f"label={LABEL}", "--format", '{{.ID}} {{.Label "' + LABEL + '"}}').stdout.decode()
+    listed = docker("ps", "-a", "--filter", f"label={LABEL}", "--format", '{{.ID}} {{.Label "' + LABEL + '"}}').stdout.decode()
     stale = [line.split(" ", 1)[0] for line in listed.splitlines() if " " in line and not _alive(line.split(" ", 1)[1])]
     if stale:
         say(f"removing {len(stale)} container(s) of test runs that are gone")

@@ -1,0 +1,422 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The laboratory does what the images do: without this, every other oracle test would prove nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections.abc import Sequence
+
+import pytest
+from nodelab import Al2Node, Al2023Node, CloudInitNode, HarnessError, UbuntuNode, boot, engine, images, run
+from nodelab.node import Output
+
+pytestmark = pytest.mark.docker
+
+BOOTSTRAP = "/etc/eks/bootstrap.sh"
+JOIN = ("--apiserver-endpoint", "https://API.example", "--b64-cluster-ca", base64.b64encode(b"a certificate").decode())
+TOKEN = "http://169.254.169.254/latest/api/token"
+
+
+def bootstrap(node: Al2Node | UbuntuNode, *words: str | bytes, **options: dict[str, str]) -> Output:
+    return node.exec([BOOTSTRAP, *words], **options)  # type: ignore[arg-type]
+
+
+def mime(*parts: tuple[str, str, str]) -> str:
+    """(content type, file name, content) → multipart user data."""
+    lines = ['MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=="\n']
+    lines += [f'--==\nContent-Type: {kind}\nContent-Disposition: attachment; filename="{name}"\n\n{text}\n' for kind, name, text in parts]
+    return "\n".join([*lines, "--==--\n"])
+
+
+# --- the engine and the containers ------------------------------------------------------------------------------------------------
+
+
+def test_containers_of_a_killed_run_are_removed_and_ours_stay(al2_node: Al2Node) -> None:
+    with subprocess.Popen(["sleep", "60"]) as other:
+        dead = engine.owner().rpartition("/")[0].rpartition("/")[0] + f"/{other.pid}/1"
+        other.kill()
+    orphan = engine.docker("create", "--label", f"{engine.LABEL}={dead}", images.image()).stdout.decode().strip()
+    assert engine.remove_stale() == [orphan[:12]]
+    assert engine.docker("inspect", orphan, check=False).returncode != 0
+    assert engine.docker("inspect", al2_node.container, check=False).returncode == 0
+
+
+def test_an_image_is_named_by_its_recipe() -> None:
+    assert images.image() == images.image()
+    assert images.image("bookworm") != images.image("trixie")
+    with pytest.raises(HarnessError, match="one of bookworm, trixie"):
+        images.image("buster")
+
+
+def test_a_container_is_removed_when_its_boot_fails() -> None:
+    before = engine.docker("ps", "-aq").stdout
+    with pytest.raises(HarnessError), Al2Node.start(files={"/sbin/init": ("#!/bin/sh\nexit 3\n", 0o755)}):
+        pass
+    assert engine.docker("ps", "-aq").stdout == before
+
+
+def test_reset_takes_back_files_units_and_processes(al2_node: Al2Node) -> None:
+    al2_node.write({"/etc/systemd/system/leak.service": "[Service]\nExecStart=/bin/sleep 600\n", "/etc/new/file": "x", "/root/f": "y"})
+    al2_node.exec(["sh", "-c", "systemctl daemon-reload; systemctl start leak; rm /etc/eks/bootstrap.sh; chmod 0600 /etc/os-release"])
+    assert al2_node.property("leak.service", "ActiveState") == "active"
+    al2_node.reset()
+    assert [path for path in ("/etc/new", "/root/f", "/etc/systemd/system/leak.service") if al2_node.exists(path)] == []
+    assert al2_node.property("leak.service", "LoadState") == "not-found"
+    assert al2_node.exec(["pgrep", "-fx", "/bin/sleep 600"]).returncode == 1
+    assert al2_node.stat(BOOTSTRAP) == ("0755", "root:root")
+    assert al2_node.reset() == []
+
+
+# --- Amazon Linux 2: words --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "cluster"),
+    [
+        (["prod", *JOIN], 0, "prod"),
+        ([*JOIN, "prod"], 0, "prod"),
+        (["prod", *JOIN, "--use-max-pods", "false", "second"], 0, "prod"),
+        # What an image does not know becomes a leftover, and the first leftover is the cluster's name.
+        (["--no-such-flag", "prod", *JOIN], 0, "--no-such-flag"),
+        (["--dns-cluster-ip=10.0.0.10", "prod", *JOIN], 0, "--dns-cluster-ip=10.0.0.10"),
+        # A value is the next word, whatever it looks like.
+        (["prod", *JOIN, "--kubelet-extra-args", "--use-max-pods"], 0, "prod"),
+        ([*JOIN], 1, None),
+        (["--help"], 1, None),
+        (["prod", *JOIN, "--ip-family"], 1, None),
+        (["prod", *JOIN, "--ip-family", "ipv5"], 1, None),
+        (["prod", *JOIN, "--ip-family", "ipv4", "--service-ipv6-cidr", "fd00::/108"], 1, None),
+        (["prod", *JOIN, "--container-runtime", "dockerd"], 1, None),
+    ],
+)
+def test_al2_reads_its_words_as_the_image_does(al2_node: Al2Node, words: list[str], code: int, cluster: str | None) -> None:
+    assert bootstrap(al2_node, *words).returncode == code
+    assert al2_node.bootstrap_calls() == [words]
+    assert len(al2_node.kubelet_starts()) == (0 if code else 1)
+    if cluster:
+        assert f"args: [token, -i, {cluster}, --region, eu-central-1]" in al2_node.read("/var/lib/kubelet/kubeconfig").decode()
+
+
+def test_every_byte_of_a_call_is_recorded(al2_node: Al2Node) -> None:
+    words = ["", "a\nb", "it's", '"', "\\", "$HOME", " ", "é", "\udcff"]
+    bootstrap(al2_node, *words)
+    bootstrap(al2_node)
+    bootstrap(al2_node, "x", environment={"PATH": "/usr/bin:/bin", "HTTPS_PROXY": "http://p:1\n2"})
+    assert al2_node.bootstrap_calls() == [words, [], ["x"]]
+    assert al2_node.bootstrap_environments()[2]["HTTPS_PROXY"] == "http://p:1\n2"
+
+
+@pytest.mark.parametrize(
+    ("words", "dns"),
+    [
+        ([], ["172.20.0.10"]),
+        (["--dns-cluster-ip", "10.0.0.53"], ["10.0.0.53"]),
+        (["--dns-cluster-ip", "10.0.0.53,10.0.0.54"], ["10.0.0.53", "10.0.0.54"]),
+        (["--service-ipv4-cidr", "192.168.0.0/16"], ["192.168.0.10"]),
+        # Text, not arithmetic: outside of the range.
+        (["--service-ipv4-cidr", "10.100.0.128/25"], ["10.100.0.10"]),
+        (["--ip-family", "IPV6", "--service-ipv6-cidr", "fd30:1::/108"], ["fd30:1::a"]),
+        (["--service-ipv6-cidr", "fe80::1/108"], ["fe80::1a"]),
+    ],
+)
+def test_al2_dns(al2_node: Al2Node, words: list[str], dns: list[str]) -> None:
+    assert bootstrap(al2_node, "c", *JOIN, *words).returncode == 0
+    assert al2_node.kubelet_config()["clusterDNS"] == dns
+
+
+def test_al2_dns_without_a_ten_network(al2_node: Al2Node) -> None:
+    key = "meta-data/network/interfaces/macs/0a:58:0a:00:00:05/vpc-ipv4-cidr-blocks"
+    al2_node.write({"/etc/nodelab/imds.json": json.dumps({key: "192.168.0.0/16"})})
+    bootstrap(al2_node, "c", *JOIN)
+    assert al2_node.kubelet_config()["clusterDNS"] == ["10.100.0.10"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "vcpus", "pods", "memory", "cpu"),
+    [("m5.large", 2, 29, "574Mi", "70m"), ("c6in.32xlarge", 128, 394, "4589Mi", "390m"), ("t3.medium", 1, 17, "442Mi", "60m")],
+)
+def test_al2_capacity(al2_node: Al2Node, kind: str, vcpus: int, pods: int, memory: str, cpu: str) -> None:
+    al2_node.write({"/etc/nodelab/imds.json": json.dumps({"meta-data/instance-type": kind}), "/etc/nodelab/vcpus": str(vcpus)})
+    bootstrap(al2_node, "c", *JOIN)
+    config = al2_node.kubelet_config()
+    assert config["maxPods"] == pods
+    assert config["kubeReserved"] == {"cpu": cpu, "ephemeral-storage": "1Gi", "memory": memory}
+    assert config["kubeReservedCgroup"] == "/runtime" and config["cgroupDriver"] == "systemd"
+    assert config["providerID"] == "aws:///eu-central-1a/i-1234567890abcdef0"
+
+
+def test_al2_helpers_are_called(al2_node: Al2Node) -> None:
+    bootstrap(al2_node, "c", *JOIN, "--local-disks", "raid0", "--kubelet-extra-args", "--reserved-cpus=0")
+    assert [record["argv"] for record in al2_node.records("setup-local-disks")] == [["raid0"]]
+    assert len(al2_node.records("mount-bpf-fs")) == 1
+    assert [record["argv"] for record in al2_node.records("iptables")] == [["-P", "FORWARD", "ACCEPT", "-w", "5"]]
+    assert al2_node.records("aws") == []
+    assert "kubeReservedCgroup" not in al2_node.kubelet_config()
+
+
+def test_al2_asks_aws_only_when_endpoint_or_ca_is_missing(al2_node: Al2Node) -> None:
+    assert bootstrap(al2_node, "c", *JOIN[:2]).returncode != 0
+    assert [record["argv"][:2] for record in al2_node.records("aws")] == [["eks", "wait"]]
+
+
+# --- Amazon Linux 2: kubelet ------------------------------------------------------------------------------------------------------
+
+
+def test_al2_kubelet_gets_the_units_words_then_the_images_then_ours(al2_node: Al2Node) -> None:
+    bootstrap(al2_node, "c", *JOIN, "--kubelet-extra-args", '--node-labels="a=b,c=d" --v=4')
+    [start] = al2_node.kubelet_starts()
+    assert start == [
+        "--config", "/etc/kubernetes/kubelet/kubelet-config.json",
+        "--kubeconfig", "/var/lib/kubelet/kubeconfig",
+        "--container-runtime-endpoint", "unix:///run/containerd/containerd.sock",
+        "--image-credential-provider-config", "/etc/eks/image-credential-provider/config.json",
+        "--image-credential-provider-bin-dir", "/etc/eks/image-credential-provider",
+        "--node-ip=10.0.0.5", "--pod-infra-container-image=602401143452.dkr.ecr.eu-central-1.amazonaws.com/eks/pause:3.5", "--v=2",
+        "--hostname-override=ip-10-0-0-5.eu-central-1.compute.internal", "--cloud-provider=external",
+        "--node-labels=a=b,c=d", "--v=4",
+    ]  # fmt: skip
+    assert al2_node.extra_args() == ["--node-labels=a=b,c=d", "--v=4"]
+    [record] = al2_node.kubelet_records()
+    assert json.loads(record["files"]["/etc/kubernetes/kubelet/kubelet-config.json"])["maxPods"] == 29
+    assert "server: https://API.example\n" in record["files"]["/var/lib/kubelet/kubeconfig"]
+    assert al2_node.read("/etc/kubernetes/pki/ca.crt") == b"a certificate"
+
+
+def test_every_start_of_kubelet_counts(al2_node: Al2Node) -> None:
+    bootstrap(al2_node, "c", *JOIN)
+    assert len(al2_node.kubelet_starts()) == 1
+    al2_node.exec(["systemctl", "restart", "kubelet"], check=True)
+    assert len(al2_node.kubelet_starts()) == 2
+    with pytest.raises(AssertionError, match="2 times"):
+        al2_node.extra_args()
+
+
+def test_a_start_that_kubelet_did_not_see_is_not_hidden(al2_node: Al2Node) -> None:
+    """Killed before it could write: systemd's own count tells."""
+    al2_node.write({"/etc/systemd/system/kubelet.service.d/99-other.conf": "[Service]\nExecStart=\nExecStart=/bin/true\n"})
+    bootstrap(al2_node, "c", *JOIN)
+    with pytest.raises(HarnessError, match="1 times, kubelet recorded 0"):
+        al2_node.kubelet_records(seconds=0.2)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "arrived"),
+    [
+        ("--x=100%%", ["--x=100%"]),
+        ("--x=a\\ttab", ["--x=a", "tab"]),
+        ('--x="a b"', ["--x=a b"]),
+        # An apostrophe ends the quote: the value is cut off at the next blank, and kubelet starts all the same.
+        ("--x=it's --y=1", ["--x=its"]),
+        ("--x=a\n--y=1", []),
+    ],
+)
+def test_al2_pastes_extra_args_raw(al2_node: Al2Node, pasted: str, arrived: list[str]) -> None:
+    assert bootstrap(al2_node, "c", *JOIN, "--kubelet-extra-args", pasted).returncode == 0
+    assert al2_node.extra_args() == arrived
+
+
+def test_al2_a_raw_percent_b_becomes_the_boot_id(al2_node: Al2Node) -> None:
+    bootstrap(al2_node, "c", *JOIN, "--kubelet-extra-args", "--x=%b")
+    boot_id = al2_node.read("/proc/sys/kernel/random/boot_id").decode().strip().replace("-", "")
+    assert al2_node.extra_args() == [f"--x={boot_id}"]
+
+
+def test_al2_a_second_run_changes_nothing_that_matters(al2_node: Al2Node) -> None:
+    bootstrap(al2_node, "first", *JOIN, "--kubelet-extra-args", "--x=1")
+    bootstrap(al2_node, "second", "--apiserver-endpoint", "https://other", *JOIN[2:], "--use-max-pods", "false")
+    kubeconfig = al2_node.read("/var/lib/kubelet/kubeconfig").decode()
+    assert "first" in kubeconfig and "second" not in kubeconfig and "https://other" not in kubeconfig
+    assert "--x=1" in al2_node.read("/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf").decode()
+    assert al2_node.kubelet_config()["maxPods"] == 29
+    assert len(al2_node.kubelet_starts()) == 1
+
+
+# --- user data --------------------------------------------------------------------------------------------------------------------
+
+
+def test_user_data_runs_as_cloud_init_would_run_it(al2_node: Al2Node) -> None:
+    done = al2_node.run_user_data("#!/bin/bash\nid -un; pwd; echo oops >&2; exit 7\n")
+    assert (done.returncode, done.stdout, done.stderr) == (7, b"root\n/\n", b"oops\n")
+    text = mime(("text/x-shellscript", "b.sh", "#!/bin/sh\necho b >> /etc/order"), ("text/x-shellscript", "a.sh", "#!/bin/sh\necho a >> /etc/order"))
+    al2_node.run_user_data(text)
+    assert al2_node.read("/etc/order") == b"a\nb\n"
+    with pytest.raises(HarnessError, match="real cloud-init"):
+        al2_node.run_user_data(mime(("text/cloud-config", "c", "bootcmd: [true]")))
+
+
+def test_the_whole_way_from_mime_to_kubelet(al2_node: Al2Node) -> None:
+    call = " ".join([BOOTSTRAP, "c", *JOIN, "--kubelet-extra-args", "'--node-labels=a=b'"])
+    text = mime(
+        ("text/x-shellscript", "20-join.sh", f"#!/bin/bash\n{call}\n"),
+        ("text/cloud-config", "00-config", 'write_files:\n- {path: /etc/first, content: "1\\n", permissions: "0600"}\n'),
+        ("text/x-shellscript", "10-pre.sh", "#!/bin/bash\ncat /etc/first\n"),
+    )
+    result = run(al2_node, text)
+    assert (result.errors, result.warnings) == ([], [])
+    assert result.ran("write-files", "script 10-pre.sh", "script 20-join.sh") == ["write-files", "script 10-pre.sh", "script 20-join.sh"]
+    assert al2_node.extra_args() == ["--node-labels=a=b"]
+    assert "\n1\n" in result.output and al2_node.stat("/etc/first") == ("0600", "root:root")
+
+
+# --- Ubuntu -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_ubuntu_kubelet_is_the_snap(ubuntu_node: UbuntuNode) -> None:
+    assert bootstrap(ubuntu_node, "c", *JOIN, "--kubelet-extra-args", "--node-labels=a=b  --v=4").returncode == 0
+    assert ubuntu_node.extra_args() == ["--node-labels=a=b", "--v=4"]
+    assert ubuntu_node.snap_settings()["cluster-dns"] == "172.20.0.10"
+    assert [call[0] for call in ubuntu_node.snap_calls()] == ["stop", "set", "start"]
+    assert ubuntu_node.kubelet_config()["maxPods"] == 29
+    assert not ubuntu_node.exists("/etc/systemd/system/kubelet.service.d")
+    ubuntu_node.exec(["snap", "restart", "kubelet-eks"], check=True)
+    assert len(ubuntu_node.kubelet_starts()) == 2
+
+
+def test_ubuntu_quotes_in_args_reach_kubelet_as_they_stand(ubuntu_node: UbuntuNode) -> None:
+    bootstrap(ubuntu_node, "c", *JOIN, "--kubelet-extra-args", """--a="b c" --d='%b' --e=\\n$HOME""")
+    assert ubuntu_node.extra_args() == ['--a="b', 'c"', "--d='%b'", "--e=\\n$HOME"]
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "cluster", "dns"),
+    [
+        ([], {}, "c", "172.20.0.10"),
+        (["--dns-cluster-ip", "10.9.0.10"], {}, "c", "10.9.0.10"),
+        ([], {"SERVICE_IPV4_CIDR": "10.8.0.0/16"}, "c", "10.8.0.10"),
+        (["--ip-family", "ipv6", "--service-ipv6-cidr", "fd00::/108", "--dns-cluster-ip", "fd00::53"], {}, "c", "fd00::a"),
+        # Not known here: both words are leftovers behind the name, and so change nothing …
+        (["--service-ipv4-cidr", "10.7.0.0/16"], {}, "c", "172.20.0.10"),
+    ],
+)
+def test_ubuntu_dns(ubuntu_node: UbuntuNode, words: Sequence[str], environment: dict[str, str], cluster: str, dns: str) -> None:
+    done = bootstrap(ubuntu_node, "c", *JOIN, *words, environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", **environment})
+    assert done.returncode == 0, done.stderr
+    assert ubuntu_node.snap_settings()["cluster-dns"] == dns
+    assert f"-i, {cluster}," in ubuntu_node.read("/var/lib/kubelet/kubeconfig").decode()
+
+
+def test_ubuntu_an_unknown_flag_before_the_name_is_the_name(ubuntu_node: UbuntuNode) -> None:
+    bootstrap(ubuntu_node, "--local-disks", "raid0", "c", *JOIN)
+    assert "-i, --local-disks," in ubuntu_node.read("/var/lib/kubelet/kubeconfig").decode()
+
+
+def test_ubuntu_refuses_the_ip_family_in_capitals(ubuntu_node: UbuntuNode) -> None:
+    assert bootstrap(ubuntu_node, "c", *JOIN, "--ip-family", "IPv6", "--service-ipv6-cidr", "fd00::/108").returncode == 1
+    assert ubuntu_node.kubelet_starts() == []
+
+
+def test_snap_stores_what_snapd_would(ubuntu_node: UbuntuNode) -> None:
+    ubuntu_node.exec(["snap", "set", "kubelet-eks", "max-pods=17", "flag=true", "text=a=b c", 'quoted="x"', "deep.er=1", "gone=1"], check=True)
+    ubuntu_node.exec(["snap", "unset", "kubelet-eks", "gone"], check=True)
+    assert ubuntu_node.snap_settings() == {"max-pods": 17, "flag": True, "text": "a=b c", "quoted": "x", "deep": {"er": 1}}
+    assert ubuntu_node.exec(["snap", "get", "kubelet-eks", "text"]).stdout == b"a=b c\n"
+    assert json.loads(ubuntu_node.exec(["snap", "get", "-d", "kubelet-eks", "max-pods"]).stdout) == {"max-pods": 17}
+    assert ubuntu_node.exec(["snap", "get", "kubelet-eks", "gone"]).returncode == 1
+    assert ubuntu_node.exec(["snap", "set", "kubelet-eks", "no-equals"]).returncode == 1
+    assert ubuntu_node.exec(["snap", "set", "other", "a=b"]).returncode == 1
+
+
+# --- the metadata service ---------------------------------------------------------------------------------------------------------
+
+
+def ask(node: Al2Node, *words: str) -> tuple[int, str]:
+    done = node.exec(["curl", "-s", "-w", "\n%{http_code}", *words], check=True).stdout.decode()
+    body, _, status = done.rpartition("\n")
+    return int(status), body
+
+
+def test_imds_is_version_two_only(al2_node: Al2Node) -> None:
+    latest = "http://169.254.169.254/latest/"
+    assert ask(al2_node, latest + "meta-data/instance-id") == (401, "")
+    assert ask(al2_node, "-H", "X-aws-ec2-metadata-token: made up", latest + "meta-data/instance-id")[0] == 401
+    assert ask(al2_node, "-X", "PUT", TOKEN)[0] == 400
+    assert ask(al2_node, "-X", "PUT", "-H", "X-aws-ec2-metadata-token-ttl-seconds: 21601", TOKEN)[0] == 400
+    status, token = ask(al2_node, "-X", "PUT", "-H", "X-aws-ec2-metadata-token-ttl-seconds: 60", TOKEN)
+    assert status == 200 and len(token) > 20
+
+    def get(path: str) -> tuple[int, str]:
+        return ask(al2_node, "-H", f"X-aws-ec2-metadata-token: {token}", latest + path)
+
+    assert get("meta-data/instance-id") == (200, "i-1234567890abcdef0")
+    assert get("meta-data/instance-life-cycle") == (200, "on-demand")
+    mac = get("meta-data/mac")[1]
+    assert get(f"meta-data/network/interfaces/macs/{mac}/ipv6s") == (200, "2001:db8::5")
+    assert json.loads(get("dynamic/instance-identity/document")[1])["region"] == "eu-central-1"
+    assert get("meta-data/no/such/thing")[0] == 404
+    assert get("user-data")[0] == 404
+    al2_node.write({"/etc/nodelab/user-data": "hello", "/etc/nodelab/imds.json": '{"meta-data/instance-life-cycle": "spot"}'})
+    assert get("user-data") == (200, "hello")
+    assert get("meta-data/instance-life-cycle") == (200, "spot")
+    statuses = [request["status"] for request in al2_node.imds_requests()]
+    assert statuses == [401, 401, 400, 400, 200, 200, 200, 200, 200, 200, 404, 404, 200, 200]
+
+
+# --- Amazon Linux 2023 ------------------------------------------------------------------------------------------------------------
+
+AROUND = "#!/bin/bash\nmkdir -p /etc/eks/nodeadm.d; echo late > /etc/eks/nodeadm.d/50.yaml\npython3 -c 'import time; print(time.monotonic())' > /etc/when\n"
+
+
+def test_al2023_cloud_init_runs_between_the_phases() -> None:
+    with boot(Al2023Node, AROUND) as (node, result):
+        assert result.errors == []
+        hook, config, start = node.records("nodeadm")
+        assert [hook["argv"][0], config["argv"][:3], start["argv"][:3]] == ["boot-hook", ["init", "--skip", "run"], ["init", "--skip", "config"]]
+        assert hook["monotonic"] < config["monotonic"] < float(node.read("/etc/when")) < start["monotonic"]
+        assert [config["cloud_init_done"], start["cloud_init_done"]] == [False, True]
+        assert [config["drop_ins"], start["drop_ins"]] == [{}, {"50.yaml": "late\n"}]
+        assert config["user_data"] == start["user_data"] == AROUND
+        assert node.wait_boot() == "running"
+
+
+def test_al2023_a_failed_config_phase_takes_the_run_phase_down() -> None:
+    broken = {"/etc/systemd/system/nodeadm-config.service.d/x.conf": "[Service]\nExecStart=\nExecStart=/bin/false\n"}
+    with boot(Al2023Node, AROUND, files=broken) as (node, result):
+        assert result.errors == [] and node.exists("/etc/when")
+        assert [record["argv"][0] for record in node.records("nodeadm")] == ["boot-hook"]
+        assert node.property("nodeadm-run.service", "Result") != "exit-code" and node.starts("nodeadm-run.service") == 0
+
+
+# --- cloud-init -------------------------------------------------------------------------------------------------------------------
+
+PARTS = mime(
+    ("text/x-shellscript", "20-b.sh", "#!/bin/sh\necho from b"),
+    ("application/node.eks.aws", "n.yaml", "kind: NodeConfig"),
+    ("text/cloud-config", "c.yaml", "bootcmd: [[touch, /etc/booted]]\nruncmd: [[sh, -c, 'echo from runcmd']]\nwrite_files: [{path: /etc/w, content: w}]"),
+    ("text/x-shellscript", "10-a.sh", "#!/bin/sh\necho from a"),
+)
+EVENTS = ("bootcmd", "write-files", "runcmd", "script 10-a.sh", "script 20-b.sh", "script runcmd")
+
+
+@pytest.mark.parametrize("name", ["cloud_init", "cloud_init_new"])
+def test_parts_run_in_the_order_of_their_file_names(request: pytest.FixtureRequest, name: str) -> None:
+    node: CloudInitNode = request.getfixturevalue(name)
+    for _ in range(2):
+        result = node.run(PARTS)
+        assert result.errors == []
+        assert [text.split(" userdata")[0] for text in result.warnings] == ["Unhandled unknown content-type (application/node.eks.aws)"]
+        ran = result.ran(*EVENTS)
+        assert ran[-3:] == ["script 10-a.sh", "script 20-b.sh", "script runcmd"]
+        # cloud-init swapped these two modules between the versions.
+        assert sorted(ran[:3]) == ["bootcmd", "runcmd", "write-files"] and ran[2] == "runcmd"
+        assert [line for line in result.output.splitlines() if line.startswith("from ")] == ["from a", "from b", "from runcmd"]
+        assert result.scripts["10-a.sh"].startswith(b"#!/bin/sh\n")
+        assert node.exists("/etc/booted") and node.read("/etc/w") == b"w"
+
+
+def test_a_booted_machine_and_a_staged_run_agree(cloud_init: CloudInitNode) -> None:
+    staged = cloud_init.run(PARTS)
+    with boot(CloudInitNode, PARTS) as (node, booted):
+        assert (booted.errors, booted.ran(*EVENTS), booted.scripts) == (staged.errors, staged.ran(*EVENTS), staged.scripts)
+        assert node.read("/etc/w") == b"w"
+
+
+@pytest.mark.parametrize("name", ["cloud_init", "cloud_init_new"])
+def test_a_failing_script_is_an_error_and_the_next_run_is_clean(request: pytest.FixtureRequest, name: str) -> None:
+    node: CloudInitNode = request.getfixturevalue(name)
+    assert len(node.run("#!/bin/sh\ntouch /etc/left; exit 1\n").errors) == 1
+    assert node.run("#!/bin/sh\nexit 0\n").errors == []
+    assert not node.exists("/etc/left")
