@@ -48,36 +48,42 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
                 fix="begin a script with #!/bin/bash" if kind == "unknown" else f"remove it: {spec.family} cannot read it",
             )
     for part in parts:
-        if part.content_type.split(";")[0].strip().lower() == NODE_CONFIG and spec.family != "al2023":
-            problems.add("node_group.user_data", f"holds a NodeConfig, which nothing on {spec.family} reads", fix="set family: al2023, or remove it")
+        if part.media_type == NODE_CONFIG and spec.family != "al2023":
+            message = f"holds a NodeConfig, which nothing on {spec.family} reads"
+            problems.add("node_group.user_data", message, fix="set family: al2023, or remove it")
     return tuple(parts)
 
 
 _KIND_NAMES = {"toml": "Bottlerocket settings in TOML", "powershell": "PowerShell for Windows"}
 
 
-def pre_parts(commands: Iterable[str], on_failure: str | None) -> Iterator[mime.Part]:
+def pre_parts(commands: Iterable[str], cure: str | None) -> Iterator[mime.Part]:
     """One shell part for each run of plain commands, and one for each command that brings its own interpreter line.
 
     Commands of one part share a shell: cd, export and functions carry over, and the first that fails ends it.
-    on_failure: a shell command that is run then, so that a node that was not prepared does not join.
+    cure: a shell command that is run then, so that a node that was not prepared does not join.
     """
     batch: list[str] = []
     for command in commands:
         if command.startswith("#!"):
             if batch:
-                yield _pre_part(batch, on_failure)
+                yield _pre_part(batch, cure)
                 batch = []
             yield mime.Part(SHELL, with_newline(command))
         else:
             batch.append(command)
     if batch:
-        yield _pre_part(batch, on_failure)
+        yield _pre_part(batch, cure)
 
 
-def _pre_part(commands: Iterable[str], on_failure: str | None) -> mime.Part:
-    guard = f"trap '[ $? -eq 0 ] || {on_failure}' EXIT\n" if on_failure else ""
+def _pre_part(commands: Iterable[str], cure: str | None) -> mime.Part:
+    guard = on_failure(cure) if cure else ""
     return mime.Part(SHELL, "#!/bin/bash\nset -e\n" + guard + "".join(with_newline(command) for command in commands))
+
+
+def on_failure(command: str) -> str:
+    """A bash line: run C(command) when the script ends with an error. C(command) must hold no single quote."""
+    return f"trap '[ $? -eq 0 ] || {command}' EXIT\n"
 
 
 def with_newline(text: str) -> str:

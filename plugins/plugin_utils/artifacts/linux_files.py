@@ -33,9 +33,9 @@ def registry_mirrors(mirrors: Mapping[str, tuple[str, ...]], folder: str = "/etc
 
 def proxy_drop_in(unit: str, proxy: Proxy) -> File:
     """A drop-in that gives the proxy variables to one systemd unit."""
-    lines = [f"{systemd.environment_assignment(name, value)}\n" for name, value in proxy.variables().items()]
+    pairs = [("Environment", systemd.environment_assignment(name, value)) for name, value in proxy.variables().items()]
     # A proxy URL with a password (allow_secrets_in_user_data) is nobody else's business.
-    return File(f"/etc/systemd/system/{unit}.d/50-nodebootstrap-proxy.conf", "[Service]\n" + "".join(lines), mode="0600")
+    return File(f"/etc/systemd/system/{unit}.d/50-nodebootstrap-proxy.conf", systemd.unit({"Service": pairs}), mode="0600")
 
 
 def post_commands(commands: Iterable[str], after: Iterable[str]) -> tuple[File, ...]:
@@ -47,8 +47,8 @@ def post_commands(commands: Iterable[str], after: Iterable[str]) -> tuple[File, 
     check = f"curl -sfo /dev/null -m 2 {_KUBELET_HEALTH}  # no kubelet after 15 minutes: nothing is run\n"
     unit = systemd.unit(
         {
-            "Unit": {"Description": "Commands after kubelet is up (nodebootstrap.eks)", "After": " ".join(after)},
-            "Service": {"Type": "oneshot", "RemainAfterExit": "yes", "ExecStart": POST_SCRIPT},
+            "Unit": [("Description", "Commands after kubelet is up (nodebootstrap.eks)"), ("After", " ".join(after))],
+            "Service": [("Type", "oneshot"), ("RemainAfterExit", "yes"), ("ExecStart", POST_SCRIPT)],
         }
     )
     return (

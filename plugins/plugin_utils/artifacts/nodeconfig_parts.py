@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import Problems, joined, shown
-from ..formats import toml, yaml
-from ..formats.mime import Part
+from ..formats import toml
+from ..formats.mime import Part, decoded
 from ..kubernetes import taints_flag
-from ..nodeconfig import merge, schema
+from ..nodeconfig import merge, read, schema
 from ..spec.model import NodeSpec, Taint
 from .cloud_init import NODE_CONFIG
 
@@ -42,12 +42,13 @@ def flag_word(name: str, value: str) -> str:
 def check_document(text: str, path: str, problems: Problems) -> dict[str, Any]:
     """A NodeConfig document, refused where nodeadm would refuse it, drop something or misread it; empty when refused."""
     try:
-        document = yaml.load(text)
-    except ValueError as error:
-        problems.add(path, f"is not YAML: {error}", allowed="one NodeConfig document")
+        document = read.document(text)
+    except read.NodeConfigError as error:
+        problems.add(path, str(error), allowed="one NodeConfig document, as YAML or JSON")
         return {}
     if not isinstance(document, dict):
-        problems.add(path, "is not a NodeConfig", allowed="a YAML or JSON mapping with apiVersion, kind and spec", fix="on al2023 a script belongs in commands.pre")
+        fix = "on al2023 a script belongs in commands.pre"
+        problems.add(path, "is not a NodeConfig", allowed="a mapping with apiVersion, kind and spec", fix=fix)
         return {}
     return document if schema.document_problems(document, path, problems) else {}
 
@@ -56,8 +57,10 @@ def configs(parts: Iterable[Part], problems: Problems) -> list[dict[str, Any]]:
     """The NodeConfigs among the parts, in order."""
     found = []
     for part in parts:
-        if part.content_type.split(";")[0].strip().lower() == NODE_CONFIG:
-            document = check_document(part.decoded(), "node_group.user_data", problems)
+        if part.media_type == NODE_CONFIG:
+            before = len(problems)
+            text = decoded(part, "node_group.user_data", problems)
+            document = check_document(text, "node_group.user_data", problems) if len(problems) == before else {}
             if document:
                 found.append(document)
     return found

@@ -77,7 +77,7 @@ def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:
     problems = Problems()
     existing = nodeconfig_parts.configs(cloud_init.existing_parts(spec, problems), problems)
     own = _own(spec, existing)
-    last = [dict(yaml.load(spec.override))] if spec.override is not None else []
+    last = [nodeconfig_parts.check_document(spec.override, "node_group.override", problems)] if spec.override is not None else []
     return [*existing, *([own] if own else []), *last]
 
 
@@ -196,7 +196,8 @@ def _files_script(spec: NodeSpec) -> str:
         lines.append(_boot_labels_script(labels))
     if spec.commands_post:
         lines.append(f"systemctl daemon-reload\nsystemctl start --no-block {linux_files.POST_UNIT}\n")
-    return "#!/bin/bash\nset -eo pipefail\n" + "".join(lines) if lines else ""
+    guard = "" if spec.managed else cloud_init.on_failure(_PRE_FAILED)
+    return "#!/bin/bash\nset -eo pipefail\n" + guard + "".join(lines) if lines else ""
 
 
 def _boot_labels_script(labels: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..artifacts.model import UserData
-from ..errors import Problems, nearest
+from ..errors import Problem, Problems, SpecError, nearest
 from ..families.registry import resolve
 from ..formats.compression import gzip_bytes
 from ..spec.model import NodeSpec
@@ -72,3 +72,11 @@ def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressed: b
         smaller = len(gzip_bytes(document.text.encode("utf-8")))
         fix = f"set encoding: gzip_base64 ({smaller} bytes), or {fix}" if smaller <= limit else fix
     problems.add("user_data", f"takes {len(stored)} bytes, more than the {limit} that EC2 leaves{kept}; bytes by part: {pieces}", fix=fix)
+
+
+def render_text(cluster: Any, node_group: Any, encoding: str = "plain") -> str:
+    """The encoded user data as text: C(plain), C(base64) or C(gzip_base64). Raises C(SpecError)."""
+    if encoding == "gzip":
+        fix = "use gzip_base64, or let the action render write the file"
+        raise SpecError([Problem("encoding", "yields bytes, which templates cannot carry", value=encoding, allowed=", ".join(ENCODINGS), fix=fix)])
+    return render(cluster, node_group, encoding).text

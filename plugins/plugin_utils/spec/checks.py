@@ -10,8 +10,7 @@ from typing import Any
 
 from ..errors import Problems, joined
 from ..formats.secrets import find_secrets
-from ..kubernetes import kubelet_label_problem, label_key_problem, label_value_problem
-from ..kubelet import kubelet_config_problems, kubelet_flag_problems
+from ..kubernetes import kubelet_config_problems, kubelet_flag_problems, kubelet_label_problem, label_key_problem, label_value_problem
 from ..versions import family_version_problem
 from .model import NodeSpec
 
@@ -122,7 +121,11 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
             problems.add(path, f"has a field of its own, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}")
         elif name in _FLAGS_OF_THE_IMAGE:
             problems.add(path, "tells kubelet where its own files are, which the image decides", fix="remove it")
-    others = {name: value for name, value in spec.kubelet_flags.items() if name not in (*_FLAG_FIELDS, *_FLAGS_OF_THE_IMAGE)}
+    others = {
+        name: values[0] if len(values) == 1 else list(values)
+        for name, values in spec.kubelet_flags.items()
+        if name not in (*_FLAG_FIELDS, *_FLAGS_OF_THE_IMAGE)
+    }
     kubelet_flag_problems(others, version, "node_group.kubelet.flags", problems)
 
 

@@ -1,0 +1,20 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.network import cluster_dns_ips as dns_ips
+
+
+def cluster_dns_ips(service_cidr: Any) -> list[str]:
+    return call_filter("cluster_dns_ips", dns_ips, service_cidr)
+
+
+class FilterModule:
+    """Ansible filter plugin; documented in cluster_dns_ips.yml."""
+
+    def filters(self) -> dict[str, Any]:
+        return {"cluster_dns_ips": cluster_dns_ips}

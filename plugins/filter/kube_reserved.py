@@ -1,0 +1,20 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import kube_reserved as reserved
+
+
+def kube_reserved(max_pods: Any, vcpus: Any) -> dict[str, str]:
+    return call_filter("kube_reserved", reserved, max_pods, vcpus)
+
+
+class FilterModule:
+    """Ansible filter plugin; documented in kube_reserved.yml."""
+
+    def filters(self) -> dict[str, Any]:
+        return {"kube_reserved": kube_reserved}

@@ -1,0 +1,20 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_spec as sink
+
+
+def node_spec(node_group: Any, cluster: Any) -> dict[str, Any]:
+    return call_filter("node_spec", sink.node_spec, cluster, node_group)
+
+
+class FilterModule:
+    """Ansible filter plugin; documented in node_spec.yml."""
+
+    def filters(self) -> dict[str, Any]:
+        return {"node_spec": node_spec}

@@ -1,0 +1,52 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The border between Ansible and the library: lazy, tagged values in, plain data and readable errors out.
+
+The only file of the library that knows Ansible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from ansible.errors import AnsibleFilterError
+
+from .errors import Problem, SpecError
+
+Result = TypeVar("Result")
+
+_TOO_DEEP = "is nested too deeply, or contains itself"
+
+
+def untagged(value: Any) -> Any:
+    """C(value) as plain containers and exact built-in scalars; what is neither stays as it is, for the library to refuse."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    for kind in (int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    if isinstance(value, Mapping):
+        return {untagged(key): untagged(value[key]) for key in value}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return [untagged(item) for item in value]
+    return value
+
+
+def call_filter(name: str, function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+    """Call a function of the library for the filter C(name): plain data in, C(AnsibleFilterError) with every problem out."""
+    try:
+        return function(*(untagged(arg) for arg in args), **{key: untagged(value) for key, value in kwargs.items()})
+    except SpecError as error:
+        raise AnsibleFilterError(message(name, error)) from error
+    except RecursionError:
+        raise AnsibleFilterError(message(name, SpecError([Problem("input", _TOO_DEEP)]))) from None
+
+
+def message(name: str, error: SpecError) -> str:
+    """The text a user sees: how many problems, then one line each."""
+    count = len(error.problems)
+    return f"{name}: {count} problem{'s' if count > 1 else ''}\n{error}"

@@ -1,0 +1,182 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User data of many node groups at once: files to write, a table to read, text to compare."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..artifacts.model import Fragment
+from ..errors import Problem, Problems, SpecError
+from ..importers.eksctl import from_eksctl
+from .existing import fragments_of
+from .node_spec import left_to_eks
+from .user_data import LIMIT, Rendered, render
+
+NOTHING = "0 bytes, EKS supplies it"
+
+
+@dataclass(frozen=True)
+class Output:
+    """What became of one node group."""
+
+    group: str
+    rendered: Rendered
+    file_name: str | None
+    """None when there is nothing to write."""
+    content: bytes
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content, in hexadecimal."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the document before encoding."""
+        return len(self.rendered.document.text.encode("utf-8"))
+
+    @property
+    def percent(self) -> float:
+        """How much of EC2's limit the stored form takes, in percent with one decimal."""
+        return round(100 * len(self.rendered.stored) / LIMIT, 1)
+
+    def row(self) -> dict[str, Any]:
+        """The row of the table, as plain data."""
+        spec = self.rendered.spec
+        return {
+            "group": self.group,
+            "family": spec.family,
+            "mode": spec.mode,
+            "bytes": self.size,
+            "percent": self.percent,
+            "sha256": self.digest if self.file_name else "",
+            "file": self.file_name or "",
+            "note": "" if self.file_name else NOTHING,
+            "left_to_eks": left_to_eks(spec),
+            "warnings": list(spec.warnings),
+            "unchecked": list(spec.unchecked),
+        }
+
+
+@dataclass(frozen=True)
+class Source:
+    """One cluster with its node groups, or with the text of an eksctl ClusterConfig that holds them."""
+
+    cluster: Any
+    node_groups: Any = None
+    eksctl_config: str | None = None
+
+
+def render_sources(sources: Sequence[Source], encoding: str = "plain") -> tuple[list[Output], list[dict[str, str]]]:
+    """Render every group of every source: the outputs, and what of eksctl's files is not ours.
+
+    Raises C(SpecError) with the problems of all of them; with several sources each path begins with C(sources[N]).
+    """
+    problems = Problems()
+    outputs: list[Output] = []
+    not_ours: list[dict[str, str]] = []
+    for index, source in enumerate(sources):
+        prefix = f"sources[{index}]." if len(sources) > 1 else ""
+        try:
+            cluster, groups = source.cluster, source.node_groups
+            if source.eksctl_config is not None:
+                imported = from_eksctl(source.eksctl_config, cluster or {})
+                cluster, groups = imported["cluster"], imported["node_groups"]
+                not_ours += imported["not_ours"]
+            outputs += render_groups(cluster, groups, encoding)
+        except SpecError as error:
+            problems.extend(replace(problem, path=f"{prefix}{problem.path}") for problem in error.problems)
+    _unique_files(outputs, problems)
+    problems.raise_any()
+    return outputs, not_ours
+
+
+def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> list[Output]:
+    """Render every group of one cluster. Raises C(SpecError) with the problems of all groups, each under C(node_groups[N])."""
+    problems = Problems()
+    if not isinstance(node_groups, Sequence) or isinstance(node_groups, (str, bytes)):
+        problems.add("node_groups", "must be a list of node groups", value=node_groups)
+        raise SpecError(problems)
+    outputs = []
+    for index, group in enumerate(node_groups):
+        if isinstance(group, Mapping) and group.get("name") in (None, ""):
+            problems.add(f"node_groups[{index}].name", "is required: the file is named after it", fix="add name")
+        try:
+            outputs.append(_output(index, render(cluster, group, encoding)))
+        except SpecError as error:
+            problems.extend(_renamed(error.problems, index))
+    problems.raise_any()
+    return outputs
+
+
+def _output(index: int, rendered: Rendered) -> Output:
+    spec, document = rendered.spec, rendered.document
+    name = spec.name or f"group-{index}"
+    stem = f"{spec.cluster.name}-{name}" if spec.cluster.name else name
+    suffix = ".gz" if rendered.encoding == "gzip" else ""
+    content = rendered.stored if rendered.encoding in ("plain", "gzip") else rendered.text.encode("ascii")
+    return Output(name, rendered, f"{stem}.{document.extension}{suffix}" if document.text else None, content)
+
+
+def _renamed(found: Iterable[Problem], index: int) -> Iterable[Problem]:
+    """Problems of one group with paths into the list of groups; those of the cluster stay as they are."""
+    for problem in found:
+        if problem.path.startswith("node_group"):
+            yield replace(problem, path=f"node_groups[{index}]{problem.path[len('node_group'):]}")
+        elif problem.path == "user_data":
+            yield replace(problem, path=f"node_groups[{index}].user_data")
+        else:
+            yield problem
+
+
+def _unique_files(outputs: Iterable[Output], problems: Problems) -> None:
+    seen: set[tuple[str | None, str]] = set()
+    for output in outputs:
+        key = (output.rendered.spec.cluster.name, output.group)
+        if key in seen:
+            problems.add("node_groups", "two groups of one cluster have the same name", value=output.group, fix="name each group once")
+        seen.add(key)
+
+
+_COLUMNS = ("group", "family", "mode", "bytes", "of 16,384", "sha256", "file")
+
+
+def table(outputs: Iterable[Output], folder: str = "") -> list[str]:
+    """The table as lines of text, warnings below it."""
+    rows = [_COLUMNS]
+    notes = []
+    for output in outputs:
+        spec = output.rendered.spec
+        file = f"{folder}/{output.file_name}" if folder and output.file_name else output.file_name or NOTHING
+        digest = output.digest[:12] if output.file_name else ""
+        rows.append((output.group, spec.family, spec.mode, f"{output.size:,}", f"{output.percent}%", digest, file))
+        notes.extend(f"warning: {output.group}: {warning}" for warning in spec.warnings)
+        notes.extend(f"left to EKS: {output.group}: {', '.join(sorted(left_to_eks(spec)))}" for _ in (1,) if left_to_eks(spec))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    right = {3, 4}
+    lines = ["  ".join(cell.rjust(width) if i in right else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True))) for row in rows]
+    return [line.rstrip() for line in (lines[0], "  ".join("-" * width for width in widths), *lines[1:], *notes)]
+
+
+def readable(fragments: Iterable[Fragment], certificate_authority: str | None) -> str:
+    """Fragments as text for a diff: a heading each, and the cluster's certificate shortened to its ends."""
+    text = "".join(f"# --- {piece.name}\n{piece.text}{'' if piece.text.endswith(chr(10)) else chr(10)}" for piece in fragments)
+    if certificate_authority and len(certificate_authority) > 40:
+        text = text.replace(certificate_authority, f"{certificate_authority[:12]}…{certificate_authority[-12:]}")
+    return text
+
+
+def diff(output: Output, folder: str, before: bytes | None) -> dict[str, str]:
+    """What C(--diff) shows of one file: decoded text by part; nothing but sizes when the text may hold secrets."""
+    spec = output.rendered.spec
+    path = f"{folder}/{output.file_name}"
+    if spec.allow_secrets:
+        texts = [f"{len(content)} bytes, not shown: allow_secrets_in_user_data is set\n" for content in (before or b"", output.content)]
+    else:
+        texts = [readable(fragments_of(content), spec.cluster.certificate_authority) for content in (before or b"", output.content)]
+    return {"before_header": path if before is not None else "(no file)", "after_header": path, "before": texts[0], "after": texts[1]}

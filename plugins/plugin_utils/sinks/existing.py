@@ -1,0 +1,26 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inverse of encoding: readable pieces of a user data file that was written before."""
+
+from __future__ import annotations
+
+from ..artifacts.model import Fragment
+from ..errors import Problems
+from ..formats import mime
+from ..formats.compression import unpack
+from ..formats.user_data_kind import classify
+
+
+def fragments_of(content: bytes) -> tuple[Fragment, ...]:
+    """What a file holds, for a diff: MIME parts by content type, anything else in one piece. Never raises."""
+    problems = Problems()
+    text = unpack(content, "file", problems)
+    if len(problems):
+        return (Fragment("unreadable file", f"{len(content)} bytes that are no user data\n"),)
+    if classify(text) != "mime":
+        return (Fragment("document", text),) if text else ()
+    parts = mime.read(text, "file", problems)
+    if len(problems):
+        return (Fragment("document", text),)
+    return tuple(Fragment(part.content_type, mime.decoded(part, "file", problems)) for part in parts)
