@@ -180,7 +180,7 @@ def _flag(name: str, values: tuple[str, ...], row: Mapping[str, Any], origin: st
             setting, kind = _FLAGS_ONLY[name]
             return (Setting(("kubernetes", setting), _read(text, kind), origin),)
         config = row.get("config", "")
-        if config in _SETTINGS or config in _SHAPES and config != "reservedMemory":
+        if config in _SETTINGS or (config in _SHAPES and config != "reservedMemory"):
             return list(_field(config, _read(text, row["type"]), origin, problems))
     except ValueError:
         problems.add(origin, "cannot be read as kubelet would read it", value=text)
@@ -197,7 +197,7 @@ def _read(text: str, kind: str) -> Any:
     if kind == "bool":
         return {"true": True, "false": False}.get(text, text)
     if kind == "int":
-        return int(text[:20])
+        return int(text) if len(text) <= 20 else text
     if kind == "list":
         return [word for word in text.split(",") if word]
     if kind in ("map", "thresholds"):

@@ -1,0 +1,29 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Refusals of the families whose nodes run no Linux shell: Bottlerocket and Windows."""
+
+from __future__ import annotations
+
+from ..errors import Problems, joined
+from ..spec.model import NodeSpec
+from .boot_labels import split_labels
+
+
+def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
+    """Report label values that a script on the node would have to fill in."""
+    if spec.managed:
+        return  # every such label of a managed group is reported already
+    for key, value in split_labels(spec.labels)[1].items():
+        problems.add(
+            joined("node_group.labels", key),
+            f"is only known on the node, and nothing on {spec.family} fills it in before kubelet registers",
+            value=value,
+            fix="give a fixed value, or set the label on the Node after it joined",
+        )
+
+
+def refuse_outpost(spec: NodeSpec, problems: Problems) -> None:
+    """Report a local cluster on Outposts."""
+    if spec.cluster.outpost:
+        problems.add("cluster.outpost", f"{spec.family} nodes cannot join a local cluster on Outposts", fix="use family al2023 or al2")

@@ -1,0 +1,239 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bottlerocket: one TOML document of settings, which the node's API takes at first boot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..artifacts.bottlerocket_kubelet import kubelet_settings
+from ..artifacts.model import File, Fragment, UserData
+from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..artifacts.settings_tree import (
+    IDENTITY,
+    LABELS,
+    TAINTS,
+    Leaves,
+    Setting,
+    by_precedence,
+    collect,
+    disagree,
+    leaves,
+    nested,
+    report_at_origin,
+    unite,
+)
+from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
+from ..bottlerocket_settings import bottlerocket_problems
+from ..errors import Problems, SpecError, joined
+from ..formats import toml
+from ..formats.user_data_kind import classify
+from ..kubernetes import kubelet_label_problem
+from ..spec.model import NodeSpec
+
+_NO_SHELL = "cannot run: Bottlerocket has no shell"
+_CONTAINERS = "use bottlerocket.settings.bootstrap-commands (calls of apiclient) or bottlerocket.settings.bootstrap-containers"
+
+_REFUSED = {
+    "strategy": ("is a choice of al2 and ubuntu; Bottlerocket always boots from its settings", "remove it"),
+    "commands.pre": (_NO_SHELL, _CONTAINERS),
+    "commands.post": (_NO_SHELL, "run a DaemonSet, which starts after kubelet is up"),
+    "override": ("has nothing to replace: Bottlerocket has no shell and calls no bootstrap script", _CONTAINERS),
+    "containerd.config": (
+        "cannot be given: Bottlerocket writes containerd's configuration from its own settings",
+        "use bottlerocket.settings.container-runtime, .container-runtime-plugins or .container-registry",
+    ),
+    "containerd.pause_image": ("has had no effect on Bottlerocket since Kubernetes 1.21 (pod-infra-container-image)", "remove it"),
+    "local_storage.mount_path": ("cannot be chosen: Bottlerocket mounts the array below /mnt/.ephemeral", "remove it"),
+}
+
+_MANAGED_CAN = ("max_pods", "reserved", "kubelet", "containerd.registry_mirrors", "local_storage", "proxy", "user_data", "bottlerocket")
+
+_OF_EKS: tuple[tuple[str, ...], ...] = (*IDENTITY, LABELS, TAINTS)
+"""What EKS writes itself when it completes the user data of a managed node group."""
+
+_STORAGE_COMMANDS = [
+    ["apiclient", "ephemeral-storage", "init"],
+    ["apiclient", "ephemeral-storage", "bind", "--dirs", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"],
+]
+"""The directories are named: releases before 1.46 bind none unless told which."""
+
+_FILE = "/etc/nodebootstrap/settings.toml"
+"""Where C(node_files) puts the settings. Bottlerocket reads no file itself: this one is for C(apiclient apply) from a host container."""
+
+
+def check(spec: NodeSpec, problems: Problems) -> None:
+    """Report what Bottlerocket cannot express, and what would keep it from booting."""
+    refuse(spec, _REFUSED, problems)
+    refuse_foreign_fields(spec, problems)
+    refuse_outpost(spec, problems)
+    refuse_boot_labels(spec, problems)
+    refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
+    _check_storage(spec, problems)
+    _check_proxy(spec, problems)
+    version = spec.cluster.kubernetes_version
+    bottlerocket_problems(spec.bottlerocket, "node_group.bottlerocket.settings", problems, version)
+    theirs = [*_settings_field(spec)]
+    documents = [_document(index, text, version, problems) for index, text in enumerate(spec.user_data)]
+    for settings in (theirs, *documents):
+        _check_theirs(settings, spec, problems)
+    ours = collect(_ours(spec, problems), problems)
+    reported = Problems()
+    bottlerocket_problems(nested(ours), "settings", reported, version)
+    report_at_origin(ours, reported, problems)
+    final = _united(ours, theirs, documents, spec, problems)
+    if spec.managed:
+        unreadable = Problems()
+        toml.eks_merge_problem(nested(final), "settings", unreadable)
+        report_at_origin(final, unreadable, problems)
+
+
+def user_data(spec: NodeSpec) -> UserData:
+    """The settings as TOML; empty when a managed group adds nothing to what EKS writes."""
+    text = _text(spec)
+    refused = "EKS merges its own settings into this document, and cannot read it compressed" if spec.managed else None
+    return UserData(text, "toml", (Fragment("settings", text),) if text else (), refused)
+
+
+def files(spec: NodeSpec) -> tuple[File, ...]:
+    """The settings as one file, readable by root only: registry credentials may be among them."""
+    text = _text(spec)
+    return (File(_FILE, text, mode="0600"),) if text else ()
+
+
+def _text(spec: NodeSpec) -> str:
+    problems = Problems()
+    documents = [_document(index, text, None, problems) for index, text in enumerate(spec.user_data)]
+    ours = collect(_ours(spec, problems), problems)
+    final = _united(ours, [*_settings_field(spec)], documents, spec, problems)
+    if len(problems):
+        raise SpecError(problems)
+    return toml.dump({"settings": nested(final)}) if final else ""
+
+
+def _united(ours: Leaves, theirs: list[Setting], documents: list[list[Setting]], spec: NodeSpec, problems: Problems) -> Leaves:
+    """Fields and C(bottlerocket.settings), which must not disagree, and then the user's own documents by precedence."""
+    fields = unite(ours, collect(theirs, problems), disagree, problems)
+    existing = collect((setting for document in documents for setting in document), problems)
+    return unite(fields, existing, by_precedence(spec.user_data_precedence), problems)
+
+
+def _settings_field(spec: NodeSpec) -> Iterator[Setting]:
+    return leaves((), spec.bottlerocket, "node_group.bottlerocket.settings")
+
+
+def _document(index: int, text: str, version: tuple[int, int] | None, problems: Problems) -> list[Setting]:
+    """The settings of one existing user data document; empty when it is refused."""
+    path = f"node_group.user_data[{index}]"
+    kind = classify(text)
+    if kind not in ("toml", "unknown"):
+        problems.add(path, f"is {kind} user data, which Bottlerocket cannot read", allowed="TOML with the top table settings", fix="remove it")
+        return []
+    before = len(problems)
+    tree = toml.load(text, path, problems)
+    for key in tree:
+        if key != "settings":
+            fix = f"write it below settings: [settings.{key}]"
+            problems.add(joined(path, key), "stands outside of settings, and Bottlerocket would not boot", fix=fix)
+    settings = tree.get("settings")
+    if len(problems) == before and not isinstance(settings, Mapping):
+        problems.add(path, "has no table settings, and Bottlerocket would not boot", allowed="TOML with the top table settings")
+    if not isinstance(settings, Mapping):
+        return []
+    bottlerocket_problems(settings, joined(path, "settings"), problems, version)
+    return list(leaves((), settings, joined(path, "settings")))
+
+
+def _check_theirs(settings: list[Setting], spec: NodeSpec, problems: Problems) -> None:
+    """What the user wrote as settings must pass what the fields must pass."""
+    for setting in settings:
+        owner = next((place for place in _OF_EKS if setting.place[: len(place)] == place), None)
+        if spec.managed and owner:
+            field = {LABELS: "labels", TAINTS: "taints"}.get(owner)
+            fix = f"write node_group.{field}, and give them to the node group in EKS" if field else "remove it"
+            problems.add(setting.origin, "is written by EKS for a managed node group", fix=fix)
+        elif owner == LABELS and (reason := kubelet_label_problem(setting.place[-1])):
+            problems.add(setting.origin, reason, fix="use a prefix of your own, or set the label on the Node after it joined")
+
+
+def _check_storage(spec: NodeSpec, problems: Problems) -> None:
+    if spec.local_storage and spec.local_storage.strategy != "raid0":
+        problems.add(
+            "node_group.local_storage.strategy",
+            "cannot be had: Bottlerocket makes one RAID 0 array of the instance's disks, or leaves them alone",
+            value=spec.local_storage.strategy,
+            allowed="raid0",
+            fix="set strategy: raid0, or remove local_storage",
+        )
+
+
+def _check_proxy(spec: NodeSpec, problems: Problems) -> None:
+    if spec.proxy and spec.proxy.http and spec.proxy.http != spec.proxy.https:
+        problems.add(
+            "node_group.proxy.http",
+            "has no setting of its own: Bottlerocket knows one proxy, for https",
+            fix="give the proxy as https (and http only when it is the same one)",
+        )
+
+
+def _ours(spec: NodeSpec, problems: Problems) -> Iterator[Setting]:
+    """The settings that the cluster and the common fields mean."""
+    if not spec.managed:
+        yield from _cluster(spec)
+    # EKS knows the cluster's address itself; an address of the node group's own is the user's choice.
+    if spec.dns_ips and (not spec.managed or _own_dns(spec)):
+        address = spec.dns_ips[0] if len(spec.dns_ips) == 1 else list(spec.dns_ips)
+        yield Setting(("kubernetes", "cluster-dns-ip"), address, _own_dns(spec) or _cluster_dns_origin(spec))
+    if spec.max_pods is not None:
+        yield Setting(("kubernetes", "max-pods"), spec.max_pods, "node_group.max_pods")
+    yield from leaves(("kubernetes", "kube-reserved"), spec.kube_reserved, "node_group.reserved.kube")
+    yield from leaves(("kubernetes", "system-reserved"), spec.system_reserved, "node_group.reserved.system")
+    yield from kubelet_settings(spec, problems)
+    if spec.containerd.registry_mirrors:
+        yield _mirrors(spec.containerd.registry_mirrors)
+    if spec.local_storage:
+        command = {"commands": _STORAGE_COMMANDS, "mode": "always", "essential": True}
+        # Commands run in the order of their names: the disks come first.
+        yield from leaves(("bootstrap-commands", "000-nodebootstrap-local-storage"), command, "node_group.local_storage")
+    if spec.proxy:
+        if spec.proxy.https:
+            yield Setting(("network", "https-proxy"), spec.proxy.https, "node_group.proxy.https")
+        yield Setting(("network", "no-proxy"), list(spec.proxy.no_proxy), "node_group.proxy.no_proxy")
+
+
+def _cluster(spec: NodeSpec) -> Iterator[Setting]:
+    """Who the cluster is, and what the node is to be in it. hostname_type needs no setting: the image takes the private DNS name,
+    which EC2 forms as the subnet's hostname type says."""
+    cluster = spec.cluster
+    facts = zip(IDENTITY, (cluster.endpoint, cluster.certificate_authority, cluster.name), strict=True)
+    for (place, value), field in zip(facts, ("endpoint", "certificate_authority", "name"), strict=True):
+        if value is not None:
+            yield Setting(place, value, f"cluster.{field}")
+    yield from leaves(LABELS, spec.labels, "node_group.labels")
+    by_key: dict[str, list[str]] = {}
+    for taint in spec.taints:
+        by_key.setdefault(taint.key, []).append(f"{taint.value}:{taint.effect}")
+    for key, effects in by_key.items():
+        yield Setting((*TAINTS, key), effects, "node_group.taints")
+
+
+def _own_dns(spec: NodeSpec) -> str | None:
+    """Where the node group itself names its DNS servers."""
+    for path in ("kubelet.config.clusterDNS", "bottlerocket.settings.kubernetes.cluster-dns-ip"):
+        if given_at(spec, path) is not None:
+            return f"node_group.{path}"
+    return None
+
+
+def _cluster_dns_origin(spec: NodeSpec) -> str:
+    return "cluster.dns_ips" if spec.cluster.dns_ips else "cluster.service_cidr"
+
+
+def _mirrors(mirrors: Mapping[str, tuple[str, ...]]) -> Setting:
+    # containerd's own name for "every registry" is _default, Bottlerocket's is *.
+    tables: list[dict[str, Any]] = [
+        {"registry": "*" if host == "_default" else host, "endpoint": list(urls)} for host, urls in mirrors.items()
+    ]
+    return Setting(("container-registry", "mirrors"), tables, "node_group.containerd.registry_mirrors")
