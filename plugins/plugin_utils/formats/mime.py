@@ -25,6 +25,7 @@ SHELL = "text/x-shellscript"
 CLOUD_CONFIG = "text/cloud-config"
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_HEADER_NAME = re.compile(_TOKEN)
 _HEADER = re.compile(rf"({_TOKEN}):(.*)")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _MEDIA_TYPE = re.compile(rf"({_TOKEN}/{_TOKEN})[ \t]*((?:;[ \t]*{_TOKEN}=(?:{_TOKEN}|\"(?:[^\"\\]|\\.)*\")[ \t]*)*);?[ \t]*")
@@ -139,7 +140,7 @@ def _block(part: Part, plain: list[str]) -> str:
                 content_type = f"{_CHARSET.sub('', content_type)}; charset=utf-8"
     lines = [f"Content-Type: {content_type}\n"]
     for name, value in headers:
-        if not _HEADER.fullmatch(f"{name}:") or not _HEADER_VALUE.fullmatch(value):
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise _Unwritable(f"the header {shown(name)} is none, or its value holds line breaks or characters beyond ASCII")
         lines.append(f"{name}: {value}\n")
     return f"{''.join(lines)}\n{body}"
@@ -330,7 +331,7 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
         problems.add(path, f"holds text before its first part, line {start + 1}, which nobody reads", fix="put it into a part")
     elif any(len(line) >= _LONGEST_PREAMBLE_LINE for line in preamble):
         problems.add(path, "holds a line before its first part that is too long for nodeadm", fix="remove it")
-    return [(mark + 1, end) for mark, end in zip(marks, [*marks[1:], closed], strict=True)]
+    return [(mark + 1, end) for mark, end in zip(marks, [*marks, closed][1:], strict=True)]
 
 
 def _part(lines: list[str], start: int, path: str, problems: Problems) -> Part | None:

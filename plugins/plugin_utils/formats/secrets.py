@@ -45,7 +45,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 # «auth» and «password» are words of many languages: they count only as a key with a value that can be one.
 _AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/=])")
 _PASSWORD = re.compile(rf"(?:^|[\s\"'{{,.])password[\"']?\s*[:=]\s*(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',}}]+))")
-_NO_PASSWORD = frozenset("null none true false ~ yes no".split())
+_NO_PASSWORD = frozenset({"null", "none", "true", "false", "~", "yes", "no"})
 
 
 def find_secrets(text: str) -> list[tuple[str, int]]:

@@ -17,7 +17,32 @@ from ..errors import Problem, SpecError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-_RESERVED = frozenset("! [[ ]] { } case coproc do done elif else esac fi for function if in select then time until while".split())
+_RESERVED = frozenset(
+    {
+        "!",
+        "[[",
+        "]]",
+        "{",
+        "}",
+        "case",
+        "coproc",
+        "do",
+        "done",
+        "elif",
+        "else",
+        "esac",
+        "fi",
+        "for",
+        "function",
+        "if",
+        "in",
+        "select",
+        "then",
+        "time",
+        "until",
+        "while",
+    }
+)
 _MODE = re.compile(r"[0-7]{3,4}")
 
 

@@ -76,7 +76,7 @@ def _is_nodeconfig(text: str) -> bool:
 
 
 def _is_bottlerocket(text: str) -> bool:
-    """Whether the first line that is no comment, or any other table header, belongs to C(settings)."""
+    """Whether the first line that is no comment belongs to C(settings), the one table that Bottlerocket takes."""
     for line in text.split("\n"):
         bare = line.strip()
         if bare and not bare.startswith("#"):

@@ -14,6 +14,7 @@ from typing import Any
 from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
+from yaml.tokens import ScalarToken
 
 _BREAKS = "\r\n\x85\u2028\u2029"
 
@@ -25,6 +26,9 @@ class Events(Reader, Scanner, Parser):
         Reader.__init__(self, text.removeprefix("\ufeff"))
         Scanner.__init__(self)
         Parser.__init__(self)
+        # The Go reader lacks the escape that YAML 1.2 took over from JSON.
+        escapes = {char: text for char, text in Scanner.ESCAPE_REPLACEMENTS.items() if char != "/"}
+        vars(self)["ESCAPE_REPLACEMENTS"] = escapes
 
     def scan_to_next_token(self) -> None:
         """Skip blanks, comments and line ends; a tab only where no indentation can be meant."""
@@ -47,6 +51,30 @@ class Events(Reader, Scanner, Parser):
         if token.name not in ("YAML", "TAG"):
             raise ScannerError(None, None, f"unknown directive %{token.name:.40}", token.start_mark)
         return token
+
+    def scan_plain(self) -> Any:
+        """An unquoted text. Unlike in PyYAML a colon ends it only before a blank: C([a:]) is a list of one text."""
+        chunks: list[str] = []
+        spaces: list[str] | None = []
+        start = end = self.get_mark()
+        indent = self.indent + 1
+        ends_in_flow = ",?[]{}" if self.flow_level else ""
+        while spaces is not None and self.peek() != "#":
+            length = 0
+            while (char := self.peek(length)) not in "\0 \t" + _BREAKS and char not in ends_in_flow:
+                if char == ":" and self.peek(length + 1) in "\0 \t" + _BREAKS:
+                    break
+                length += 1
+            if length == 0:
+                break
+            self.allow_simple_key = False
+            chunks += [*spaces, self.prefix(length)]
+            self.forward(length)
+            end = self.get_mark()
+            spaces = self.scan_plain_spaces(indent, start)
+            if not spaces or (not self.flow_level and self.column < indent):
+                break
+        return ScalarToken("".join(chunks), True, start, end)
 
     def scan_plain_spaces(self, indent: int, start_mark: Any) -> list[str] | None:
         """What stands between two words of an unquoted text, folded; None when the document ends there.

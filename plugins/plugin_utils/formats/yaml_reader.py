@@ -81,7 +81,8 @@ def _documents(text: str, strict: bool) -> Iterator[Any]:
         raise (YamlError(message, mark.line + 1, mark.column + 1) if mark else YamlError(message)) from error
     except ReaderError as error:
         line, column = text.count("\n", 0, error.position) + 1, error.position - text.rfind("\n", 0, error.position)
-        raise YamlError(f"the character U+{ord(error.character):04X} is not allowed", line, column) from error
+        code = error.character if isinstance(error.character, int) else ord(error.character)
+        raise YamlError(f"the character U+{code:04X} is not allowed", line, column) from error
     except YAMLError as error:
         raise YamlError(str(error)) from error
     except RecursionError as error:

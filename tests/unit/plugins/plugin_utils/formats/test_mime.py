@@ -1,0 +1,455 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""MIME: what is written comes back from Python's email and from a model of Go's readers; what is read, both accept."""
+
+from __future__ import annotations
+
+import base64
+import email
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems, SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.mime import Part
+
+NODE_CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"
+SCRIPT = "#!/bin/bash\necho hi\n"
+ROWS = Path(__file__).resolve().parents[4] / "oracle" / "data" / "nodeadm.json"
+
+
+# --- two readers of our own: cloud-init's way through Python's email, and a model of Go's net/mail and mime/multipart --------
+
+
+def cloud_init(text: str) -> list[tuple[str, str]]:
+    """Type and text of every part, as cloud-init 22.4 gets them; a text that it takes for one script is one part."""
+    if "mime-version:" not in text[:4096].lower():
+        return [("", text)]
+    found = []
+    for part in email.message_from_string(text).walk():
+        if part.get_content_maintype() != "multipart":
+            found.append((part.get_content_type(), part.get_payload(decode=True).decode("utf-8", "surrogateescape")))
+    return found
+
+
+class GoError(ValueError):
+    """What Go's readers refuse."""
+
+
+def _go_header(lines: list[bytes]) -> dict[str, str]:
+    """net/textproto: consumes the header lines of C(lines) and the blank line behind them."""
+    found: dict[str, str] = {}
+    if lines and lines[0][:1] in (b" ", b"\t"):
+        raise GoError("initial line")
+    last = None
+    while lines:
+        line = lines.pop(0).rstrip(b"\r\n")
+        if not line:
+            return found
+        if line[:1] in (b" ", b"\t") and last:
+            found[last] += " " + line.strip().decode("latin-1")
+            continue
+        key, colon, value = line.partition(b":")
+        if not colon or not re.fullmatch(rb"[!#$%&'*+.^_`|~0-9A-Za-z -]+", key) or re.search(rb"[^\t\x20-\x7e\x80-\xff]", value):
+            raise GoError(f"header {line!r}")
+        last = key.decode().lower()
+        found.setdefault(last, value.strip().decode("latin-1"))
+    raise GoError("unexpected EOF")
+
+
+def _go_media(value: str) -> tuple[str, dict[str, str]]:
+    token = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+    kind, _, rest = value.partition(";")
+    if not re.fullmatch(rf"{token}(/{token})?", kind.strip()):
+        raise GoError("no media type")
+    found: dict[str, str] = {}
+    rest = f";{rest}" if rest else ""
+    while rest.strip():
+        match = re.match(rf"\s*;\s*({token})\s*=\s*({token}|\"(?:[^\"\\]|\\.)*\")", rest)
+        if not match:
+            if rest.strip() == ";":
+                break
+            raise GoError("parameter")
+        if match[1].lower() in found:
+            raise GoError("duplicate parameter")
+        found[match[1].lower()] = match[2].strip('"')
+        rest = rest[match.end() :]
+    return kind.strip().lower(), found
+
+
+def go(text: str) -> list[tuple[str, bytes]]:
+    """Content type and raw body of every part, as mime/multipart cuts them."""
+    lines = re.findall(rb"[^\n]*\n|[^\n]+", text.encode("utf-8"))
+    kind, parameters = _go_media(_go_header(lines).get("content-type", ""))
+    if not kind.startswith("multipart/"):
+        raise GoError("no multipart")
+    dash = b"--" + parameters.get("boundary", "").encode()
+    if dash == b"--":
+        raise GoError("boundary is empty")
+    found: list[tuple[str, bytes]] = []
+    newline = b"\r\n"
+    while True:
+        if not lines:
+            raise GoError("EOF")
+        line = lines.pop(0)
+        rest = line[len(dash) :].lstrip(b" \t") if line.startswith(dash) else None
+        if rest == b"\n" and not found:
+            newline = b"\n"
+        if rest == newline:
+            headers = _go_header(lines)
+            body = _go_body(lines, dash, newline)
+            if headers.get("content-type"):
+                found.append((_go_media(headers["content-type"])[0], body))
+            else:
+                found.append(("", body))
+            continue
+        if line.startswith(dash + b"--") and line[len(dash) + 2 :].lstrip(b" \t") in (b"", newline):
+            return found
+        if found:
+            raise GoError(f"unexpected line {line!r}")
+
+
+def _go_body(lines: list[bytes], dash: bytes, newline: bytes) -> bytes:
+    taken = b""
+    while lines:
+        line = lines[0]
+        if line.startswith(dash) and (taken.endswith(newline) or not taken):
+            after = line[len(dash) : len(dash) + 2]
+            if not after or after[:1] in b" \t\r\n" or after == b"--":
+                return taken[: -len(newline)] if taken else b""
+        taken += lines.pop(0)
+    raise GoError("unexpected EOF")
+
+
+def go_text(part: tuple[str, bytes]) -> str:
+    """What nodeadm makes of a body: base64 by its looks."""
+    try:
+        return base64.b64decode(part[1].replace(b"\n", b""), validate=True).decode()
+    except ValueError:
+        return part[1].decode()
+
+
+# --- writing -------------------------------------------------------------------------------------------------------------
+
+NASTY = [
+    "--=_",
+    "=_",
+    "=_0",
+    "--=_--",
+    "\n--=_\n",
+    "\n\n",
+    "\r",
+    "\r\n",
+    "é",
+    "\x0b",
+    "\x85",
+    "\u2028",
+    "\0",
+    "From ",
+    "--",
+    "=3D",
+    "a: b\n",
+    " ",
+    "\t",
+]
+BODY = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=3))).map("".join),
+    st.text(st.sampled_from("ab \n=-_")),
+)
+
+
+@given(st.lists(BODY, min_size=1, max_size=4))
+@example(["", "\n", "x" * 5000, "\r"])
+def test_every_body_comes_back_byte_for_byte_from_both_readers(bodies):
+    parts = [Part(mime.SHELL, body) for body in bodies]
+    text = mime.write(parts)
+    assert [body for _, body in cloud_init(text)] == bodies
+    assert [kind for kind, _ in cloud_init(text)] == [mime.SHELL] * len(bodies)
+    found = go(text)
+    assert len(found) == len(bodies)
+    for body, part in zip(bodies, found, strict=True):
+        if re.fullmatch(r"[\t\n\x20-\x7e]*", body):
+            assert part[1] == body.encode()
+        else:
+            assert base64.b64decode(part[1]) == body.encode()
+
+
+@given(st.lists(st.tuples(st.sampled_from([mime.SHELL, mime.CLOUD_CONFIG, mime.NODE_CONFIG]), BODY), min_size=1, max_size=4))
+def test_the_boundary_occurs_in_no_part_encoded_or_decoded(pairs):
+    text = mime.write([Part(kind, body) for kind, body in pairs])
+    boundary = email.message_from_string(text).get_boundary()
+    assert not any(boundary in body for _, body in pairs)
+    assert not any(boundary in body for _, body in cloud_init(text))
+    assert text.count(boundary) == len(pairs) + 2
+
+
+@given(st.lists(BODY, min_size=1, max_size=3))
+def test_what_is_written_is_read_and_written_again_unchanged(bodies):
+    text = mime.write([Part(mime.SHELL, SCRIPT + body) for body in bodies])
+    problems = Problems()
+    parts = mime.read(text, "user_data", problems)
+    assert list(problems) == []
+    assert [mime.decoded(part, "x", problems) for part in parts] == [SCRIPT + body for body in bodies]
+    assert mime.write(parts) == text
+
+
+@given(st.lists(BODY))
+def test_the_same_parts_give_the_same_bytes(bodies):
+    parts = [Part(mime.SHELL, body) for body in bodies]
+    assert mime.write(parts) == mime.write(tuple(parts))
+
+
+def test_a_plain_document_has_no_byte_too_many():
+    assert mime.write([Part(mime.SHELL, SCRIPT), Part(mime.NODE_CONFIG, NODE_CONFIG)]) == (
+        'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=_"\n\n--=_\nContent-Type: text/x-shellscript\n\n'
+        f"{SCRIPT}\n--=_\nContent-Type: application/node.eks.aws\n\n{NODE_CONFIG}\n--=_--\n"
+    )
+
+
+def test_text_beyond_ascii_is_base64_with_one_charset():
+    text = mime.write(
+        [Part('text/x-shellscript; charset="us-ascii"', "#!/bin/sh\n# é\n", (("Content-Disposition", 'attachment; filename="a.sh"'),))]
+    )
+    assert "Content-Type: text/x-shellscript; charset=utf-8\n" in text
+    assert "Content-Transfer-Encoding: base64\n" in text
+    assert 'Content-Disposition: attachment; filename="a.sh"\n' in text
+    assert text.isascii()
+    assert cloud_init(text) == [(mime.SHELL, "#!/bin/sh\n# é\n")]
+
+
+def test_encoded_user_parts_stand_as_they_are():
+    part = Part(mime.SHELL, "IyEvYmluL3NoCg==\n", (("Content-Transfer-Encoding", "base64"), ("Merge-Type", "list(append)")))
+    text = mime.write([part])
+    assert "Merge-Type: list(append)\n\nIyEvYmluL3NoCg==\n" in text
+    assert mime.read(text, "user_data", Problems()) == (part,)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (Part("multipart/mixed", ""), "document inside the document"),
+        (Part("message/rfc822", ""), "document inside the document"),
+        (Part("text/plain\nX: y", ""), "content type"),
+        (Part("nonsense", ""), "content type"),
+        (Part(mime.SHELL, "\ud800"), "lone surrogate"),
+        (Part(mime.SHELL, "", (("X", "a\nb"),)), "line breaks"),
+        (Part(mime.SHELL, "", (("X:", "a"),)), "header"),
+        (Part(mime.SHELL, "", (("Content-Transfer-Encoding", "x-uuencode"),)), "x-uuencode"),
+        (Part(mime.SHELL, "é", (("Content-Transfer-Encoding", "base64"),)), "does not decode"),
+        (Part(mime.SHELL, "a=b", (("Content-Transfer-Encoding", "quoted-printable"),)), "=3D"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(part, message):
+    with pytest.raises(SpecError, match=re.escape(message)):
+        mime.write([part])
+
+
+# --- reading -------------------------------------------------------------------------------------------------------------
+
+
+def document(*parts: str, head: str = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n', end: str = "--B--\n") -> str:
+    return f"{head}\n" + "".join(f"--B\n{part}\n" for part in parts) + end
+
+
+SHELL_PART = f"Content-Type: text/x-shellscript\n\n{SCRIPT}"
+NODE_PART = f"Content-Type: application/node.eks.aws\n\n{NODE_CONFIG}"
+GOOD = document(SHELL_PART, NODE_PART)
+
+REFUSED = [
+    pytest.param("\n" + GOOD, "begins with a blank", id="leading blank line"),
+    pytest.param(re.sub("^", "  ", GOOD, flags=re.MULTILINE), "begins with a blank", id="indented"),
+    pytest.param(
+        document(f"Content-Type: application/node.eks.aws\n{NODE_CONFIG}"), "stands among the headers", id="no blank line, NodeConfig"
+    ),
+    pytest.param(document(f"Content-Type: text/x-shellscript\n{SCRIPT}"), "stands among the headers", id="no blank line, shell"),
+    pytest.param(document("Content-Type: text/x-shellscript"), "no blank line behind", id="headers only"),
+    pytest.param(GOOD.replace('boundary="B"', "boundary=//").replace("--B", "--//"), "into double quotes", id="unquoted boundary"),
+    pytest.param(
+        GOOD.replace('boundary="B"', "boundary===B==").replace("--B", "--==B=="), "into double quotes", id="unquoted boundary, equals"
+    ),
+    pytest.param(GOOD.replace('boundary="B"', 'boundary="B"; boundary="C"'), "cannot parse", id="two boundaries"),
+    pytest.param(GOOD.replace('; boundary="B"', ""), "no boundary", id="no boundary"),
+    pytest.param(GOOD.replace('"B"', '"é"').replace("--B", "--é"), "stands among the headers", id="boundary beyond ASCII"),
+    pytest.param(
+        document(SHELL_PART).replace("--B--", "--B--\n--B") + NODE_PART + "\n--B--\n",
+        "goes on behind the closing delimiter",
+        id="close in the middle",
+    ),
+    pytest.param(document(f'Content-Type: multipart/mixed; boundary="I"\n\n--I\n{NODE_PART}\n--I--'), "document inside", id="nested"),
+    pytest.param(document(SHELL_PART, end=""), "does not end with the closing", id="no close"),
+    pytest.param(document("Content-Type: text/x-shellscript\n\necho hi\n"), "does not begin with #!", id="no shebang"),
+    pytest.param(document("Content-Type: text/x-shellscript\n\n\n#!/bin/sh\n"), "does not begin with #!", id="blank line before shebang"),
+    pytest.param(
+        document("Content-Type: text/x-shellscript\n\n#!/bin/sh\n--B x\n"), "begins with the boundary", id="line like the boundary"
+    ),
+    pytest.param(document("Content-Type: text/yaml\n\na: b\n"), "nobody on the node reads", id="unknown type"),
+    pytest.param(document("Content-Type: ;;\n\nx\n"), "refuses the whole document", id="bad type"),
+    pytest.param(
+        document("Content-Type: application/node.eks.aws\n\nkind: ConfigMap\napiVersion: v1\n"), "is no NodeConfig", id="another kind"
+    ),
+    pytest.param(document("Content-Type: application/node.eks.aws\n\n"), "is no NodeConfig", id="empty NodeConfig"),
+    pytest.param(document(f"X-Header: 1\n\n{NODE_CONFIG}"), "does not begin with #!", id="NodeConfig without its type"),
+    pytest.param(document("Content-Type: text/x-shellscript\n\n#!/bin/sh\n# é\n"), "which cloud-init garbles", id="8bit"),
+    pytest.param(
+        document("Content-Type: text/x-shellscript\nContent-Transfer-Encoding: base64\n\n###\n"), "does not decode", id="bad base64"
+    ),
+    pytest.param(
+        document("Content-Type: text/x-shellscript\nContent-Transfer-Encoding: quoted-printable\n\n#!/bin/sh\na=b\n"),
+        "=3D",
+        id="bad quoted-printable",
+    ),
+    pytest.param(
+        document("Content-Type: text/x-shellscript\nContent-Transfer-Encoding: x-uuencode\n\n#!/bin/sh\n"), "cannot undo", id="uuencode"
+    ),
+    pytest.param(document("Content-Type: text/plain\nContent-Type: text/plain\n\n#!/bin/sh\n"), "has a header twice", id="type twice"),
+    pytest.param(GOOD.replace("MIME-Version: 1.0\n", ""), "no MIME-Version", id="no version"),
+    pytest.param(GOOD.replace("MIME-Version", "X: " + "x" * 5000 + "\nMIME-Version"), "too far down", id="late version"),
+    pytest.param(GOOD.replace("Content-Type: m", "Content-Type : m"), "stands among the headers", id="blank before colon"),
+    pytest.param(GOOD.replace("multipart/mixed", "text/plain"), "is no multipart", id="no multipart"),
+    pytest.param(document(), "without a part", id="no part"),
+    pytest.param(GOOD.replace("\n\n--B", "\n\n#!/bin/sh\necho lost\n--B", 1), "before its first part", id="script as preamble"),
+    pytest.param(GOOD.replace("\n", "\r\n", 2), "stands among the headers", id="mixed line ends"),
+    pytest.param(
+        document(SHELL_PART, head='MIME-Version: 1.0\nContent-Transfer-Encoding: base64\nContent-Type: multipart/mixed; boundary="B"\n'),
+        "nobody undoes",
+        id="outer encoding",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_one_of_the_readers_refuses_or_loses_is_a_problem_with_a_cure(text, message):
+    problems = Problems()
+    mime.read(text, "user_data", problems)
+    matching = [problem for problem in problems if message in str(problem)]
+    assert matching, [str(problem) for problem in problems]
+    assert str(matching[0]).startswith("user_data")
+
+
+ACCEPTED = [
+    pytest.param(GOOD, id="plain"),
+    pytest.param(GOOD.replace("\n", "\r\n"), id="CRLF"),
+    pytest.param(GOOD.replace("Content-Type", "content-type"), id="lower case"),
+    pytest.param(GOOD.replace("; boundary", ";\n boundary"), id="folded"),
+    pytest.param(GOOD.replace('"B"', "B"), id="unquoted word"),
+    pytest.param(GOOD.replace("--B\n", "--B  \n"), id="blanks behind the delimiter"),
+    pytest.param(GOOD.replace("\n\n--B", "\n\nThis is a multi-part message in MIME format.\n--B", 1), id="preamble"),
+    pytest.param(GOOD.replace("MIME-Version", "From: a@b\nMIME-Version"), id="other headers"),
+    pytest.param(GOOD.replace("multipart/mixed", "multipart/alternative"), id="alternative"),
+    pytest.param(GOOD.rstrip("\n"), id="no line feed at the end"),
+]
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_what_both_readers_accept_is_read(text):
+    problems = Problems()
+    parts = mime.read(text, "user_data", problems)
+    assert list(problems) == []
+    assert [part.media_type for part in parts] == [mime.SHELL, mime.NODE_CONFIG]
+    assert [mime.decoded(part, "x", problems) for part in parts] == [SCRIPT.rstrip("\n") + "\n", NODE_CONFIG]
+    assert [kind for kind, _ in go(text)] == [kind for kind, _ in cloud_init(text)]
+
+
+ENCODED = [
+    pytest.param(
+        "Content-Type: text/x-shellscript\nContent-Transfer-Encoding: base64\n\nIyEvYmluL3No\nCmVjaG8K", "#!/bin/sh\necho\n", id="base64"
+    ),
+    pytest.param(
+        "Content-Type: text/x-shellscript\nContent-Transfer-Encoding: quoted-printable\n\n#!/bin/sh\na=3Db =\nc",
+        "#!/bin/sh\na=b c",
+        id="quoted-printable",
+    ),
+    pytest.param(
+        f"Content-Type: application/node.eks.aws\n\n{base64.b64encode(NODE_CONFIG.encode()).decode()}",
+        NODE_CONFIG,
+        id="NodeConfig that looks like base64",
+    ),
+    pytest.param("\n#!/bin/sh\n", "#!/bin/sh\n", id="no headers"),
+    pytest.param("Content-Type: text/plain\n\n#cloud-config\n{}\n", "#cloud-config\n{}\n", id="sniffed cloud-config"),
+]
+
+
+@pytest.mark.parametrize(("part", "text"), ENCODED)
+def test_encoded_parts_are_read_and_stay_as_they_stand(part, text):
+    problems = Problems()
+    (found,) = mime.read(document(part), "user_data", problems)
+    assert mime.decoded(found, "x", problems) == text
+    assert list(problems) == []
+    assert part.partition("\n\n")[2].removesuffix("\n") in mime.write([found])
+
+
+MUTATIONS = st.lists(
+    st.tuples(
+        st.integers(0, len(GOOD)),
+        st.integers(0, 12),
+        st.one_of(st.sampled_from([*NASTY, "--B", "--B--", "\n--B\n", "\n--B--\n", '"', ";", ":"]), st.text(max_size=2)),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(MUTATIONS)
+def test_what_is_read_from_a_damaged_document_is_what_both_readers_see(mutations):
+    text = GOOD
+    for at, length, insertion in mutations:
+        text = text[:at] + insertion + text[at + length :]
+    problems = Problems()
+    parts = mime.read(text, "user_data", problems)
+    if len(problems):
+        return
+    texts = [mime.decoded(part, "x", problems) for part in parts]
+    text = text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") == text.count("\r") else text
+    seen_by_go = go(text)
+    assert len(seen_by_go) == len(parts)
+    assert [body for _, body in seen_by_go] == [part.body.encode() for part in parts]
+    seen_by_cloud_init = cloud_init(text)
+    assert [kind for kind, _ in seen_by_cloud_init] == [part.media_type for part in parts]
+    for part, expected, (_, body) in zip(parts, texts, seen_by_cloud_init, strict=True):
+        if part.media_type != mime.NODE_CONFIG:
+            # email ends a line at a lone carriage return, too; the last one is taken for the delimiter's.
+            assert body in (expected, expected.removesuffix("\r"))
+
+
+@given(st.one_of(st.text(st.characters()), BODY.map(document), BODY.map(lambda body: GOOD + body)))
+def test_reading_never_raises(text):
+    problems = Problems()
+    parts = mime.read(text, "user_data", problems)
+    assert parts or len(problems)
+
+
+# What nodeadm accepts and we do not, on purpose.
+STRICTER = {
+    "mime_no_version_header": "cloud-init sees no MIME without MIME-Version",
+    "mime_close_in_middle": "the rest is silently lost",
+    "mime_epilogue": "text behind the end is silently lost",
+}
+# nodeadm is content or not with what stands *in* these documents; the envelope itself is sound.
+ENVELOPE_IS_SOUND = {"mime_no_nodeconfig"}
+
+
+def _rows():
+    for case in json.loads(ROWS.read_text())["cases"]:
+        if case["id"].startswith("mime_") and case["id"] not in ("mime_gzip", "mime_base64", "mime_drop_in"):
+            yield pytest.param(case, id=case["id"])
+
+
+@pytest.mark.parametrize("case", list(_rows()))
+def test_the_reader_agrees_with_what_nodeadm_did(case):
+    text = case["user_data"] if "user_data" in case else base64.b64decode(case["user_data_base64"]).decode()
+    problems = Problems()
+    mime.read(text, "user_data", problems)
+    accepted = not len(problems)
+    if case["id"] in STRICTER:
+        assert not accepted
+    elif case["id"] in ENVELOPE_IS_SOUND:
+        assert accepted
+    else:
+        assert accepted == case["check"]["ok"], [str(problem) for problem in problems]
