@@ -21,6 +21,7 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -28,6 +29,18 @@ UNDER_ANSIBLE_TEST = REPOSITORY.parts[-3:] == ("ansible_collections", "nodeboots
 
 # profile → (examples of a small property, examples of a family's property)
 EXAMPLES = {"ansible-test": (10, 20), "dev": (50, 200), "ci": (200, 5_000), "fuzz": (2_000, 100_000)}
+
+
+MARKERS = (
+    "fuzz: a property over a whole family; 'make fuzz' runs these with 100,000 examples",
+    "docker: starts containers; needs a Docker daemon",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Markers stand here and not in pyproject.toml, because ansible-test brings pytest settings of its own."""
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
 
 
 def _register_profiles() -> None:

@@ -25,9 +25,9 @@ for version in 20_3_4 21_3_1 23_1_2 24_2 25_2; do
   cp tools/get_pip.py "$home/.ansible/test/cache/get_pip_$version.py"
 done
 
-# run_core CORE VENV COPY: one ansible-test run; the exit status says whether it passed.
+# run_core VENV COPY: one ansible-test run; the exit status says whether it passed.
 run_core() {
-  local venv=$2 copy=$3 version
+  local venv=$1 copy=$2 version
   version=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   local arguments=(--venv --color no)
   case $what in
@@ -53,9 +53,10 @@ while read -r core pythons; do
   log=$top/.cache/reports/$what-$core.log
   mkdir -p "$(dirname "$log")"
   started=$SECONDS
-  if run_core "$core" "$venv" "$copy" >"$log" 2>&1; then
+  # ansible-test calls it a success when it found no tests at all.
+  if run_core "$venv" "$copy" >"$log" 2>&1 && { [ "$what" != units ] || grep -qE '^=+ .*[0-9]+ passed.* =+$' "$log"; }; then
     # The log in full only when something is wrong; what ansible-test left out is said always.
-    grep -E '^WARNING' "$log" | grep -vE 'Reviewing previous|All targets' | sort -u || true
+    grep -E '^WARNING' "$log" | grep -vE 'Reviewing previous|All targets|Using locale' | sort -u || true
     grep -E '^=+ .*(passed|failed).* =+$' "$log" || true
     printf 'ansible-core %s: %s passed in %s s\n' "$core" "$what" "$((SECONDS - started))"
     ran+=("$core")

@@ -26,12 +26,14 @@ allowed='^(FILES\.json|MANIFEST\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|
 ^plugins/plugin_utils/_data/[A-Za-z0-9_.-]+\.json$
 ^roles/[a-z0-9_]+/(README\.md|(defaults|handlers|meta|tasks|templates|vars|files)/[A-Za-z0-9_./-]+)$'
 
+trap 'printf "package: FAILED at line %s\n" "$LINENO" >&2' ERR
 die() {
   printf 'package: FAILED: %s\n' "$*" >&2
+  trap - ERR
   exit 1
 }
 
-export PATH="$top/.venv/bin:$PATH"
+export PATH="$top/.venv/bin:$PATH" ANSIBLE_COLLECTIONS_PATH=$work/installed ANSIBLE_LOCALHOST_WARNING=False ANSIBLE_NOCOLOR=True
 rm -rf "$work"
 mkdir -p "$work/dist" "$work/installed"
 
@@ -59,7 +61,6 @@ done
 # From a folder outside the checkout, so that nothing is found by accident.
 cp tests/package/smoke.yml "$work/smoke.yml"
 cd "$work"
-export ANSIBLE_COLLECTIONS_PATH=$work/installed ANSIBLE_LOCALHOST_WARNING=False
 documented=0
 for kind in filter test module lookup role; do
   names=$(ansible-doc --type "$kind" --list --json nodebootstrap.eks 2>/dev/null | python3 -c 'import json, sys; print("\n".join(json.load(sys.stdin)))')
@@ -70,8 +71,7 @@ for kind in filter test module lookup role; do
     documented=$((documented + 1))
   done
 done
-expected=$(find "$installed/plugins/filter" "$installed/plugins/test" "$installed/plugins/modules" "$installed/plugins/lookup" "$installed/roles" \
-  -mindepth 1 -maxdepth 1 \( -name '[a-z]*.py' -o -type d ! -name '__pycache__' \) 2>/dev/null | wc -l)
+expected=$(cd "$installed" && find . -regextype posix-extended -regex '\./(plugins/(filter|test|modules|lookup)/[a-z][^/]*\.py|roles/[^/]+)' | wc -l)
 [ "$documented" -eq "$expected" ] || die "ansible-doc knows $documented plugins and roles, the artifact has $expected"
 printf 'package: ansible-doc answers for %s plugins and roles\n' "$documented"
 
@@ -84,7 +84,6 @@ if ! env -u ANSIBLE_COLLECTIONS_PATH PATH="$top/.cache/venv-importer/bin:$PATH" 
   cat importer.log
   die "galaxy-importer"
 fi
-# No changelog entry exists before the first release; everything else that it says counts.
 complaints=$(grep -E '^(WARNING|ERROR)' importer.log || true)
 [ -z "$complaints" ] || die "galaxy-importer says:
 $complaints"
