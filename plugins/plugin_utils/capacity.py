@@ -153,9 +153,7 @@ def _check(
             allowed="windows_secondary_ip" if mode == "windows_prefix" else "eni",
         )
     if ceiling is True and instance.vcpus is None:
-        problems.add(
-            f"{path}.ceiling", "the ceiling depends on the number of vCPUs, which is unknown", value=True, fix="give instance.vcpus"
-        )
+        problems.add(f"{path}.ceiling", "the ceiling depends on the number of vCPUs, which is unknown", value=True, fix="give vcpus")
 
 
 def kube_reserved(max_pods: int, vcpus: int, *, path: str = "reserved.kube") -> dict[str, str]:

@@ -1,0 +1,285 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.bottlerocket_settings import bottlerocket_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
+
+PEM = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n").decode()
+
+
+def found(settings: Any, version: tuple[int, int] | None = None) -> list[str]:
+    problems = Problems()
+    bottlerocket_problems(settings, "settings", problems, version)
+    return [str(problem) for problem in problems]
+
+
+def nested(path: str, value: Any) -> dict[str, Any]:
+    """C(a.b.c) and a value as mappings; a dot inside a key is written C(:)."""
+    for name in reversed(path.split(".")):
+        value = {name.replace(":", "."): value}
+    result: dict[str, Any] = value
+    return result
+
+
+GOOD: list[tuple[str, Any]] = [
+    ("kubernetes.api-server", "https://x.eks.amazonaws.com"),
+    ("kubernetes.cluster-certificate", PEM),
+    ("kubernetes.cluster-name", "my-cluster"),
+    ("kubernetes.cluster-dns-ip", "10.100.0.10"),
+    ("kubernetes.cluster-dns-ip", ["10.100.0.10", "fd00::a"]),
+    ("kubernetes.max-pods", 110),
+    ("kubernetes.node-labels", {"a": "true", "example.com/b": ""}),
+    ("kubernetes.node-taints", {"dedicated": ["exp:NoSchedule", "exp:NoExecute"], "special": ":NoExecute"}),
+    ("kubernetes.eviction-hard", {"memory.available": "15%", "nodefs.available": "1Gi"}),
+    ("kubernetes.eviction-soft-grace-period.memory:available", "1m30s"),
+    ("kubernetes.kube-reserved", {"cpu": "70m", "memory": "574Mi", "ephemeral-storage": "1Gi", "pid": "100"}),
+    ("kubernetes.image-gc-high-threshold-percent", 85),
+    ("kubernetes.image-gc-low-threshold-percent", "80"),
+    ("kubernetes.shutdown-grace-period", "0s"),
+    ("kubernetes.cloud-provider", ""),
+    ("kubernetes.reserved-cpus", "0,3-5,8"),
+    ("kubernetes.cpu-manager-policy-options", ["full-pcpus-only"]),
+    ("kubernetes.topology-manager-policy-options", {"prefer-closest-numa-nodes": True, "max-allowable-numa-nodes": "8"}),
+    ("kubernetes.memory-manager-reserved-memory.0", {"enabled": True, "memory": "674Mi", "hugepages-1Gi": "1Gi"}),
+    ("kubernetes.static-pods.my-pod", {"enabled": True, "manifest": "e30="}),
+    ("kubernetes.credential-providers.ecr-credential-provider", {"enabled": True, "cache-duration": "30m", "environment": {"A": "b"}}),
+    ("kubernetes.bootstrap-token", "abcdef.0123456789abcdef"),
+    ("kubernetes.provider-id", "aws:///us-west-2a/i-0123"),
+    ("host-containers.admin", {"enabled": True, "source": "x/y:1", "superpowered": True, "user-data": "e30="}),
+    ("bootstrap-containers.a", {"mode": "once", "source": "x/y:1", "essential": False}),
+    ("bootstrap-commands.raid", {"commands": [["apiclient", "ephemeral-storage", "init"]], "mode": "always", "essential": True}),
+    ("network.hosts", [["10.0.0.1", ["a.example.com", "b"]]]),
+    ("network.https-proxy", "1.2.3.4:8080"),
+    ("network.no-proxy", ["localhost", "10.0.0.0/8"]),
+    ("dns.name-servers", ["1.2.3.4"]),
+    ("ntp.time-servers", ["169.254.169.123"]),
+    ("kernel.sysctl", {"net.core.somaxconn": "1024", "net/ipv4/x": "1"}),
+    ("kernel.modules.sctp", {"allowed": False}),
+    ("kernel.lockdown", "integrity"),
+    ("boot.kernel-parameters", {"console": ["tty0"], "splash": []}),
+    ("container-runtime.concurrent-download-chunk-size", "32mb"),
+    ("container-runtime.concurrent-download-chunk-size", 1024),
+    ("container-runtime.max-container-log-line-size", -1),
+    ("container-runtime-plugins.soci-snapshotter.parallel-pull-unpack.concurrent-download-chunk-size", "unlimited"),
+    ("container-registry.mirrors", [{"registry": "*", "endpoint": ["https://mirror"]}]),
+    ("container-registry.credentials", [{"registry": "docker.io", "username": "a", "password": "b"}]),
+    ("pki.corporate", {"data": PEM, "trusted": True}),
+    ("aws.region", "us-west-2"),
+    ("updates.version-lock", "v1.50.0"),
+    ("motd", "two\nlines"),
+    ("oci-defaults.capabilities.sys-admin", True),
+    ("oci-defaults.resource-limits.max-open-files", {"soft-limit": 65536, "hard-limit": "unlimited"}),
+    ("kubelet-device-plugins.nvidia", {"device-sharing-strategy": "mps", "mps": {"replicas": 4}}),
+    ("kubelet-device-plugins.nvidia.mig.profile", {"a100.40gb": "1g.5gb", "h100.80gb": "4"}),
+    ("image-verifier-plugins", {"enabled": True, "notation": {"trustpolicy": "e30="}, "mine": {"trustpolicy": "e30="}}),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), GOOD)
+def test_what_bottlerocket_takes(path: str, value: Any) -> None:
+    assert found(nested(path, value)) == []
+    assert found(nested(path, value), (1, 36)) == []
+
+
+UNKNOWN = "Bottlerocket does not know this setting and would not boot"
+BAD: list[tuple[str, Any, str]] = [
+    ("kubernets", {}, f'settings.kubernets: {UNKNOWN}; did you mean "kubernetes"?'),
+    ("kubernetes.max_pods", 1, f'settings.kubernetes.max_pods: {UNKNOWN}; did you mean "max-pods"?'),
+    ("ecs.cluster", "x", f'settings.ecs: {UNKNOWN}; did you mean "dns"?'),
+    (
+        "host-containers.admin.enable",
+        True,
+        f'settings.host-containers.admin.enable: {UNKNOWN}; allowed: enabled, source, superpowered, user-data; did you mean "enabled"?',
+    ),
+    (
+        "kubernetes.eviction-hard.memory:availabl",
+        "1Gi",
+        f'settings.kubernetes.eviction-hard["memory.availabl"]: {UNKNOWN}; allowed: memory.available, nodefs.available,'
+        ' nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available; did you mean "memory.available"?',
+    ),
+    ("settings", {}, "settings.settings: settings within settings; fix: leave out the outer one"),
+    ("kubernetes", [], "settings.kubernetes: not a table (got []); allowed: a mapping"),
+    (
+        "kubernetes.max-pods",
+        "110",
+        'settings.kubernetes.max-pods: not a number that can stand here (got "110"); allowed: a whole number from 1 to 4294967295, unquoted',
+    ),
+    (
+        "kubernetes.max-pods",
+        0,
+        "settings.kubernetes.max-pods: not a number that can stand here (got 0); allowed: a whole number from 1 to 4294967295, unquoted",
+    ),
+    ("kubernetes.max-pods", None, "settings.kubernetes.max-pods: TOML has no null (got null); fix: give a value or leave it out"),
+    (
+        "kubernetes.image-gc-high-threshold-percent",
+        "101",
+        "settings.kubernetes.image-gc-high-threshold-percent: not a number that can stand here (got 101);"
+        " allowed: a whole number from 0 to 100, unquoted",
+    ),
+    (
+        "kubernetes.server-tls-bootstrap",
+        "true",
+        'settings.kubernetes.server-tls-bootstrap: not a boolean (got "true"); allowed: true or false, unquoted',
+    ),
+    ("kubernetes.node-labels.a", 1, "settings.kubernetes.node-labels.a: not text (got 1); allowed: a label value, quoted; fix: quote it"),
+    (
+        "kubernetes.node-labels.a b",
+        "c",
+        'settings.kubernetes.node-labels["a b"]: not a name that can stand here (got "a b"); allowed: a key such as example.com/name',
+    ),
+    (
+        "kubernetes.node-taints.a",
+        ["b:NoSchedul"],
+        'settings.kubernetes.node-taints.a[0]: cannot be read (got "b:NoSchedul");'
+        ' allowed: "value:Effect" or ":Effect" with one of NoSchedule, PreferNoSchedule, NoExecute',
+    ),
+    ("kubernetes.cluster-dns-ip", ["x"], 'settings.kubernetes.cluster-dns-ip[0]: cannot be read (got "x"); allowed: an IP address'),
+    (
+        "kubernetes.shutdown-grace-period",
+        "100",
+        'settings.kubernetes.shutdown-grace-period: cannot be read (got "100"); allowed: a duration such as "30s" or "1h5m"',
+    ),
+    (
+        "kubernetes.shutdown-grace-period",
+        "9ns",
+        'settings.kubernetes.shutdown-grace-period: cannot be read (got "9ns"); allowed: a duration such as "30s" or "1h5m"',
+    ),
+    (
+        "kubernetes.cpu-manager-policy",
+        "statik",
+        'settings.kubernetes.cpu-manager-policy: not a value that Bottlerocket knows (got "statik"); allowed: none, static;'
+        ' did you mean "static"?',
+    ),
+    ("kubernetes.cluster-certificate", "%%", "settings.kubernetes.cluster-certificate: cannot be read; allowed: base64"),
+    ("kubernetes.server-key", 5, "settings.kubernetes.server-key: not text; allowed: base64; fix: quote it"),
+    ("pki.x.data", "aGFsbG8=", "settings.pki.x.data: cannot be read; allowed: base64 of certificates in PEM"),
+    (
+        "host-containers.ad min",
+        {},
+        'settings.host-containers["ad min"]: not a name that can stand here (got "ad min"); allowed: letters, digits and -, at most 76',
+    ),
+    (
+        "bootstrap-commands.x",
+        {"commands": [["rm", "-rf"]]},
+        'settings.bootstrap-commands.x.commands[0]: not a call of apiclient (got ["rm", "-rf"]);'
+        ' allowed: a list of words, the first of which is "apiclient"\nsettings.bootstrap-commands.x: mode is missing; fix: add mode',
+    ),
+    (
+        "oci-defaults.resource-limits.max-open-files",
+        {"soft-limit": -2},
+        'settings.oci-defaults.resource-limits.max-open-files.soft-limit: not a limit (got -2); allowed: a whole number, or -1 or "unlimited"'
+        " for none\nsettings.oci-defaults.resource-limits.max-open-files: hard-limit is missing; fix: add hard-limit",
+    ),
+    (
+        "network.hosts",
+        [["x", ["a"]]],
+        'settings.network.hosts[0]: not an entry of /etc/hosts (got ["x", ["a"]]); allowed: ["IP address", ["name", …]]',
+    ),
+    (
+        "kernel.sysctl",
+        {"../x": "1"},
+        'settings.kernel.sysctl["../x"]: not a name that can stand here (got "../x"); allowed: a kernel parameter such as net.core.somaxconn',
+    ),
+    ("aws.region", "a\nb", 'settings.aws.region: cannot be read (got "a\\nb"); allowed: one line of text'),
+    (
+        "updates.version-lock",
+        "1.50",
+        'settings.updates.version-lock: cannot be read (got "1.50"); allowed: latest, or a version such as v1.50.0',
+    ),
+    (
+        "container-runtime.concurrent-download-chunk-size",
+        "many",
+        'settings.container-runtime.concurrent-download-chunk-size: cannot be read (got "many");'
+        ' allowed: a number of bytes, or a size such as "8mib"',
+    ),
+    ("container-registry.mirrors", {}, "settings.container-registry.mirrors: not a list (got {}); allowed: a list"),
+    ("container-registry.mirrors", [{"registry": "x"}], "settings.container-registry.mirrors[0]: endpoint is missing; fix: add endpoint"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), BAD)
+def test_what_bottlerocket_refuses(path: str, value: Any, message: str) -> None:
+    assert "\n".join(found(nested(path, value))) == message
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "first"),
+    [
+        ("kubernetes.container-log-max-workers", 3, 30),
+        ("kubernetes.container-log-monitor-interval", "20s", 30),
+        ("kubernetes.single-process-oom-kill", True, 32),
+        ("kubernetes.ids-per-pod", 65536, 33),
+        ("kubernetes.topology-manager-policy-options.max-allowable-numa-nodes", 8, 35),
+    ],
+)
+def test_settings_that_came_with_a_kubernetes_version(path: str, value: Any, first: int) -> None:
+    assert found(nested(path, value), (1, first)) == []
+    message = f"settings.{path}: Bottlerocket knows this setting from Kubernetes 1.{first}, not in 1.{first - 1}; fix: leave it out"
+    assert found(nested(path, value), (1, first - 1)) == [message]
+
+
+@pytest.mark.parametrize(
+    "path", ["container-registry.credentials", "aws.credentials", "kubernetes.server-key", "kubernetes.bootstrap-token"]
+)
+def test_secrets_are_not_repeated(path: str) -> None:
+    value: Any = [{"registry": "x", "password": ["hunter2"]}] if path.startswith("container") else "hunter2\n"
+    messages = found(nested(path, value))
+    assert messages and not any("hunter2" in message for message in messages)
+
+
+def leaves(node: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, str):
+        yield path, node
+        return
+    if node["type"] not in {"table", "map", "list", "one_or_list"}:
+        yield path, node["type"]
+    for name, child in node.get("settings", {}).items():
+        yield from leaves(child, f"{path}.{name}")
+    if "items" in node:
+        yield from leaves(node["items"], f"{path}.*")
+
+
+def test_the_table() -> None:
+    tree = data.bottlerocket_settings()
+    found_leaves = dict(leaves({"type": "table", "settings": tree}, "settings"))
+    assert len(tree["kubernetes"]["settings"]) == 62
+    assert len(tree["oci-defaults"]["settings"]["capabilities"]["settings"]) == 41
+    assert len(tree["oci-defaults"]["settings"]["resource-limits"]["settings"]) == 16
+    assert len(found_leaves) > 213
+    assert found_leaves["settings.kubernetes.node-taints.*.*"] == "taint"
+    assert found_leaves["settings.host-containers.*.user-data"] == "base64"
+
+
+def test_every_leaf_answers_a_wrong_value() -> None:
+    for path, _kind in leaves({"type": "table", "settings": data.bottlerocket_settings()}, ""):
+        assert found(nested(path.removeprefix(".").replace("*", "0"), object())), path
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8) | st.integers() | st.none(), inner, max_size=3),
+    max_leaves=8,
+)
+GROUPS = st.sampled_from(sorted(data.bottlerocket_settings()))
+KUBERNETES = st.sampled_from(sorted(data.bottlerocket_settings()["kubernetes"]["settings"]))
+
+
+@given(
+    ANYTHING
+    | st.dictionaries(GROUPS, ANYTHING, max_size=3)
+    | st.fixed_dictionaries({"kubernetes": st.dictionaries(KUBERNETES, ANYTHING, max_size=3)}),
+    st.none() | st.tuples(st.just(1), st.integers(0, 99)),
+)
+def test_any_settings_are_answered(settings: Any, version: tuple[int, int] | None) -> None:
+    assert all(message.startswith("settings") and "\n" not in message for message in found(settings, version))
