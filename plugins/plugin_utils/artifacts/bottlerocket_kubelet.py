@@ -186,9 +186,13 @@ def _flag(name: str, values: tuple[str, ...], row: Mapping[str, Any], origin: st
         problems.add(origin, "cannot be read as kubelet would read it", value=text)
         return ()
     if config in _INSTEAD or config == "reservedMemory":
-        problems.add(origin, "has no setting of this form on Bottlerocket", fix=f"use {_INSTEAD.get(config, 'kubelet.config.reservedMemory')}")
+        problems.add(
+            origin, "has no setting of this form on Bottlerocket", fix=f"use {_INSTEAD.get(config, 'kubelet.config.reservedMemory')}"
+        )
     else:
-        problems.add(origin, "cannot be given: Bottlerocket starts kubelet with flags of its own and has no setting for this one", fix="remove it")
+        problems.add(
+            origin, "cannot be given: Bottlerocket starts kubelet with flags of its own and has no setting for this one", fix="remove it"
+        )
     return ()
 
 

@@ -129,7 +129,9 @@ def _document(index: int, text: str, version: tuple[int, int] | None, problems: 
     path = f"node_group.user_data[{index}]"
     kind = classify(text)
     if kind not in ("toml", "unknown"):
-        problems.add(path, f"is {kind} user data, which Bottlerocket cannot read", allowed="TOML with the top table settings", fix="remove it")
+        problems.add(
+            path, f"is {kind} user data, which Bottlerocket cannot read", allowed="TOML with the top table settings", fix="remove it"
+        )
         return []
     before = len(problems)
     tree = toml.load(text, path, problems)

@@ -1,0 +1,224 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Windows Server 2019, 2022 and 2025, Core and Full: one C(<powershell>) block that calls Start-EKSBootstrap.ps1 once.
+
+Nothing here has been executed on Windows: the output is proven with a PowerShell grammar and a lexer of PowerShell's quoting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from .. import data
+from ..artifacts import windows_bootstrap
+from ..artifacts.model import File, Fragment, UserData
+from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
+from ..errors import Problems, SpecError, joined
+from ..formats import powershell
+from ..formats.user_data_kind import classify
+from ..network import ip_family
+from ..spec.model import NodeSpec
+
+_REFUSED = {
+    "strategy": ("is a choice of al2 and ubuntu; Windows always boots through Start-EKSBootstrap.ps1", "remove it"),
+    "containerd": ("cannot be given: Start-EKSBootstrap.ps1 of the image writes containerd's configuration", "bake it into the AMI"),
+    "local_storage": ("means nothing on Windows: the image has nothing that prepares instance store disks", "use commands.pre"),
+    # containerd issues 6609 and 8846: machine variables and a restart of the service did not make containerd use the proxy.
+    "proxy": (
+        "cannot be had: Windows services do not reliably see variables that were set after Windows started, containerd among them",
+        "set the proxy in the AMI (Environment of the services containerd and kubelet), or by lines of your own in commands.pre",
+    ),
+}
+
+_MANAGED_CAN = ("commands.pre", "user_data", "windows.version", "windows.edition")
+
+_GZIP_REFUSED = "EC2Launch on Windows cannot read compressed user data"
+
+_STOP = "$ErrorActionPreference = 'Stop'"
+_CONTINUE = "$ErrorActionPreference = 'Continue'"
+_KUBELET_RUNS = "(Get-Service kubelet).WaitForStatus('Running', '00:15:00')"
+"""Fails, and ends the script, when the bootstrap has not started the service, or it does not run within 15 minutes."""
+
+_CALL = re.compile(
+    r"^[^#\n]*(?:&|-File\b)\s*(?:\$EKSBootstrapScriptFile\b|[\"']?[^\"'\n|;]*Start-EKSBootstrap\.ps1)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+_FOLDER = r"C:\ProgramData\nodebootstrap"
+
+
+def check(spec: NodeSpec, problems: Problems) -> None:
+    """Report what Windows cannot express, and what would not reach PowerShell or kubelet as it was written."""
+    refuse(spec, _REFUSED, problems)
+    refuse_foreign_fields(spec, problems)
+    refuse_outpost(spec, problems)
+    refuse_boot_labels(spec, problems)
+    refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
+    _check_network(spec, problems)
+    _check_kubelet(spec, problems)
+    _check_words(spec, problems)
+    _check_lines(spec, problems)
+    _existing(spec, problems)
+
+
+def user_data(spec: NodeSpec) -> UserData:
+    """Existing lines, pre commands, the call (or the override with its variables), post commands, in one block."""
+    problems = Problems()
+    existing, persist = _existing(spec, problems)
+    if len(problems):
+        raise SpecError(problems)
+    named = list(_pieces(spec, existing, (windows_bootstrap.call(spec),) if not spec.managed and spec.override is None else ()))
+    if not named:
+        return UserData("", "ps1", gzip_refused=_GZIP_REFUSED)
+    lines = [line for _, piece in named for line in piece]
+    fragments = tuple(Fragment(name, "\n".join(piece)) for name, piece in named)
+    return UserData(powershell.wrap(lines, persist), "ps1", fragments, _GZIP_REFUSED)
+
+
+def files(spec: NodeSpec) -> tuple[File, ...]:
+    """The script without EC2Launch's tags, and the parameters of its one call as a PowerShell data file beside it."""
+    problems = Problems()
+    existing, _ = _existing(spec, problems)
+    if len(problems):
+        raise SpecError(problems)
+    calls = not spec.managed and spec.override is None
+    lines = [line for _, piece in _pieces(spec, existing, (windows_bootstrap.call_with_data(),) if calls else ()) for line in piece]
+    found = [_file("bootstrap.ps1", "\n".join([*lines, ""]))] if lines else []
+    if calls:
+        found.append(_file(windows_bootstrap.DATA_FILE, windows_bootstrap.data(spec)))
+    return tuple(found)
+
+
+def _file(name: str, content: str) -> File:
+    """Windows has no mode: 0600 stands for "its owner and administrators only"."""
+    return File(f"{_FOLDER}\\{name}", content, mode="0600", owner="SYSTEM", group="Administrators")
+
+
+def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
+    """The script in named pieces. call: the line that bootstraps, none when an override or EKS does it."""
+    if existing:
+        yield "user_data", list(existing)
+    pre = [line for command in spec.commands_pre for line in _lines(command)]
+    if spec.managed:
+        if pre:
+            yield "commands.pre", pre
+        return
+    yield "script", [windows_bootstrap.SCRIPT]
+    if pre:
+        # The first command that fails ends the script: a node that was not prepared does not join.
+        yield "commands.pre", [_STOP, *pre, _CONTINUE]
+    if spec.override is not None:
+        yield "override", [*windows_bootstrap.variables(spec), *_lines(spec.override)]
+    if call:
+        yield "Start-EKSBootstrap", list(call)
+    if spec.commands_post:
+        yield "commands.post", [_STOP, _KUBELET_RUNS, *(line for command in spec.commands_post for line in _lines(command))]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a command. CR LF and CR are line ends to PowerShell as LF is; LF is what is written."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
+
+
+def _existing(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, ...], bool]:
+    """The lines of the user's own user data without their tags, and whether all of it is to run at every boot."""
+    lines: list[str] = []
+    own = given_at(spec, "windows.persist") is not None
+    persists: dict[bool, str] = {spec.windows.persist: "node_group.windows.persist"} if own else {}
+    for index, text in enumerate(spec.user_data):
+        path = f"node_group.user_data[{index}]"
+        kind = classify(text)
+        if kind not in ("powershell", "unknown"):
+            allowed = "PowerShell, in <powershell> tags or without"
+            problems.add(path, f"is {kind} user data, which Windows cannot run", allowed=allowed, fix="remove it")
+            continue
+        before = len(problems)
+        found = powershell.unwrap(text, path, problems)
+        _check_once("\n".join(found.lines), path, problems)
+        if len(problems) > before:
+            continue
+        lines.extend(line for one in found.lines for line in _lines(one))
+        if found.persist is not None:
+            persists.setdefault(found.persist, path)
+    if len(persists) > 1:
+        problems.add(persists[False], f"says <persist> is false, and {persists[True]} says it is true", fix="say it in one place only")
+    if spec.managed and True in persists and not own:
+        message = "says <persist>, and EKS's own part of the user data would run at every boot, too"
+        problems.add(persists[True], message, fix="remove the tag")
+    return tuple(lines), True in persists
+
+
+def _check_network(spec: NodeSpec, problems: Problems) -> None:
+    if spec.managed:
+        return
+    if spec.cluster.service_cidr and ip_family(spec.cluster.service_cidr) == "ipv6":
+        fix = "use another family in this cluster"
+        problems.add("cluster.service_cidr", "is IPv6, which EKS does not support on Windows", value=spec.cluster.service_cidr, fix=fix)
+    given = given_at(spec, "kubelet.config.clusterDNS") is not None
+    path = "node_group.kubelet.config.clusterDNS" if given else "cluster.dns_ips"
+    if len(spec.dns_ips) > 1:
+        problems.add(path, "names several servers, and Start-EKSBootstrap.ps1 takes one", value=list(spec.dns_ips), fix="keep one")
+    if (given or spec.cluster.dns_ips) and any(":" in address for address in spec.dns_ips):
+        problems.add(path, "is IPv6, which EKS does not support on Windows", value=list(spec.dns_ips), fix="give an IPv4 address")
+
+
+def _check_kubelet(spec: NodeSpec, problems: Problems) -> None:
+    """The script writes kubelet's configuration and merges nothing into it; only flags go through."""
+    by_field = {row["config"]: name for name, row in data.kubelet_flags()["flags"].items() if "config" in row and "until" not in row}
+    by_field["logging.verbosity"] = "v"
+    for field, value in spec.kubelet_config.items():
+        path = joined("node_group.kubelet.config", field)
+        if value is None or problems.touches(path):
+            continue
+        flag = next((by_field[config] for config in sorted(by_field) if config == field or config.startswith(f"{field}.")), None)
+        problems.add(
+            path,
+            "cannot be given as configuration: Start-EKSBootstrap.ps1 writes kubelet's configuration file and merges nothing into it",
+            fix=f"write it as node_group.kubelet.flags.{flag}" if flag else "remove it, or change the script in an AMI of your own",
+        )
+
+
+def _check_words(spec: NodeSpec, problems: Problems) -> None:
+    for name, values in spec.kubelet_flags.items():
+        for value in values:
+            reason = powershell.kubelet_args_problem(f"--{name}={value}")
+            if reason:
+                problems.add(joined("node_group.kubelet.flags", name), reason, value=value)
+    for index, word in enumerate(spec.windows.kube_proxy_extra_args):
+        path = f"node_group.windows.kube_proxy_extra_args[{index}]"
+        if not re.fullmatch(r"--?[A-Za-z0-9][A-Za-z0-9-]*(=.*)?", word) or re.search(r"\s--?[A-Za-z0-9]", word):
+            problems.add(path, "is not one argument of kube-proxy", value=word, allowed="--name=value", fix="write one list item for each")
+        elif reason := powershell.kubelet_args_problem(word):
+            problems.add(path, reason, value=word)
+    if spec.windows.eks_endpoint and (reason := powershell.powershell_problem(spec.windows.eks_endpoint)):
+        problems.add("node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
+
+
+def _check_lines(spec: NodeSpec, problems: Problems) -> None:
+    """Commands are the user's own code; refused is only what EC2Launch would cut, and a second bootstrap."""
+    for path, text in _commands(spec):
+        for number, line in enumerate(_lines(text), 1):
+            try:
+                powershell.wrap([line])
+            except SpecError as error:
+                for problem in error.problems:
+                    problems.add(path, f"{problem.message} (line {number})", fix="remove it")
+        if path != "node_group.override":
+            _check_once(text, path, problems)
+
+
+def _commands(spec: NodeSpec) -> Iterable[tuple[str, str]]:
+    for name, commands in (("pre", spec.commands_pre), ("post", spec.commands_post)):
+        for index, command in enumerate(commands):
+            yield f"node_group.commands.{name}[{index}]", command
+    if spec.override is not None:
+        yield "node_group.override", spec.override
+
+
+def _check_once(text: str, path: str, problems: Problems) -> None:
+    if _CALL.search(text):
+        fix = "remove the call and write its parameters as fields, or write the call as override"
+        problems.add(path, "calls Start-EKSBootstrap.ps1, and a node bootstraps once", fix=fix)
