@@ -111,17 +111,63 @@ groups:
   type: list
   elements: dict
   contains:
-    group: {description: Name of the group., type: str, returned: always, sample: workers}
-    family: {description: Its family., type: str, returned: always, sample: al2023}
-    mode: {description: Its mode., type: str, returned: always, sample: self_managed}
-    bytes: {description: Size before encoding., type: int, returned: always, sample: 763}
-    percent: {description: Share of EC2's limit of 16384 bytes that the stored form takes., type: float, returned: always, sample: 4.7}
-    sha256: {description: Digest of the file; empty when there is none., type: str, returned: always, sample: ""}
-    file: {description: Name of the file in the output folder; empty when there is none., type: str, returned: always, sample: demo-workers.mime}
-    note: {description: Why there is no file., type: str, returned: always, sample: ""}
-    left_to_eks: {description: Labels and taints that EKS sets itself on a managed group., type: dict, returned: always, sample: {}}
-    warnings: {description: What to look at., type: list, elements: str, returned: always, sample: []}
-    unchecked: {description: Checks that could not be made., type: list, elements: str, returned: always, sample: []}
+    group:
+      description: Name of the group.
+      type: str
+      returned: always
+      sample: workers
+    family:
+      description: Its family.
+      type: str
+      returned: always
+      sample: al2023
+    mode:
+      description: Its mode.
+      type: str
+      returned: always
+      sample: self_managed
+    bytes:
+      description: Size before encoding.
+      type: int
+      returned: always
+      sample: 763
+    percent:
+      description: Share of EC2's limit of 16384 bytes that the stored form takes.
+      type: float
+      returned: always
+      sample: 4.7
+    sha256:
+      description: Digest of the file; empty when there is none.
+      type: str
+      returned: always
+      sample: ""
+    file:
+      description: Name of the file in the output folder; empty when there is none.
+      type: str
+      returned: always
+      sample: demo-workers.mime
+    note:
+      description: Why there is no file.
+      type: str
+      returned: always
+      sample: ""
+    left_to_eks:
+      description: Labels and taints that EKS sets itself on a managed group.
+      type: dict
+      returned: always
+      sample: {}
+    warnings:
+      description: What to look at.
+      type: list
+      elements: str
+      returned: always
+      sample: []
+    unchecked:
+      description: Checks that could not be made.
+      type: list
+      elements: str
+      returned: always
+      sample: []
 not_ours:
   description: What of O(eksctl_config) has no place in node bootstrap, each with C(path) and C(reason).
   returned: success

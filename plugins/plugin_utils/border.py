@@ -17,7 +17,7 @@ from .errors import Problem, SpecError
 
 Result = TypeVar("Result")
 
-_TOO_DEEP = "is nested too deeply, or contains itself"
+_RECURSIVE = SpecError([Problem("input", "is nested too deeply, or contains itself")])
 
 
 def untagged(value: Any) -> Any:
@@ -39,11 +39,20 @@ def untagged(value: Any) -> Any:
 def call_filter(name: str, function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
     """Call a function of the library for the filter C(name): plain data in, C(AnsibleFilterError) with every problem out."""
     try:
-        return function(*(untagged(arg) for arg in args), **{key: untagged(value) for key, value in kwargs.items()})
-    except SpecError as error:
-        raise AnsibleFilterError(message(name, error)) from error
+        plain = [untagged(arg) for arg in args], {key: untagged(value) for key, value in kwargs.items()}
     except RecursionError:
-        raise AnsibleFilterError(message(name, SpecError([Problem("input", _TOO_DEEP)]))) from None
+        raise AnsibleFilterError(message(name, _RECURSIVE)) from None
+    return call(name, AnsibleFilterError, function, *plain[0], **plain[1])
+
+
+def call(name: str, error_type: type[Exception], function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+    """Call C(function) and turn the library's errors into C(error_type)."""
+    try:
+        return function(*args, **kwargs)
+    except SpecError as error:
+        raise error_type(message(name, error)) from error
+    except RecursionError:
+        raise error_type(message(name, _RECURSIVE)) from None
 
 
 def message(name: str, error: SpecError) -> str:

@@ -15,8 +15,9 @@ from ..errors import Problem, Problems, SpecError
 from ..importers.eksctl import from_eksctl
 from .existing import fragments_of
 from .node_spec import left_to_eks
-from .user_data import LIMIT, Rendered, render
+from .user_data import LIMIT, RAW_ENCODINGS, Rendered, render
 
+ENCODINGS = RAW_ENCODINGS
 NOTHING = "0 bytes, EKS supplies it"
 
 
@@ -127,7 +128,7 @@ def _renamed(found: Iterable[Problem], index: int) -> Iterable[Problem]:
     """Problems of one group with paths into the list of groups; those of the cluster stay as they are."""
     for problem in found:
         if problem.path.startswith("node_group"):
-            yield replace(problem, path=f"node_groups[{index}]{problem.path[len('node_group'):]}")
+            yield replace(problem, path=f"node_groups[{index}]{problem.path[len('node_group') :]}")
         elif problem.path == "user_data":
             yield replace(problem, path=f"node_groups[{index}].user_data")
         else:
@@ -149,18 +150,22 @@ _COLUMNS = ("group", "family", "mode", "bytes", "of 16,384", "sha256", "file")
 def table(outputs: Iterable[Output], folder: str = "") -> list[str]:
     """The table as lines of text, warnings below it."""
     rows = [_COLUMNS]
-    notes = []
+    notes: list[str] = []
     for output in outputs:
         spec = output.rendered.spec
         file = f"{folder}/{output.file_name}" if folder and output.file_name else output.file_name or NOTHING
         digest = output.digest[:12] if output.file_name else ""
         rows.append((output.group, spec.family, spec.mode, f"{output.size:,}", f"{output.percent}%", digest, file))
         notes.extend(f"warning: {output.group}: {warning}" for warning in spec.warnings)
-        notes.extend(f"left to EKS: {output.group}: {', '.join(sorted(left_to_eks(spec)))}" for _ in (1,) if left_to_eks(spec))
+        notes.extend(f"left to EKS: {output.group}: {what}" for what in sorted(left_to_eks(spec)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     right = {3, 4}
-    lines = ["  ".join(cell.rjust(width) if i in right else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True))) for row in rows]
-    return [line.rstrip() for line in (lines[0], "  ".join("-" * width for width in widths), *lines[1:], *notes)]
+    lines = ["  ".join(_cell(cell, widths[column], column in right) for column, cell in enumerate(row)).rstrip() for row in rows]
+    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:], *notes]
+
+
+def _cell(text: str, width: int, right: bool) -> str:
+    return text.rjust(width) if right else text.ljust(width)
 
 
 def readable(fragments: Iterable[Fragment], certificate_authority: str | None) -> str:

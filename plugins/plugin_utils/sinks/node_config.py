@@ -17,5 +17,11 @@ def node_config(cluster: Any, node_group: Any) -> list[dict[str, Any]]:
     spec, _ = resolve(cluster, node_group)
     if spec.family != "al2023":
         fix = "use user_data or node_files"
-        raise SpecError([Problem("node_group.family", "has no NodeConfig: only nodeadm of al2023 reads it", value=spec.family, allowed="al2023", fix=fix)])
+        raise SpecError(
+            [
+                Problem(
+                    "node_group.family", "has no NodeConfig: only nodeadm of al2023 reads it", value=spec.family, allowed="al2023", fix=fix
+                )
+            ]
+        )
     return al2023.node_configs(spec)

@@ -78,5 +78,7 @@ def render_text(cluster: Any, node_group: Any, encoding: str = "plain") -> str:
     """The encoded user data as text: C(plain), C(base64) or C(gzip_base64). Raises C(SpecError)."""
     if encoding == "gzip":
         fix = "use gzip_base64, or let the action render write the file"
-        raise SpecError([Problem("encoding", "yields bytes, which templates cannot carry", value=encoding, allowed=", ".join(ENCODINGS), fix=fix)])
+        raise SpecError(
+            [Problem("encoding", "yields bytes, which templates cannot carry", value=encoding, allowed=", ".join(ENCODINGS), fix=fix)]
+        )
     return render(cluster, node_group, encoding).text

@@ -48,9 +48,7 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
         return
     cluster = spec.cluster
     needed: dict[str, object] = {"name": cluster.name, "endpoint": cluster.endpoint, "certificate_authority": cluster.certificate_authority}
-    if spec.family in ("al2023", "windows"):
-        needed["service_cidr"] = cluster.service_cidr
-    elif not spec.dns_ips:
+    if spec.family in ("al2023", "windows") or not spec.dns_ips:
         needed["service_cidr"] = cluster.service_cidr
     if spec.strategy == "static":
         needed["region"] = cluster.region
@@ -178,7 +176,7 @@ def _secrets(spec: NodeSpec, problems: Problems) -> None:
 
 
 def _texts(tree: Any, path: str, key: str | None = None) -> Iterator[tuple[str, str]]:
-    """Every text below C(tree) with its path. A value is shown to the search as C(key = value): many secrets only look like one beside a name."""
+    """Every text below C(tree) with its path, as C(key = value): many secrets only look like one beside a name."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             if not (path == "node_group" and name == "user_data"):

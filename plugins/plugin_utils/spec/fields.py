@@ -171,7 +171,13 @@ def _max_pods(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, dict):
         return _MAX_PODS_RULE(value, path, problems)
     if isinstance(value, (int, str)) and not isinstance(value, bool) and str(value) == "0":
-        problems.add(path, "0 lets no pod run, not even the CNI's own", value=value, allowed="1 to 65535, auto, or {mode: …}", fix="leave it out to keep the image's choice")
+        problems.add(
+            path,
+            "0 lets no pod run, not even the CNI's own",
+            value=value,
+            allowed="1 to 65535, auto, or {mode: …}",
+            fix="leave it out to keep the image's choice",
+        )
         return INVALID
     return integer(1, 65535)(value, path, problems)
 
@@ -255,7 +261,9 @@ NODE_GROUP: dict[str, Kind] = {
         {"strategy": choice("raid0", "raid10", "mount"), "mount_path": text(pattern=r"(/[0-9A-Za-z._-]+)+", allowed="an absolute path")},
         required=["strategy"],
     ),
-    "proxy": record({"http": _URL, "https": _URL, "no_proxy": list_of(text(pattern=r"[^\s,]+", allowed="a host, domain or CIDR"), single=True)}),
+    "proxy": record(
+        {"http": _URL, "https": _URL, "no_proxy": list_of(text(pattern=r"[^\s,]+", allowed="a host, domain or CIDR"), single=True)}
+    ),
     "commands": record({"pre": list_of(_SCRIPT, single=True), "post": list_of(_SCRIPT, single=True)}),
     "override": _SCRIPT,
     "user_data": list_of(text(multiline=True, empty=True), single=True),

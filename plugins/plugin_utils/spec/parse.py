@@ -105,8 +105,8 @@ def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any
         user_data=_user_data(group.get("user_data", []), problems),
         user_data_precedence=group.get("user_data_precedence"),
         allow_secrets=group.get("allow_secrets_in_user_data", False),
-        nodeadm=_without_empty(group.get("nodeadm", {})),
-        bottlerocket=_without_empty(group.get("bottlerocket", {}).get("settings", {})),
+        nodeadm=group.get("nodeadm", {}),
+        bottlerocket=group.get("bottlerocket", {}).get("settings", {}),
         windows=_windows(group.get("windows", {})),
         ubuntu_release=group.get("ubuntu", {}).get("release"),
         warnings=tuple(warnings),
@@ -139,8 +139,8 @@ def _proxy(values: dict[str, Any] | None, cluster: Cluster) -> Proxy | None:
 
 
 def _windows(values: dict[str, Any]) -> Windows:
-    lists = {name: tuple(values[name]) for name in ("excluded_snat_cidrs", "kube_proxy_extra_args") if name in values}
-    return Windows(**{**values, **lists})
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return Windows(**fields)
 
 
 def _user_data(texts: list[str], problems: Problems) -> tuple[str, ...]:
@@ -151,13 +151,3 @@ def _user_data(texts: list[str], problems: Problems) -> tuple[str, ...]:
         if len(problems) == before and decoded.strip():
             found.append(decoded)
     return tuple(found)
-
-
-def _without_empty(tree: dict[str, Any]) -> dict[str, Any]:
-    """C(tree) without empty mappings: values that were taken out leave them behind, and they say nothing."""
-    result = {}
-    for key, value in tree.items():
-        kept = _without_empty(value) if isinstance(value, dict) else value
-        if kept != {}:
-            result[key] = kept
-    return result

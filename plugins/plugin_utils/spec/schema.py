@@ -32,7 +32,9 @@ def wrong_type(value: Any, expected: str, path: str, problems: Problems, fix: st
     return INVALID
 
 
-def text(*, pattern: str | None = None, allowed: str | None = None, multiline: bool = False, empty: bool = False, fix: str | None = None) -> Kind:
+def text(
+    *, pattern: str | None = None, allowed: str | None = None, multiline: bool = False, empty: bool = False, fix: str | None = None
+) -> Kind:
     """Text; one line of printable characters unless C(multiline).
 
     pattern: a regular expression the whole text must match; allowed: the same in words; fix: what to do when it does not.
@@ -47,7 +49,9 @@ def text(*, pattern: str | None = None, allowed: str | None = None, multiline: b
             problems.add(path, "is empty", allowed=allowed, fix="give a value or leave the field out")
             return INVALID
         if not multiline and not value.isprintable():
-            problems.add(path, "contains a line break or another control character", value=value, allowed=allowed or "one line of text", fix=fix)
+            problems.add(
+                path, "contains a line break or another control character", value=value, allowed=allowed or "one line of text", fix=fix
+            )
             return INVALID
         if expression and not expression.fullmatch(value):
             problems.add(path, "does not have the right form", value=value, allowed=allowed, fix=fix)

@@ -40,14 +40,23 @@ def place_path(place: Iterable[str]) -> str:
 
 
 def take(tree: dict[str, Any], place: Place) -> Any:
-    """Remove and return what stands at C(place); INVALID when nothing does."""
-    node: Any = tree
-    for key in place[:-1]:
-        node = node.get(key) if isinstance(node, dict) else None
-    return node.pop(place[-1], INVALID) if isinstance(node, dict) else INVALID
+    """Remove and return what stands at C(place), with mappings that are empty without it; INVALID when nothing stands there."""
+    *parents, last = place
+    chain: list[Any] = [tree]
+    for key in parents:
+        chain.append(chain[-1].get(key) if isinstance(chain[-1], dict) else None)
+    if not isinstance(chain[-1], dict) or last not in chain[-1]:
+        return INVALID
+    value = chain[-1].pop(last)
+    for key, parent, emptied in reversed(list(zip(parents, chain, chain[1:], strict=False))):
+        if not emptied:
+            del parent[key]
+    return value
 
 
-def merge_disjoint(first: Mapping[str, Any], first_path: str, second: Mapping[str, Any], second_path: str, problems: Problems) -> dict[str, Any]:
+def merge_disjoint(
+    first: Mapping[str, Any], first_path: str, second: Mapping[str, Any], second_path: str, problems: Problems
+) -> dict[str, Any]:
     """Both mappings in one. The same leaf with another value is a problem that names both paths."""
     result = dict(first)
     for key, value in second.items():
@@ -90,7 +99,8 @@ def unite_max_pods(tree: dict[str, Any], own: Any, problems: Problems) -> tuple[
 
 def unite_dns_ips(tree: dict[str, Any], own: list[str] | None, problems: Problems) -> list[str] | None:
     """The name servers the user gave, or None."""
-    return unite_scalar(tree, DNS_IPS, own, "cluster.dns_ips", list_of(_address, single=True, filled=True), problems)[0]
+    found: list[str] | None = unite_scalar(tree, DNS_IPS, own, "cluster.dns_ips", list_of(_address, single=True, filled=True), problems)[0]
+    return found
 
 
 def _address(value: Any, path: str, problems: Problems) -> Any:
@@ -105,7 +115,9 @@ def _not_an_address(value: Any, path: str, problems: Problems) -> Any:
     return INVALID
 
 
-def unite_reserved(tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, problems: Problems) -> tuple[bool, dict[str, str]]:
+def unite_reserved(
+    tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, problems: Problems
+) -> tuple[bool, dict[str, str]]:
     """(computed, explicit): whether C(auto) was asked for, and the values given by hand, wherever they stood."""
     automatic = own == "auto"
     result: dict[str, Any] = {} if automatic or own is None else dict(own)
@@ -160,7 +172,8 @@ def unite_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
         elif not value.isprintable():
             problems.add(joined(path, index), "contains a line break or another control character", value=word)
         elif name[2:] in flags:
-            problems.add(joined(path, index), f"is also given in {joined(f'{GROUP}.kubelet.flags', name[2:])}", value=word, fix="give it in one place only")
+            other = joined(f"{GROUP}.kubelet.flags", name[2:])
+            problems.add(joined(path, index), f"is also given in {other}", value=word, fix="give it in one place only")
         else:
             added[name[2:]] = (*added.get(name[2:], ()), value)
     return flags | added

@@ -1,0 +1,302 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Amazon Linux 2023: what stands in the user data, in which order, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import email
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_config import node_config
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_spec import node_spec
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+
+CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
+CLUSTER = {
+    "name": "demo",
+    "endpoint": "https://abc.gr7.eu-west-1.eks.amazonaws.com",
+    "certificate_authority": CA,
+    "service_cidr": "10.100.0.0/16",
+    "kubernetes_version": "1.33",
+}
+IDENTITY = {"name": "demo", "apiServerEndpoint": CLUSTER["endpoint"], "certificateAuthority": CA, "cidr": "10.100.0.0/16"}
+
+
+def group(**fields: Any) -> dict[str, Any]:
+    return {"family": "al2023", **fields}
+
+
+def text(cluster: dict[str, Any] | None = None, **fields: Any) -> str:
+    return render(CLUSTER if cluster is None else cluster, group(**fields)).document.text
+
+
+def spec(**fields: Any) -> dict[str, Any]:
+    """The merged NodeConfig spec that nodeadm sees."""
+    return envelope.effective(text(**fields).encode())["spec"]
+
+
+def problems(cluster: dict[str, Any] | None = None, **fields: Any) -> str:
+    with pytest.raises(SpecError) as caught:
+        text(cluster, **fields)
+    return str(caught.value)
+
+
+def parts(document: str) -> list[tuple[str, str]]:
+    message = email.message_from_string(document)
+    return [(part.get_content_type(), part.get_payload()) for part in message.walk() if not part.is_multipart()]
+
+
+def nodeconfig(**fields: Any) -> str:
+    return yaml.dump({"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": fields})
+
+
+SPEC_ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("plain", {}, {"config": {"clusterDNS": ["10.100.0.10"]}}),
+    ("labels", {"labels": {"b": "1", "a": "true"}}, {"config": {"clusterDNS": ["10.100.0.10"]}, "flags": ["--node-labels=a=true,b=1"]}),
+    (
+        "taints keep their order, and one key may have two effects",
+        {"taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "k", "effect": "NoExecute"}]},
+        {"config": {"clusterDNS": ["10.100.0.10"]}, "flags": ["--register-with-taints=k=v:NoSchedule,k=:NoExecute"]},
+    ),
+    (
+        "max pods and the reservation that follows it",
+        {"max_pods": 110, "instance": {"type": "m5.large"}, "reserved": {"kube": "auto"}},
+        {
+            "config": {
+                "clusterDNS": ["10.100.0.10"],
+                "maxPods": 110,
+                "kubeReserved": {"cpu": "70m", "memory": "1465Mi", "ephemeral-storage": "1Gi"},
+            }
+        },
+    ),
+    (
+        "kubelet.config.clusterDNS of the group is kept (eksctl W-06)",
+        {"kubelet": {"config": {"clusterDNS": ["169.254.20.10", "10.100.0.10"]}}},
+        {"config": {"clusterDNS": ["169.254.20.10", "10.100.0.10"]}},
+    ),
+    (
+        "kubelet.config and nodeadm.kubelet.config are united",
+        {"kubelet": {"config": {"podPidsLimit": 10}}, "nodeadm": {"kubelet": {"config": {"serializeImagePulls": False}}}},
+        {"config": {"clusterDNS": ["10.100.0.10"], "podPidsLimit": 10, "serializeImagePulls": False}},
+    ),
+    (
+        "flags are sorted, repeated ones repeated, and blanks quoted as systemd reads them",
+        {"kubelet": {"flags": {"v": 4, "container-log-max-size": "10Mi", "node-ip": "a b"}}},
+        {"config": {"clusterDNS": ["10.100.0.10"]}, "flags": ["--container-log-max-size=10Mi", '--node-ip="a b"', "--v=4"]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "kubelet"), [row[1:] for row in SPEC_ROWS], ids=[row[0] for row in SPEC_ROWS])
+def test_kubelet(fields: dict[str, Any], kubelet: dict[str, Any]) -> None:
+    assert spec(**fields) == {"cluster": IDENTITY, "kubelet": kubelet}
+
+
+def test_local_storage_proxy_and_containerd() -> None:
+    found = spec(
+        local_storage={"strategy": "raid0", "mount_path": "/mnt/fast"},
+        proxy={"https": "http://proxy:3128", "no_proxy": ["10.0.0.0/8"]},
+        containerd={"config": {"plugins": {"io.containerd.cri.v1.images": {"discard_unpacked_layers": False}}}},
+    )
+    assert found["instance"]["localStorage"] == {"strategy": "RAID0", "mountPath": "/mnt/fast"}
+    environment = found["instance"]["environment"]["default"]
+    assert environment["HTTPS_PROXY"] == "http://proxy:3128"
+    assert environment["NO_PROXY"].split(",")[0] == "10.0.0.0/8"
+    assert {"169.254.169.254", "10.100.0.0/16", "abc.gr7.eu-west-1.eks.amazonaws.com", ".internal"} <= set(
+        environment["NO_PROXY"].split(",")
+    )
+    assert "discard_unpacked_layers = false" in found["containerd"]["config"]
+
+
+def test_outpost() -> None:
+    cluster = CLUSTER | {"outpost": True, "id": "ab-12"}
+    assert envelope.effective(text(cluster).encode())["spec"]["cluster"] == IDENTITY | {"enableOutpost": True, "id": "ab-12"}
+
+
+def test_ipv6() -> None:
+    found = envelope.effective(text(CLUSTER | {"service_cidr": "fd40:6404:f93b::/108"}).encode())["spec"]
+    assert found["cluster"]["cidr"] == "fd40:6404:f93b::/108"
+    assert found["kubelet"]["config"]["clusterDNS"] == ["fd40:6404:f93b::a"]
+
+
+def test_order_of_parts() -> None:
+    user = "#!/bin/bash\necho mine\n"
+    document = text(
+        user_data=[user, nodeconfig(kubelet={"config": {"podPidsLimit": 5}})],
+        commands={"pre": ["cd /tmp", "#!/usr/bin/python3\nprint(1)\n", "echo last"], "post": ["echo up"]},
+        override=nodeconfig(kubelet={"config": {"maxPods": 7}}),
+    )
+    kinds = [(kind, body.split("\n")[0]) for kind, body in parts(document)]
+    assert kinds == [
+        ("text/x-shellscript", "#!/bin/bash"),
+        ("application/node.eks.aws", "apiVersion: node.eks.aws/v1alpha1"),
+        ("text/x-shellscript", "#!/bin/bash"),
+        ("text/x-shellscript", "#!/usr/bin/python3"),
+        ("text/x-shellscript", "#!/bin/bash"),
+        ("text/x-shellscript", "#!/bin/bash"),
+        ("application/node.eks.aws", "apiVersion: node.eks.aws/v1alpha1"),
+        ("application/node.eks.aws", "apiVersion: node.eks.aws/v1alpha1"),
+    ]
+    merged = envelope.effective(document.encode())["spec"]
+    assert merged["kubelet"]["config"] == {"podPidsLimit": 5, "clusterDNS": ["10.100.0.10"], "maxPods": 7}
+
+
+def test_user_parts_stand_as_they_are() -> None:
+    mime = (
+        'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n--b\nContent-Type: text/cloud-config\n'
+        "Merge-Type: list(append)+dict(recurse_array)+str()\n\n#cloud-config\nruncmd: [[ls]]\n\n--b--\n"
+    )
+    document = text(user_data=mime)
+    assert "Merge-Type: list(append)+dict(recurse_array)+str()" in document
+    assert parts(document)[0] == ("text/cloud-config", "#cloud-config\nruncmd: [[ls]]\n")
+
+
+CONFLICTS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    (
+        "scalar",
+        {"kubelet": {"config": {"maxPods": 5}}},
+        {"max_pods": 10},
+        "sets spec.kubelet.config.maxPods to 5, and the fields of node_group to 10",
+    ),
+    ("label", {"kubelet": {"flags": ["--node-labels=a=1,b=2"]}}, {"labels": {"a": "3"}}, 'sets label a to "1"'),
+    (
+        "taint",
+        {"kubelet": {"flags": ["--register-with-taints=k=1:NoSchedule"]}},
+        {"taints": [{"key": "k", "value": "2", "effect": "NoSchedule"}]},
+        "sets taint k:NoSchedule",
+    ),
+    ("flag", {"kubelet": {"flags": ["--v=1"]}}, {"kubelet": {"flags": {"v": "2"}}}, "sets flag --v"),
+    (
+        "storage",
+        {"instance": {"localStorage": {"strategy": "Mount"}}},
+        {"local_storage": {"strategy": "raid0"}},
+        "spec.instance.localStorage.strategy",
+    ),
+]
+
+
+@pytest.mark.parametrize(("theirs", "ours", "message"), [row[1:] for row in CONFLICTS], ids=[row[0] for row in CONFLICTS])
+def test_a_disagreement_is_an_error_until_somebody_decides(theirs: dict[str, Any], ours: dict[str, Any], message: str) -> None:
+    assert message in problems(user_data=nodeconfig(**theirs), **ours)
+    text(user_data=nodeconfig(**theirs), user_data_precedence="ours", **ours)
+    text(user_data=nodeconfig(**theirs), user_data_precedence="theirs", **ours)
+
+
+def test_precedence() -> None:
+    theirs = nodeconfig(
+        cluster={"name": "other"},
+        kubelet={"config": {"maxPods": 5}, "flags": ["--node-labels=a=1,b=2", "--register-with-taints=t=1:NoSchedule"]},
+    )
+    fields: dict[str, Any] = {
+        "user_data": theirs,
+        "max_pods": 10,
+        "labels": {"a": "9", "c": "3"},
+        "taints": [{"key": "u", "effect": "NoExecute"}],
+    }
+    ours = spec(**fields, user_data_precedence="ours")
+    assert ours["cluster"] == IDENTITY
+    assert ours["kubelet"]["config"]["maxPods"] == 10
+    assert ours["kubelet"]["flags"][-2:] == ["--node-labels=a=9,c=3", "--register-with-taints=t=1:NoSchedule,u=:NoExecute"]
+    kept = spec(**fields, user_data_precedence="theirs")
+    assert kept["cluster"] == IDENTITY | {"name": "other"}
+    assert kept["kubelet"]["config"]["maxPods"] == 5
+    assert "--node-labels=c=3" in kept["kubelet"]["flags"]
+
+
+def test_managed_adds_only_what_eks_does_not_know() -> None:
+    managed = {"mode": "managed", "labels": {"a": "b"}, "taints": [{"key": "k", "effect": "NoSchedule"}]}
+    assert text({}, **managed) == ""
+    document = text({}, **managed, max_pods=20, commands={"pre": ["echo hi"]}, kubelet={"config": {"podPidsLimit": 9}})
+    (script, body), (kind, config) = parts(document)
+    assert (script, kind) == ("text/x-shellscript", "application/node.eks.aws")
+    assert body == "#!/bin/bash\nset -e\necho hi\n"
+    assert yaml.load(config)["spec"] == {"kubelet": {"config": {"maxPods": 20, "podPidsLimit": 9}}}
+    assert node_spec({}, group(**managed))["left_to_eks"] == {"labels": {"a": "b"}, "taints": [{"key": "k", "effect": "NoSchedule"}]}
+
+
+def test_custom_ami_renders_like_self_managed() -> None:
+    assert text(mode="managed_custom_ami", labels={"a": "b"}) == text(labels={"a": "b"})
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("strategy", {"strategy": "static"}, "node_group.strategy: is a choice of al2 and ubuntu"),
+    ("pause image", {"containerd": {"pause_image": "x"}}, "node_group.containerd.pause_image: cannot be chosen"),
+    ("windows field", {"windows": {"persist": True}}, "node_group.windows: means nothing on al2023"),
+    (
+        "post in managed",
+        {"mode": "managed", "commands": {"post": ["x"]}},
+        "node_group.commands.post: cannot be added to a managed node group",
+    ),
+    ("boot label in managed", {"mode": "managed", "labels": {"a": "{instance_id}"}}, "is resolved on the node"),
+    ("unknown NodeConfig field", {"nodeadm": {"kubelet": {"confg": {}}}}, "node_group.nodeadm.kubelet.confg"),
+    ("unknown field in user data", {"user_data": nodeconfig(kubelet={"maxPodz": 1})}, "node_group.user_data.spec.kubelet.maxPodz"),
+    ("cluster under nodeadm", {"nodeadm": {"cluster": {"name": "x"}}}, "node_group.nodeadm.cluster: has a place of its own"),
+    ("script as override", {"override": "#!/bin/bash\necho\n"}, "node_group.override"),
+    (
+        "two ways to set max pods",
+        {"max_pods": 3, "nodeadm": {"kubelet": {"maxPodsExpression": "3"}}},
+        "maxPodsExpression: disagrees with node_group.max_pods",
+    ),
+    ("quote in a flag", {"kubelet": {"flags": {"node-ip": "a'b"}}}, "a single quote, which systemd would take for quoting"),
+    (
+        "same flag twice",
+        {"kubelet": {"flags": {"v": "1"}}, "nodeadm": {"kubelet": {"flags": ["--v=2"]}}},
+        "is also given in node_group.kubelet.flags.v",
+    ),
+    ("TOML for Bottlerocket", {"user_data": "[settings.kubernetes]\nmax-pods = 1\n"}, "is Bottlerocket settings in TOML"),
+    ("text nobody runs", {"user_data": "echo hi\n"}, "is nothing that cloud-init would run"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_refused(fields: dict[str, Any], message: str) -> None:
+    assert message in problems(**fields)
+
+
+def test_node_config_is_what_stands_in_the_user_data() -> None:
+    fields = group(user_data=nodeconfig(kubelet={"config": {"podPidsLimit": 5}}), override=nodeconfig(kubelet={"config": {"maxPods": 7}}))
+    assert node_config(CLUSTER, fields) == envelope.node_configs(render(CLUSTER, fields).document.text.encode())
+
+
+def test_files_for_a_live_node() -> None:
+    files = {file["path"]: file for file in node_files(CLUSTER, group(labels={"a": "b"}, commands={"post": ["echo up"]}))}
+    assert sorted(files) == [
+        "/etc/eks/nodeadm.d/50-nodebootstrap.yaml",
+        "/etc/nodebootstrap/post-commands",
+        "/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf",
+        "/etc/systemd/system/nodebootstrap-post.service",
+    ]
+    assert (
+        "--config-source file:///etc/eks/nodeadm.d/"
+        in files["/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf"]["content"]
+    )
+    assert yaml.load(files["/etc/eks/nodeadm.d/50-nodebootstrap.yaml"]["content"])["spec"]["cluster"] == IDENTITY
+    assert files["/etc/nodebootstrap/post-commands"]["mode"] == "0755"
+
+
+def test_input_is_not_changed_and_order_does_not_matter() -> None:
+    fields = group(
+        labels={"b": "1", "a": "2"}, kubelet={"config": {"podPidsLimit": 5, "evictionHard": {"memory.available": "1Gi"}}}, max_pods=5
+    )
+    before = copy.deepcopy((CLUSTER, fields))
+    first = render(CLUSTER, fields).stored
+    assert (CLUSTER, fields) == before
+    turned = {key: dict(reversed(value.items())) if isinstance(value, dict) else value for key, value in reversed(fields.items())}
+    assert render(dict(reversed(CLUSTER.items())), turned).stored == first
+
+
+def test_the_specification_is_input_again() -> None:
+    fields = group(
+        name="w", labels={"a": "b"}, instance={"type": "m5.large"}, max_pods={"mode": "prefix", "ceiling": True}, reserved={"kube": "auto"}
+    )
+    once = node_spec(CLUSTER, fields)
+    assert node_spec(once["cluster"], once["node_group"]) == once
+    assert render(once["cluster"], once["node_group"]).stored == render(CLUSTER, fields).stored
