@@ -76,8 +76,8 @@ def _role_arn(value: Any, path: str, problems: Problems) -> Any:
 def _arn_problem(match: re.Match[str]) -> tuple[str | None, str | None]:
     """Why an ARN is not that of a node role, and what to do; (None, None) when it is."""
     partition, account, rest = match["partition"], match["account"], match["rest"]
-    path, _, name = rest.rpartition("/")
-    path = f"{path}/" if path else ""
+    name = rest.rpartition("/")[2]
+    path = rest[: len(rest) - len(name)]
     if partition not in _PARTITIONS:
         return f"{partition} is not an AWS partition", f"write one of {', '.join(_PARTITIONS)}"
     if not re.fullmatch(r"[0-9]{12}", account, re.ASCII):
