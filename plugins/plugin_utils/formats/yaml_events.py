@@ -33,7 +33,7 @@ class Events(Reader, Scanner, Parser):
     def scan_to_next_token(self) -> None:
         """Skip blanks, comments and line ends; a tab only where no indentation can be meant."""
         if self.index == 0 and self.peek() == "\ufeff":
-            self.forward()
+            raise ScannerError(None, None, "a second byte order mark begins the text", self.get_mark())
         while True:
             while self.peek() == " " or (self.peek() == "\t" and (self.flow_level or not self.allow_simple_key)):
                 self.forward()
