@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import tomllib
 
 TABLE = Path(__file__).parent.parent / "plugins" / "plugin_utils" / "_data" / "bottlerocket_settings.json"
 NOT_FOR_KUBERNETES = {"ecs"}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from . import data
-from .errors import Problems, joined, nearest
+from .errors import Problems, joined, nearest, shown
 from .network import ip_problem
 from .quantities import parse_duration, parse_quantity
 
@@ -173,7 +173,9 @@ def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: st
         _check_mapping(value, node, minor, path, problems)
     elif kind == "list":
         if not isinstance(value, (list, tuple)):
-            problems.add(path, "not a list", value=value, allowed="a list", fix=f"write [{value}]" if isinstance(value, str) else None)
+            problems.add(
+                path, "not a list", value=value, allowed="a list", fix=f"write [{shown(value)}]" if isinstance(value, str) else None
+            )
             return
         for index, item in enumerate(value):
             _check_node(item, node["items"], minor, joined(path, index), problems)

@@ -96,7 +96,7 @@ UNKNOWN = "Bottlerocket does not know this setting and would not boot"
 BAD: list[tuple[str, Any, str]] = [
     ("kubernets", {}, f'settings.kubernets: {UNKNOWN}; did you mean "kubernetes"?'),
     ("kubernetes.max_pods", 1, f'settings.kubernetes.max_pods: {UNKNOWN}; did you mean "max-pods"?'),
-    ("ecs.cluster", "x", f'settings.ecs: {UNKNOWN}; did you mean "dns"?'),
+    ("xyzzy.cluster", "x", f"settings.xyzzy: {UNKNOWN}"),
     (
         "host-containers.admin.enable",
         True,
@@ -113,7 +113,8 @@ BAD: list[tuple[str, Any, str]] = [
     (
         "kubernetes.max-pods",
         "110",
-        'settings.kubernetes.max-pods: not a number that can stand here (got "110"); allowed: a whole number from 1 to 4294967295, unquoted',
+        'settings.kubernetes.max-pods: not a number that can stand here (got "110");'
+        " allowed: a whole number from 1 to 4294967295, unquoted",
     ),
     (
         "kubernetes.max-pods",
@@ -178,8 +179,9 @@ BAD: list[tuple[str, Any, str]] = [
     (
         "oci-defaults.resource-limits.max-open-files",
         {"soft-limit": -2},
-        'settings.oci-defaults.resource-limits.max-open-files.soft-limit: not a limit (got -2); allowed: a whole number, or -1 or "unlimited"'
-        " for none\nsettings.oci-defaults.resource-limits.max-open-files: hard-limit is missing; fix: add hard-limit",
+        "settings.oci-defaults.resource-limits.max-open-files.soft-limit: not a limit (got -2);"
+        ' allowed: a whole number, or -1 or "unlimited" for none'
+        "\nsettings.oci-defaults.resource-limits.max-open-files: hard-limit is missing; fix: add hard-limit",
     ),
     (
         "network.hosts",
@@ -189,7 +191,8 @@ BAD: list[tuple[str, Any, str]] = [
     (
         "kernel.sysctl",
         {"../x": "1"},
-        'settings.kernel.sysctl["../x"]: not a name that can stand here (got "../x"); allowed: a kernel parameter such as net.core.somaxconn',
+        'settings.kernel.sysctl["../x"]: not a name that can stand here (got "../x");'
+        " allowed: a kernel parameter such as net.core.somaxconn",
     ),
     ("aws.region", "a\nb", 'settings.aws.region: cannot be read (got "a\\nb"); allowed: one line of text'),
     (
@@ -283,3 +286,20 @@ KUBERNETES = st.sampled_from(sorted(data.bottlerocket_settings()["kubernetes"]["
 )
 def test_any_settings_are_answered(settings: Any, version: tuple[int, int] | None) -> None:
     assert all(message.startswith("settings") and "\n" not in message for message in found(settings, version))
+
+
+def deep(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+HOSTILE = [10**5000, deep(5000), "\0", "\ud800", "x" * 100_000, float("inf"), object(), b"x", {10**5000: 1}, {"\n": {"\0": None}}]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_values_are_answered_in_one_line_each(value: Any) -> None:
+    paths = [path for path, _kind in leaves({"type": "table", "settings": data.bottlerocket_settings()}, "")]
+    for settings in [value, *(nested(path.removeprefix(".").replace("*", "0"), value) for path in paths)]:
+        assert all(message.isprintable() and len(message) < 1_000 for message in found(settings))

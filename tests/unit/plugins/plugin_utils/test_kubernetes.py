@@ -226,7 +226,7 @@ CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
     ({"featureGates": {"A": 1}}, None, "config.featureGates.A: not a boolean (got 1); allowed: true or false, unquoted"),
     ({"syncFrequency": 60}, None, 'config.syncFrequency: not text (got 60); allowed: a duration such as "30s" or "1h5m"; fix: quote it'),
     ({"syncFrequency": "60"}, None, 'config.syncFrequency: cannot be read (got "60"); allowed: a duration such as "30s" or "1h5m"'),
-    ({"clusterDNS": "10.0.0.10"}, None, 'config.clusterDNS: not a list (got "10.0.0.10"); allowed: a list; fix: write [10.0.0.10]'),
+    ({"clusterDNS": "10.0.0.10"}, None, 'config.clusterDNS: not a list (got "10.0.0.10"); allowed: a list; fix: write ["10.0.0.10"]'),
     ({"clusterDNS": ["10.0.0"]}, None, 'config.clusterDNS[0]: cannot be read (got "10.0.0"); allowed: an IP address'),
     (
         {"kubeReserved": {"cpu": 1}},
@@ -484,3 +484,22 @@ def test_any_text_is_answered(text: str) -> None:
 def test_labels_do_not_depend_on_their_order(labels: dict[str, str]) -> None:
     assert node_labels_flag(labels) == node_labels_flag(dict(reversed(labels.items())))
     assert dict(pair.split("=") for pair in node_labels_flag(labels).split(",") if pair) == labels
+
+
+def deep(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+HOSTILE = [10**5000, deep(5000), "\0", "\ud800", "x" * 100_000, float("inf"), object(), b"x", {10**5000: 1}, {"\n": {"\0": None}}]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_values_are_answered_in_one_line_each(value: Any) -> None:
+    configs = [value, *({name: value} for name in data.kubelet_fields()["fields"])]
+    flags = [value, *({name: given} for name in data.kubelet_flags()["flags"] for given in (value, [value]))]
+    messages = [message for config in configs for message in config_problems(config)]
+    messages += [message for given in flags for message in flag_problems(given)]
+    assert messages and all(message.isprintable() and len(message) < 1_000 for message in messages)
