@@ -30,28 +30,31 @@ _ESCAPED = re.compile(r"[\x00-\x1f\x7f\"\\]")
 _ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INT_LIMIT = 1 << 63
+_TABLE_HEADER = re.compile(r"[ \t]*\[([^\[\]#]+)\][ \t\r]*(?:#.*)?$")
 
 
 class _Unwritable(Exception):
     """Raised where TOML has no form for a value; C(dump) then walks again to say where."""
 
 
-def dump(mapping: Mapping[str, Any], path: str = "toml") -> str:
+def dump(mapping: Mapping[str, Any], path: str = "toml", *, quoted_headers: bool = False) -> str:
     """A TOML document: keys sorted, plain values before tables, LF, integers as integers, empty for an empty mapping.
 
     mapping: string keys; str, int (64 bits), float, bool, mappings, lists and tuples. path: what problems are prefixed with.
+    quoted_headers: whether a table whose key needs quotes gets a header of its own, so that each value below has a line of its
+    own, which scripts look for in containerd's file; EKS's merger of Bottlerocket settings cannot read such headers.
     Raises C(SpecError) with every value that TOML cannot carry: None, dates, bytes, large integers, other keys.
     """
     out: list[str] = []
     try:
-        _table(mapping, "", out, 0)
+        _table(mapping, "", out, 0, quoted_headers)
     except (_Unwritable, TypeError) as error:
         problems = list(_unwritable(mapping, path, 0))
         raise SpecError(problems or [Problem(path, "cannot be written as TOML")]) from error
     return "".join(out)
 
 
-def _table(table: Mapping[str, Any], name: str, out: list[str], depth: int) -> None:
+def _table(table: Mapping[str, Any], name: str, out: list[str], depth: int, quoted_headers: bool) -> None:
     """Write the values of one table, then its tables with headers. C(name) is its dotted name, empty for the root."""
     if depth > MAX_DEPTH:
         raise _Unwritable
@@ -62,8 +65,8 @@ def _table(table: Mapping[str, Any], name: str, out: list[str], depth: int) -> N
         kind = type(value)
         if kind is str:
             lines.append(f"{shown} = {_string(value)}\n")
-        elif shown == key and (isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and _is_tables(value))):
-            tables.append((key, value))
+        elif (shown == key or quoted_headers) and (isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and _is_tables(value))):
+            tables.append((shown, value))
         else:
             lines.append(f"{shown} = {_value(value, depth + 1)}\n")
     if name and (lines or not tables):
@@ -72,7 +75,7 @@ def _table(table: Mapping[str, Any], name: str, out: list[str], depth: int) -> N
     for key, value in tables:
         dotted = f"{name}.{key}" if name else key
         if isinstance(value, Mapping):
-            _table(value, dotted, out, depth + 1)
+            _table(value, dotted, out, depth + 1, quoted_headers)
         else:
             _array_of_tables(value, dotted, out, depth + 1)
 
@@ -247,7 +250,10 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
     try:
         data: dict[str, Any] = parse(text).unwrap()
     except TOMLKitError as error:
-        problems.add(path, f"is no TOML: {error}", fix="see https://toml.io for the syntax")
+        if twice := _table_twice(text):
+            problems.add(path, f"is no TOML: {twice}", fix="put the keys of both under one header")
+        else:
+            problems.add(path, f"is no TOML: {error}", fix="see https://toml.io for the syntax")
         return {}
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
         # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
@@ -257,3 +263,15 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
     for where in dates:
         problems.add(where, "is a date, which no setting takes", fix="put it into quotes")
     return {} if dates else data
+
+
+def _table_twice(text: str) -> str | None:
+    """Which header stands twice, for a text that is known to be broken: tomlkit names the line behind the table."""
+    seen: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := _TABLE_HEADER.match(line):
+            name = "".join(header[1].split())
+            if name in seen:
+                return f"the table [{name}] in line {number} stands in line {seen[name]} already"
+            seen[name] = number
+    return None

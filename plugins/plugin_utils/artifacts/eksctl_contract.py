@@ -1,0 +1,65 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""C(override): a command instead of the image's script, with the variables that eksctl gives to overrideBootstrapCommand.
+
+Names and meaning: eksctl 0.231, nodes of Amazon Linux 2 and Ubuntu. An override written for eksctl runs unchanged: it finds
+the variables in its environment, and the helper at the path from which it may C(source) them.
+"""
+
+from __future__ import annotations
+
+from ..formats import shell
+from ..kubernetes import node_labels_flag, taints_flag
+from ..spec.model import NodeSpec
+from . import boot_labels
+from .cloud_init import with_newline
+from .model import File
+
+HELPER = "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh"
+OVERRIDE = "/etc/nodebootstrap/override"
+
+_FROM_IMDS = ("instance_id", "instance_lifecycle")
+
+
+def files(spec: NodeSpec, extra: str) -> tuple[File, ...]:
+    """The helper and the command. extra: kubelet's extra arguments as one shell word, or nothing."""
+    if spec.override is None:
+        return ()
+    text = with_newline(spec.override)
+    command = text if text.startswith("#!") else f"#!/bin/bash\n{text}"
+    return (File(HELPER, _helper(spec, extra), mode="0755"), File(OVERRIDE, command, mode="0755"))
+
+
+def start() -> str:
+    """Lines that run the command with the variables in its environment."""
+    return f". {HELPER}\n{OVERRIDE}\n"
+
+
+def _helper(spec: NodeSpec, extra: str) -> str:
+    cluster = spec.cluster
+    docker = cluster.kubernetes_version is not None and cluster.kubernetes_version < (1, 24)
+    known = {
+        "API_SERVER_URL": cluster.endpoint,
+        "B64_CLUSTER_CA": cluster.certificate_authority,
+        "CLUSTER_DNS": ",".join(spec.dns_ips),
+        "CLUSTER_NAME": cluster.name,
+        "CONTAINER_RUNTIME": "dockerd" if docker else "containerd",
+        "MAX_PODS": "" if spec.max_pods is None else str(spec.max_pods),
+        "NODE_TAINTS": taints_flag(spec.taints),
+    }
+    if cluster.outpost:
+        known |= {"CLUSTER_ID": cluster.id, "ENABLE_LOCAL_OUTPOST": "true"}
+    lines = [f"export {name}={shell.quote(value) if value else ''}\n" for name, value in known.items()]
+    labels = boot_labels.shell_text(node_labels_flag(spec.labels))
+    wanted = {*_FROM_IMDS, *boot_labels.placeholders(spec.labels)}
+    # Sourced with the variables set already, it asks nothing again; and it leaves nothing behind but the variables.
+    return (
+        "#!/bin/bash\n"
+        + "".join(lines)
+        + 'if [ -z "${INSTANCE_LIFECYCLE-}" ]; then\n'
+        + boot_labels.shell_lookups(wanted)
+        + '[ -n "$INSTANCE_ID" ] && [ -n "$INSTANCE_LIFECYCLE" ] || exit 1\n'
+        + f'export INSTANCE_ID INSTANCE_LIFECYCLE NODE_LABELS="{labels}" KUBELET_EXTRA_ARGS={extra}\n'
+        + "unset -f imds\nunset TOKEN AVAILABILITY_ZONE\nfi\n"
+    )

@@ -1,0 +1,90 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one script that Amazon Linux 2 and Ubuntu run at their first boot: it lays down files, then starts the node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ..errors import Problems
+from ..formats import mime, shell
+from ..spec.model import NodeSpec
+from . import cloud_init, linux_files
+from .model import File, UserData
+
+CALLING_SCRIPT = "/etc/nodebootstrap/bootstrap.sh"
+"""Among the files of a live node or an image: what is left to run once they lie there."""
+
+_HEAD = "#!/bin/bash\nset -eo pipefail\n"
+_PRE_GUARD = f"install -D /dev/null {cloud_init.PRE_FAILED}"
+_UNITS = "/etc/systemd/system/"
+_FILE_NAME = re.compile(r'filename="?([^";]+)', re.IGNORECASE)
+
+
+def common_files(spec: NodeSpec, kubelet_unit: str, proxied_units: Iterable[str]) -> tuple[File, ...]:
+    """Registry mirrors, proxy drop-ins of the units that reach out, and the unit of C(commands.post)."""
+    mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
+    proxies = [linux_files.proxy_drop_in(unit, spec.proxy) for unit in proxied_units] if spec.proxy else []
+    return (*mirrors, *proxies, *linux_files.post_commands(spec.commands_post, after=(kubelet_unit,)))
+
+
+def body(spec: NodeSpec, files: Iterable[File], start: str) -> str:
+    """What runs once C(files) lie on the node: C(start), and what has to happen around it.
+
+    start: shell lines that make kubelet run.
+    """
+    lines = []
+    if spec.proxy:
+        lines += [f"export {name}={shell.quote(value)}\n" for name, value in spec.proxy.variables().items()]
+    if any(file.path.startswith(_UNITS) for file in files):
+        lines.append("systemctl daemon-reload\n")
+    if spec.proxy and spec.strategy != "static":
+        # Where containerd runs already, it gets the proxy's variables only by a new start. kubelet does not run yet.
+        lines.append("systemctl try-restart containerd\n")
+    lines.append(start)
+    if spec.commands_post:
+        lines.append(f"systemctl start --no-block {linux_files.POST_UNIT}\n")
+    return "".join(lines)
+
+
+def calling_script(text: str) -> File:
+    """C(text), a result of C(body), as a script beside the files."""
+    return File(CALLING_SCRIPT, _HEAD + text, mode="0755")
+
+
+def user_data(spec: NodeSpec, files: Iterable[File], text: str) -> UserData:
+    """Existing parts as they stand, C(commands.pre), then one script that writes C(files) and runs C(text)."""
+    lines = [_HEAD]
+    if spec.commands_pre:
+        lines.append(f"[ ! -e {cloud_init.PRE_FAILED} ] || {{ echo 'commands.pre failed: this node does not join' >&2; exit 1; }}\n")
+    lines += [shell.write_file(file.path, file.content, file.mode) for file in files]
+    existing = cloud_init.existing_parts(spec, Problems())
+    pre = cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, _PRE_GUARD))
+    own = [*pre, ("bootstrap script", mime.Part(cloud_init.SHELL, "".join(lines) + text))]
+    return cloud_init.document([*cloud_init.name_parts("user_data", existing), *_run_after(existing, own)], always_mime=False)
+
+
+def _run_after(existing: Sequence[mime.Part], own: list[tuple[str, mime.Part]]) -> list[tuple[str, mime.Part]]:
+    """C(own) with file names that come after those of the user's parts.
+
+    cloud-init runs scripts in the order of their file names: C(part-001) for a part without one, C(runcmd) for the runcmd
+    of a cloud-config. So the user's would run after ours, when the node has joined, if ours had no names.
+    """
+    names = [match[1].strip() for part in existing for _, value in part.headers if (match := _FILE_NAME.search(value))]
+    if any(part.media_type == mime.CLOUD_CONFIG for part in existing):
+        names.append("runcmd")
+    last = max(names, default="")
+    if last < "part":
+        return own
+    prefix = "z" * (len(last) - len(last.lstrip("z")) + 1)
+    return [
+        (
+            name,
+            mime.Part(
+                part.content_type, part.body, (("Content-Disposition", f'attachment; filename="{prefix}-nodebootstrap-{number:03d}"'),)
+            ),
+        )
+        for number, (name, part) in enumerate(own, 1)
+    ]

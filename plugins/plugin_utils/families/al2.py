@@ -1,0 +1,131 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Amazon Linux 2: a call of the image's /etc/eks/bootstrap.sh, or finished files for kubelet."""
+
+from __future__ import annotations
+
+from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
+from ..artifacts.model import File, UserData
+from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..errors import Problems
+from ..formats import shell, systemd
+from ..spec.model import NodeSpec
+
+_MANAGED_CAN = ("commands.pre", "user_data")
+
+_PROXIED = ("containerd.service", "kubelet.service", "sandbox-image.service")
+_CONTAINERD_FILE = "/etc/nodebootstrap/containerd-config.toml"
+
+_IMAGE = bootstrap_script.Image(
+    word_problem=systemd.al2_extra_args_problem,
+    join=systemd.al2_extra_args,
+    alpha_switch=True,
+    image_flags={"containerRuntimeEndpoint": "container-runtime-endpoint", "logging.verbosity": "v"},
+)
+
+_WITH_OVERRIDE = {
+    "containerd.config": (
+        "is passed by the call that override replaces",
+        "write the file in commands.pre and pass --containerd-config-file in override",
+    ),
+    "containerd.pause_image": (
+        "is passed by the call that override replaces",
+        "pass --pause-container-account and --pause-container-version in override",
+    ),
+}
+_STATIC = {
+    "override": ("replaces the call of the image's script, and strategy static makes none", "set strategy: bootstrap_script"),
+}
+
+
+def check(spec: NodeSpec, problems: Problems) -> None:
+    """Report what Amazon Linux 2 cannot express in this mode and with this strategy."""
+    refuse_foreign_fields(spec, problems)
+    refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
+    cloud_init.existing_parts(spec, problems)
+    if spec.managed:
+        return
+    kubelet_files.check_containerd_config(spec, problems)
+    if spec.strategy == "static":
+        refuse(spec, _STATIC, problems)
+        static_kubelet.check(spec, systemd.systemd_problem, problems)
+        return
+    if spec.override is not None:
+        refuse(spec, _WITH_OVERRIDE, problems)
+    bootstrap_script.check(spec, _IMAGE, problems)
+    _check_reserved_cpus(spec, problems)
+
+
+def _check_reserved_cpus(spec: NodeSpec, problems: Problems) -> None:
+    """The image sets both reserved cgroups, with which kubelet does not start beside reserved CPUs, unless it sees the flag."""
+    config = spec.kubelet_config
+    if "reservedSystemCPUs" in config and not {"systemReservedCgroup", "kubeReservedCgroup"} <= config.keys():
+        problems.add(
+            "node_group.kubelet.config.reservedSystemCPUs",
+            "stops kubelet beside the reserved cgroups that the image's script sets",
+            fix="write kubelet.flags.reserved-cpus, for which the script leaves them out, or use strategy: static",
+        )
+
+
+def user_data(spec: NodeSpec) -> UserData:
+    """One script, or MIME when there is more than one part; with C(mode: managed) only the user's own parts."""
+    if spec.managed:
+        parts = [
+            *cloud_init.name_parts("user_data", cloud_init.existing_parts(spec, Problems())),
+            *cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, None)),
+        ]
+        return cloud_init.document(parts, always_mime=True)
+    laid = _files(spec)
+    return node_script.user_data(spec, laid, _body(spec, laid))
+
+
+def files(spec: NodeSpec) -> tuple[File, ...]:
+    """The files that the user data lays down, and a script with what it runs then."""
+    if spec.managed:
+        return ()
+    laid = _files(spec)
+    return tuple(sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path))
+
+
+def _files(spec: NodeSpec) -> tuple[File, ...]:
+    common = node_script.common_files(spec, "kubelet.service", _PROXIED)
+    if spec.strategy == "static":
+        found = (*static_kubelet.al2_files(spec), *common)
+    else:
+        containerd = (
+            (File(_CONTAINERD_FILE, kubelet_files.containerd_config(spec, kubelet_files.PAUSE_PLACEHOLDER)),)
+            if spec.containerd.config
+            else ()
+        )
+        override = eksctl_contract.files(spec, bootstrap_script.extra_args(spec, _IMAGE))
+        found = (*bootstrap_script.files(spec), *containerd, *override, *common)
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:
+    if spec.strategy == "static":
+        return node_script.body(spec, laid, _disks(spec) + static_kubelet.AL2_START)
+    if spec.override is not None:
+        return node_script.body(spec, laid, _disks(spec) + eksctl_contract.start())
+    disks = _disks(spec) if spec.local_storage and spec.local_storage.mount_path else ""
+    return node_script.body(spec, laid, disks + bootstrap_script.call(spec, _options(spec), bootstrap_script.extra_args(spec, _IMAGE)))
+
+
+def _disks(spec: NodeSpec) -> str:
+    """The image's own program for instance store disks; its script can pass a strategy to it, but no folder."""
+    storage = spec.local_storage
+    if storage is None:
+        return ""
+    return shell.command(["setup-local-disks", storage.strategy, *(["--dir", storage.mount_path] if storage.mount_path else [])]) + "\n"
+
+
+def _options(spec: NodeSpec) -> list[str]:
+    options = bootstrap_script.common_options(spec)
+    if spec.cluster.outpost:
+        options += ["--enable-local-outpost", "true", "--cluster-id", str(spec.cluster.id)]
+    if spec.local_storage and not spec.local_storage.mount_path:
+        options += ["--local-disks", spec.local_storage.strategy]
+    if given_at(spec, "containerd.config") is not None:
+        options += ["--containerd-config-file", _CONTAINERD_FILE]
+    return options

@@ -1,0 +1,162 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Canonical's Ubuntu images for EKS: a call of their /etc/eks/bootstrap.sh, or finished files and settings of the kubelet snap."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+
+from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
+from ..artifacts.model import File, UserData
+from ..artifacts.refusals import refuse, refuse_foreign_fields
+from ..errors import Problems
+from ..spec.model import NodeSpec
+
+_KUBELET = "snap.kubelet-eks.daemon.service"
+_PROXIED = ("containerd.service", _KUBELET)
+
+_NAMES = {"'": "a single quote", '"': "a double quote", "\\": "a backslash", "$": "a dollar sign", "`": "a backquote"}
+
+_ALWAYS = {
+    "local_storage": ("needs setup-local-disks, which Canonical's images do not bring", "prepare the disks in commands.pre"),
+}
+_SCRIPT = {
+    "containerd.config": ("cannot be passed: the image's script has no --containerd-config-file", "use strategy: static"),
+}
+_STATIC = {
+    "override": ("replaces the call of the image's script, and strategy static makes none", "set strategy: bootstrap_script"),
+}
+_WITH_OVERRIDE = {
+    "containerd.pause_image": (
+        "is passed by the call that override replaces",
+        "pass --pause-container-account and --pause-container-version in override",
+    ),
+}
+
+
+def word_problem(word: str) -> str | None:
+    """Why C(word) may not reach kubelet through the snap's setting C(args), or None.
+
+    The snap splits the setting at blanks and undoes no quoting; what else its wrapper does to quotes, backslashes and
+    variables differs between snaps and is documented nowhere.
+    """
+    if any(char.isspace() for char in word):
+        return "holds a blank, at which the kubelet snap splits its arguments"
+    for char, name in _NAMES.items():
+        if char in word:
+            return f"holds {name}, which the kubelet snap does not pass on reliably"
+    return None if word.isprintable() else "holds a control character, which no setting of the kubelet snap can carry"
+
+
+def _join(words: Sequence[str]) -> str:
+    return " ".join(words)
+
+
+_IMAGE = bootstrap_script.Image(
+    word_problem=word_problem,
+    join=_join,
+    alpha_switch=False,
+    image_flags={
+        "address": "address",
+        "authentication.anonymous.enabled": "anonymous-auth",
+        "authentication.webhook.enabled": "authentication-token-webhook",
+        "authentication.x509.clientCAFile": "client-ca-file",
+        "authorization.mode": "authorization-mode",
+        "cgroupDriver": "cgroup-driver",
+        "clusterDomain": "cluster-domain",
+        "containerRuntimeEndpoint": "container-runtime-endpoint",
+        "resolvConf": "resolv-conf",
+    },
+)
+"""image_flags: the settings that the script gives to the snap (a public copy of the script of Kubernetes 1.24 to 1.26)."""
+
+
+def check(spec: NodeSpec, problems: Problems) -> None:
+    """Report what Ubuntu cannot express with this strategy."""
+    refuse_foreign_fields(spec, problems)
+    cloud_init.existing_parts(spec, problems)
+    if spec.managed:
+        problems.add(
+            "node_group.mode",
+            "does not exist on ubuntu: EKS has no Ubuntu images of its own, so it adds nothing to the user data",
+            value=spec.mode,
+            allowed="self_managed, managed_custom_ami",
+            fix="use managed_custom_ami",
+        )
+        return
+    refuse(spec, _ALWAYS, problems)
+    if spec.cluster.outpost:
+        problems.add(
+            "cluster.outpost",
+            "cannot be passed: Canonical's images do not know local clusters on Outposts",
+            fix="set family: al2 or al2023",
+        )
+    kubelet_files.check_containerd_config(spec, problems)
+    if spec.strategy == "static":
+        refuse(spec, _STATIC, problems)
+        static_kubelet.check(spec, word_problem, problems)
+        return
+    refuse(spec, _SCRIPT, problems)
+    if spec.override is not None:
+        refuse(spec, _WITH_OVERRIDE, problems)
+    bootstrap_script.check(spec, _IMAGE, problems)
+    _check_dns(spec, problems)
+
+
+def _check_dns(spec: NodeSpec, problems: Problems) -> None:
+    if len(spec.dns_ips) > 1:
+        problems.add(
+            "cluster.dns_ips",
+            "the image's script takes one address",
+            value=list(spec.dns_ips),
+            allowed="one IP address",
+            fix="give one, or use strategy: static",
+        )
+    elif spec.dns_ips and spec.cluster.ip_family == "ipv6" and spec.cluster.service_cidr:
+        taken = f"{spec.cluster.service_cidr.split('/')[0]}a"
+        if not _same(taken, spec.dns_ips[0]):
+            problems.add(
+                "cluster.dns_ips",
+                f"has no effect in an IPv6 cluster: the image's script always takes {taken}",
+                value=list(spec.dns_ips),
+                fix="remove it, or use strategy: static",
+            )
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return ipaddress.ip_address(one) == ipaddress.ip_address(other)
+    except ValueError:
+        return False
+
+
+def user_data(spec: NodeSpec) -> UserData:
+    """One script, or MIME when there is more than one part."""
+    laid = _files(spec)
+    return node_script.user_data(spec, laid, _body(spec, laid))
+
+
+def files(spec: NodeSpec) -> tuple[File, ...]:
+    """The files that the user data lays down, and a script with what it runs then."""
+    laid = _files(spec)
+    return tuple(sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path))
+
+
+def _files(spec: NodeSpec) -> tuple[File, ...]:
+    common = node_script.common_files(spec, _KUBELET, _PROXIED)
+    if spec.strategy == "static":
+        found = (*static_kubelet.ubuntu_files(spec), *common)
+    else:
+        found = (*bootstrap_script.files(spec), *eksctl_contract.files(spec, bootstrap_script.extra_args(spec, _IMAGE)), *common)
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:
+    if spec.strategy == "static":
+        return node_script.body(spec, laid, static_kubelet.ubuntu_start(spec))
+    if spec.override is not None:
+        return node_script.body(spec, laid, eksctl_contract.start())
+    options = bootstrap_script.common_options(spec)
+    return node_script.body(spec, laid, bootstrap_script.call(spec, options, bootstrap_script.extra_args(spec, _IMAGE)))
