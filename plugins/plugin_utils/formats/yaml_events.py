@@ -17,6 +17,7 @@ from yaml.scanner import Scanner, ScannerError
 from yaml.tokens import ScalarToken
 
 _BREAKS = "\r\n\x85\u2028\u2029"
+_BLANKS = "\0 \t" + _BREAKS
 
 
 class Events(Reader, Scanner, Parser):
@@ -58,12 +59,10 @@ class Events(Reader, Scanner, Parser):
         spaces: list[str] | None = []
         start = end = self.get_mark()
         indent = self.indent + 1
-        ends_in_flow = ",?[]{}" if self.flow_level else ""
+        ends = _BLANKS + ",?[]{}" if self.flow_level else _BLANKS
         while spaces is not None and self.peek() != "#":
             length = 0
-            while (char := self.peek(length)) not in "\0 \t" + _BREAKS and char not in ends_in_flow:
-                if char == ":" and self.peek(length + 1) in "\0 \t" + _BREAKS:
-                    break
+            while (char := self.peek(length)) not in ends and not (char == ":" and self.peek(length + 1) in _BLANKS):
                 length += 1
             if length == 0:
                 break
@@ -111,7 +110,7 @@ class Events(Reader, Scanner, Parser):
         return str(scanner.scan_line_break())
 
     def _at_document_mark(self) -> bool:
-        return self.prefix(3) in ("---", "...") and self.peek(3) in "\0 \t" + _BREAKS
+        return self.prefix(3) in ("---", "...") and self.peek(3) in _BLANKS
 
     def scan_block_scalar_indentation(self) -> Any:
         """As PyYAML, but a tab where the indentation is being measured is an error."""
