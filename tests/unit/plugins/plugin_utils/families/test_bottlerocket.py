@@ -1,0 +1,556 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bottlerocket: which settings stand in the user data, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems, SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import toml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+
+CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
+CLUSTER = {
+    "name": "demo",
+    "endpoint": "https://abc.gr7.eu-west-1.eks.amazonaws.com",
+    "certificate_authority": CA,
+    "service_cidr": "10.100.0.0/16",
+    "kubernetes_version": "1.33",
+}
+IDENTITY = {
+    "api-server": CLUSTER["endpoint"],
+    "cluster-certificate": CA,
+    "cluster-name": "demo",
+    "cluster-dns-ip": "10.100.0.10",
+}
+
+
+def text(cluster: dict[str, Any] | None = None, **fields: Any) -> str:
+    return render(CLUSTER if cluster is None else cluster, {"family": "bottlerocket", **fields}).document.text
+
+
+def settings(cluster: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
+    found = Problems()
+    tree = toml.load(text(cluster, **fields), "test", found)
+    assert not list(found)
+    return tree.get("settings", {})
+
+
+def kubernetes(**fields: Any) -> dict[str, Any]:
+    """settings.kubernetes without what every self-managed node gets."""
+    found = settings(**fields)["kubernetes"]
+    assert {key: found.pop(key) for key in IDENTITY} == IDENTITY
+    return found
+
+
+def problems(cluster: dict[str, Any] | None = None, **fields: Any) -> str:
+    with pytest.raises(SpecError) as caught:
+        text(cluster, **fields)
+    return str(caught.value)
+
+
+def br(**fields: Any) -> dict[str, Any]:
+    return {"bottlerocket": {"settings": fields}}
+
+
+def config(**fields: Any) -> dict[str, Any]:
+    return {"kubelet": {"config": fields}}
+
+
+TAINTS = [
+    {"key": "k", "value": "v", "effect": "NoSchedule"},
+    {"key": "k", "effect": "NoExecute"},
+    {"key": "example.com/other", "value": "x", "effect": "PreferNoSchedule"},
+]
+
+KUBERNETES_ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("nothing but the cluster; its DNS is always written (eksctl W-08)", {}, {}),
+    ("labels stay text", {"labels": {"b": "1", "a.b/c": "true", "e": ""}}, {"node-labels": {"a.b/c": "true", "b": "1", "e": ""}}),
+    (
+        "one taint key keeps every effect (eksctl W-11)",
+        {"taints": TAINTS},
+        {"node-taints": {"k": ["v:NoSchedule", ":NoExecute"], "example.com/other": ["x:PreferNoSchedule"]}},
+    ),
+    ("max pods is a number", {"max_pods": "32"}, {"max-pods": 32}),
+    ("max pods from the setting", br(kubernetes={"max-pods": 32}), {"max-pods": 32}),
+    (
+        "reservations",
+        {"reserved": {"kube": {"cpu": "70m", "memory": "574Mi"}, "system": {"pid": "100"}}},
+        {"kube-reserved": {"cpu": "70m", "memory": "574Mi"}, "system-reserved": {"pid": "100"}},
+    ),
+    (
+        "reserved.kube: auto follows the final max pods",
+        {"max_pods": 110, "instance": {"type": "m5.large"}, "reserved": {"kube": "auto"}},
+        {"max-pods": 110, "kube-reserved": {"cpu": "70m", "memory": "1465Mi", "ephemeral-storage": "1Gi"}},
+    ),
+    ("hostname_type needs no setting: EC2 forms the private DNS name by it", {"instance": {"hostname_type": "resource_name"}}, {}),
+    (
+        "labels of the field and of the settings are united",
+        {"labels": {"a": "1"}, **br(kubernetes={"node-labels": {"b": "2", "a": "1"}})},
+        {"node-labels": {"a": "1", "b": "2"}},
+    ),
+    (
+        "taints of the field and of the settings are united by key",
+        {"taints": TAINTS[:1], **br(kubernetes={"node-taints": {"k": [":NoExecute", "v:NoSchedule"], "z": "y:NoExecute"}})},
+        {"node-taints": {"k": ["v:NoSchedule", ":NoExecute"], "z": ["y:NoExecute"]}},
+    ),
+    ("the same value twice is no disagreement", br(kubernetes={"cluster-name": "demo"}), {}),
+    ("any other setting passes", br(kubernetes={"log-level": 4, "standalone-mode": False}), {"log-level": 4, "standalone-mode": False}),
+    ("evictionHard", config(evictionHard={"memory.available": "5%"}), {"eviction-hard": {"memory.available": "5%"}}),
+    (
+        "evictionSoft with its grace period",
+        config(evictionSoft={"memory.available": "1Gi"}, evictionSoftGracePeriod={"memory.available": "90s"}, evictionMaxPodGracePeriod=30),
+        {
+            "eviction-soft": {"memory.available": "1Gi"},
+            "eviction-soft-grace-period": {"memory.available": "90s"},
+            "eviction-max-pod-grace-period": 30,
+        },
+    ),
+    ("allowedUnsafeSysctls", config(allowedUnsafeSysctls=["net.core.somaxconn"]), {"allowed-unsafe-sysctls": ["net.core.somaxconn"]}),
+    ("clusterDomain", config(clusterDomain="example.local"), {"cluster-domain": "example.local"}),
+    (
+        "container logs",
+        config(containerLogMaxSize="50Mi", containerLogMaxFiles=3, containerLogMaxWorkers=2, containerLogMonitorInterval="10s"),
+        {
+            "container-log-max-size": "50Mi",
+            "container-log-max-files": 3,
+            "container-log-max-workers": 2,
+            "container-log-monitor-interval": "10s",
+        },
+    ),
+    (
+        "CPU manager: options are the list of what is on",
+        config(
+            cpuManagerPolicy="static",
+            cpuManagerReconcilePeriod="10s",
+            cpuManagerPolicyOptions={"full-pcpus-only": "true", "strict-cpu-reservation": "false"},
+        ),
+        {"cpu-manager-policy": "static", "cpu-manager-reconcile-period": "10s", "cpu-manager-policy-options": ["full-pcpus-only"]},
+    ),
+    ("cpuCFSQuota", config(cpuCFSQuota=False), {"cpu-cfs-quota-enforced": False}),
+    (
+        "topology manager",
+        config(
+            topologyManagerPolicy="single-numa-node",
+            topologyManagerScope="pod",
+            topologyManagerPolicyOptions={"prefer-closest-numa-nodes": "true"},
+        ),
+        {
+            "topology-manager-policy": "single-numa-node",
+            "topology-manager-scope": "pod",
+            "topology-manager-policy-options": {"prefer-closest-numa-nodes": True},
+        },
+    ),
+    (
+        "memory manager: a list by NUMA node becomes a table",
+        config(memoryManagerPolicy="Static", reservedMemory=[{"numaNode": 1, "limits": {"memory": "1Gi"}}]),
+        {"memory-manager-policy": "Static", "memory-manager-reserved-memory": {"1": {"enabled": True, "memory": "1Gi"}}},
+    ),
+    (
+        "image garbage collection",
+        config(imageGCHighThresholdPercent=80, imageGCLowThresholdPercent=70, imageMinimumGCAge="2m", imageMaximumGCAge="48h"),
+        {
+            "image-gc-high-threshold-percent": 80,
+            "image-gc-low-threshold-percent": 70,
+            "image-minimum-gc-age": "2m",
+            "image-maximum-gc-age": "48h",
+        },
+    ),
+    (
+        "rates",
+        config(registryPullQPS=10, registryBurst=20, eventRecordQPS=5, eventBurst=6, kubeAPIQPS=7, kubeAPIBurst=8, maxParallelImagePulls=4),
+        {
+            "registry-qps": 10,
+            "registry-burst": 20,
+            "event-qps": 5,
+            "event-burst": 6,
+            "kube-api-qps": 7,
+            "kube-api-burst": 8,
+            "max-parallel-image-pulls": 4,
+        },
+    ),
+    (
+        "shutdown",
+        config(shutdownGracePeriod="1m", shutdownGracePeriodCriticalPods="10s"),
+        {"shutdown-grace-period": "1m", "shutdown-grace-period-for-critical-pods": "10s"},
+    ),
+    (
+        "the rest of what has a setting",
+        config(
+            podPidsLimit=1024,
+            reservedSystemCPUs="0-1",
+            seccompDefault=True,
+            serverTLSBootstrap=True,
+            singleProcessOOMKill=True,
+            providerID="aws:///x",
+            logging={"verbosity": 3},
+            userNamespaces={"idsPerPod": 65536},
+        ),
+        {
+            "pod-pids-limit": 1024,
+            "reserved-cpus": "0-1",
+            "seccomp-default": True,
+            "server-tls-bootstrap": True,
+            "single-process-oom-kill": True,
+            "provider-id": "aws:///x",
+            "log-level": 3,
+            "ids-per-pod": 65536,
+        },
+    ),
+    ("a null field says nothing", config(podPidsLimit=None), {}),
+    (
+        "flags that a setting can express",
+        {
+            "kubelet": {
+                "flags": {
+                    "v": 5,
+                    "eviction-hard": "memory.available<5%,nodefs.available<10%",
+                    "pod-max-pids": "99",
+                    "cpu-cfs-quota": False,
+                    "allowed-unsafe-sysctls": ["a.b", "c.d"],
+                    "node-ip": "10.0.0.4",
+                }
+            }
+        },
+        {
+            "log-level": 5,
+            "eviction-hard": {"memory.available": "5%", "nodefs.available": "10%"},
+            "pod-pids-limit": 99,
+            "cpu-cfs-quota-enforced": False,
+            "allowed-unsafe-sysctls": ["a.b", "c.d"],
+            "node-ip": "10.0.0.4",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "expected"), [pytest.param(*row[1:], id=row[0]) for row in KUBERNETES_ROWS])
+def test_kubernetes_settings(fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert kubernetes(**fields) == expected
+
+
+NO_PROXY = ["10.0.0.0/8"]
+OTHER_ROWS: list[tuple[str, dict[str, Any], str, Any]] = [
+    (
+        "mirrors",
+        {"containerd": {"registry_mirrors": {"docker.io": ["https://m1", "https://m2"], "_default": "https://all"}}},
+        "container-registry",
+        {"mirrors": [{"registry": "*", "endpoint": ["https://all"]}, {"registry": "docker.io", "endpoint": ["https://m1", "https://m2"]}]},
+    ),
+    (
+        "instance store disks",
+        {"local_storage": {"strategy": "raid0"}},
+        "bootstrap-commands",
+        {
+            "000-nodebootstrap-local-storage": {
+                "commands": [
+                    ["apiclient", "ephemeral-storage", "init"],
+                    ["apiclient", "ephemeral-storage", "bind", "--dirs", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"],
+                ],
+                "essential": True,
+                "mode": "always",
+            }
+        },
+    ),
+    ("free settings", br(motd='say "hi"', kernel={"sysctl": {"net.core.somaxconn": "1024"}}), "motd", 'say "hi"'),
+    ("quoted keys stay one key", br(kernel={"sysctl": {"a.b.c": "1"}}), "kernel", {"sysctl": {"a.b.c": "1"}}),
+    (
+        "the admin container is passed on as it is written",
+        br(**{"host-containers": {"admin": {"enabled": True}}}),
+        "host-containers",
+        {"admin": {"enabled": True}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "table", "expected"), [pytest.param(*row[1:], id=row[0]) for row in OTHER_ROWS])
+def test_other_settings(fields: dict[str, Any], table: str, expected: Any) -> None:
+    assert settings(**fields)[table] == expected
+
+
+def test_proxy() -> None:
+    network = settings(proxy={"http": "http://p:3128", "https": "http://p:3128", "no_proxy": NO_PROXY})["network"]
+    assert network["https-proxy"] == "http://p:3128"
+    assert network["no-proxy"][0] == "10.0.0.0/8"
+    assert {"169.254.169.254", "10.100.0.0/16", "abc.gr7.eu-west-1.eks.amazonaws.com"} <= set(network["no-proxy"])
+
+
+def test_dns() -> None:
+    assert settings({**CLUSTER, "dns_ips": ["169.254.20.10", "10.100.0.10"]})["kubernetes"]["cluster-dns-ip"] == [
+        "169.254.20.10",
+        "10.100.0.10",
+    ]
+    # node-ip follows the family of this address: without it an IPv6 node gets an IPv4 one.
+    ipv6 = {**CLUSTER, "service_cidr": "fd40:6404:f93b::/108"}
+    assert settings(ipv6)["kubernetes"]["cluster-dns-ip"] == "fd40:6404:f93b::a"
+
+
+def test_the_document_is_what_the_merger_of_eks_reads() -> None:
+    document = text(labels={"a.b/c": "d"}, taints=TAINTS, **br(kernel={"sysctl": {"a.b": "1"}}))
+    headers = [line for line in document.splitlines() if line.startswith("[")]
+    assert headers == [
+        "[settings.kernel.sysctl]",
+        "[settings.kubernetes]",
+        "[settings.kubernetes.node-labels]",
+        "[settings.kubernetes.node-taints]",
+    ]
+    assert '"a.b/c" = "d"' in document.splitlines()
+
+
+MANAGED_ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("nothing to say", {}, {}),
+    ("labels and taints are left to EKS", {"labels": {"a": "b"}, "taints": TAINTS}, {}),
+    ("max pods", {"max_pods": 20}, {"kubernetes": {"max-pods": 20}}),
+    ("kubelet configuration", config(podPidsLimit=99), {"kubernetes": {"pod-pids-limit": 99}}),
+    ("DNS of the node group's own", config(clusterDNS=["169.254.20.10"]), {"kubernetes": {"cluster-dns-ip": "169.254.20.10"}}),
+    ("settings", br(motd="hello"), {"motd": "hello"}),
+    ("existing settings", {"user_data": '[settings]\nmotd = "x"\n'}, {"motd": "x"}),
+]
+
+
+@pytest.mark.parametrize(("fields", "expected"), [pytest.param(*row[1:], id=row[0]) for row in MANAGED_ROWS])
+@pytest.mark.parametrize("cluster", [{}, CLUSTER], ids=["no cluster facts", "all cluster facts"])
+def test_managed(cluster: dict[str, Any], fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert settings(cluster, mode="managed", **fields) == expected
+
+
+def test_managed_without_anything_to_add_is_empty() -> None:
+    assert text({}, mode="managed", labels={"a": "b"}) == ""
+    assert node_files({}, {"family": "bottlerocket", "mode": "managed"}) == []
+
+
+def test_managed_custom_ami_renders_like_self_managed() -> None:
+    fields = {"labels": {"a": "b"}, "taints": TAINTS, "max_pods": 9}
+    assert text(mode="managed_custom_ami", **fields) == text(**fields)
+
+
+def test_aliases_of_eksctl() -> None:
+    for alias in ("Bottlerocket", "BottlerocketFips", "bottlerocket"):
+        assert render(CLUSTER, {"family": alias}).document.text == text()
+
+
+def test_gzip() -> None:
+    assert render(CLUSTER, {"family": "bottlerocket"}, "gzip_base64").stored.startswith(b"\x1f\x8b")
+    with pytest.raises(SpecError, match="cannot read it compressed"):
+        render({}, {"family": "bottlerocket", "mode": "managed", "max_pods": 9}, "gzip_base64")
+
+
+THEIRS = """\
+[settings.kubernetes]
+api-server = "https://other"
+max-pods = 7
+[settings.kubernetes.node-labels]
+a = "theirs"
+c = "3"
+[settings.kubernetes.node-taints]
+k = "w:NoSchedule"
+z = [":NoExecute"]
+[settings.ntp]
+time-servers = ["169.254.169.123"]
+"""
+CONFLICTING = {"user_data": THEIRS, "max_pods": 9, "labels": {"a": "ours", "b": "2"}, "taints": TAINTS[:2]}
+
+
+def test_existing_settings_that_disagree() -> None:
+    assert problems(**CONFLICTING).splitlines() == [
+        "node_group.user_data[0].settings.kubernetes.max-pods: disagrees with node_group.max_pods, which says 9 (got 7); "
+        "fix: give it in one place only, or set user_data_precedence: ours or theirs",
+        'node_group.user_data[0].settings.kubernetes.node-labels.a: disagrees with node_group.labels.a, which says "ours" (got "theirs"); '
+        "fix: give it in one place only, or set user_data_precedence: ours or theirs",
+        "node_group.user_data[0].settings.kubernetes.node-taints.k: disagrees with node_group.taints, which says "
+        '"v:NoSchedule" (got "w:NoSchedule"); fix: give it in one place only, or set user_data_precedence: ours or theirs',
+    ]
+
+
+def test_precedence() -> None:
+    ours = settings(user_data_precedence="ours", **CONFLICTING)
+    assert ours["kubernetes"] == {
+        **IDENTITY,
+        "max-pods": 9,
+        "node-labels": {"a": "ours", "b": "2", "c": "3"},
+        "node-taints": {"k": ["v:NoSchedule", ":NoExecute"], "z": [":NoExecute"]},
+    }
+    assert ours["ntp"] == {"time-servers": ["169.254.169.123"]}
+    theirs = settings(user_data_precedence="theirs", **CONFLICTING)["kubernetes"]
+    assert (theirs["api-server"], theirs["max-pods"]) == ("https://other", 7)
+    assert theirs["node-labels"] == {"a": "theirs", "b": "2", "c": "3"}
+    assert theirs["node-taints"] == {"k": ["w:NoSchedule", ":NoExecute"], "z": [":NoExecute"]}
+
+
+def test_cluster_identity_of_existing_settings_gives_way() -> None:
+    assert settings(user_data='[settings.kubernetes]\ncluster-name = "old"\n')["kubernetes"]["cluster-name"] == "demo"
+
+
+def test_several_documents_are_united_and_may_not_disagree() -> None:
+    both = ['[settings]\nmotd = "a"\n', '[settings.ntp]\ntime-servers = ["1.2.3.4"]\n']
+    assert settings(user_data=both)["motd"] == "a"
+    assert settings(user_data=both)["ntp"] == {"time-servers": ["1.2.3.4"]}
+    found = problems(user_data=[both[0], '[settings]\nmotd = "b"\n'], user_data_precedence="ours")
+    assert found.startswith("node_group.user_data[1].settings.motd: disagrees with node_group.user_data[0].settings.motd")
+
+
+REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
+    ("commands.pre", {"commands": {"pre": ["x"]}}, "node_group.commands.pre: cannot run: Bottlerocket has no shell"),
+    ("commands.post", {"commands": {"post": ["x"]}}, "node_group.commands.post: cannot run: Bottlerocket has no shell"),
+    ("override", {"override": "x"}, "node_group.override: has nothing to replace"),
+    ("strategy", {"strategy": "static"}, "node_group.strategy: is a choice of al2 and ubuntu"),
+    ("containerd.config", {"containerd": {"config": {"a": 1}}}, "use bottlerocket.settings.container-runtime"),
+    ("pause image", {"containerd": {"pause_image": "x"}}, "node_group.containerd.pause_image: has had no effect"),
+    ("raid10", {"local_storage": {"strategy": "raid10"}}, "node_group.local_storage.strategy: cannot be had"),
+    ("mount", {"local_storage": {"strategy": "mount"}}, "node_group.local_storage.strategy: cannot be had"),
+    (
+        "mount path",
+        {"local_storage": {"strategy": "raid0", "mount_path": "/mnt"}},
+        "node_group.local_storage.mount_path: cannot be chosen",
+    ),
+    ("http proxy only", {"proxy": {"http": "http://p:1"}}, "node_group.proxy.http: has no setting of its own"),
+    ("two proxies", {"proxy": {"http": "http://p:1", "https": "http://p:2"}}, "node_group.proxy.http: has no setting of its own"),
+    ("a label of the booting node", {"labels": {"a": "{instance_id}"}}, "node_group.labels.a: is only known on the node"),
+    ("another family's field", {"windows": {"persist": True}}, "node_group.windows: means nothing on bottlerocket"),
+    ("a field without a setting", config(serializeImagePulls=False), "node_group.kubelet.config.serializeImagePulls: has no setting"),
+    ("a field with another way", config(staticPodPath="/x"), "use bottlerocket.settings.kubernetes.static-pods"),
+    ("a part without a setting", config(logging={"format": "json"}), "node_group.kubelet.config.logging.format: has no setting"),
+    (
+        "an option that is not on or off",
+        config(cpuManagerPolicyOptions={"full-pcpus-only": "yes"}),
+        "cpuManagerPolicyOptions.full-pcpus-only: is not on or off",
+    ),
+    (
+        "a duration that kubelet reads and Bottlerocket does not",
+        config(imageMinimumGCAge="100us"),
+        "node_group.kubelet.config.imageMinimumGCAge: cannot be read",
+    ),
+    ("a signal that Bottlerocket lacks", config(evictionHard={"containerfs.available": "5%"}), "node_group.kubelet.config.evictionHard"),
+    (
+        "a flag without a setting",
+        {"kubelet": {"flags": {"sync-frequency": "1m"}}},
+        "node_group.kubelet.flags.sync-frequency: cannot be given",
+    ),
+    ("a flag with another way", {"kubelet": {"flags": {"resolv-conf": "/x"}}}, "use bottlerocket.settings.dns"),
+    (
+        "a flag and its field",
+        {"kubelet": {"config": {"podPidsLimit": 1}, "flags": {"pod-max-pids": 2}}},
+        "node_group.kubelet.flags.pod-max-pids: disagrees with node_group.kubelet.config.podPidsLimit, which says 1 (got 2)",
+    ),
+    ("a misspelt setting", br(kubernetes={"max-podz": 1}), 'did you mean "max-pods"?'),
+    ("a misspelt group", br(kubernets={"a": 1}), 'did you mean "kubernetes"?'),
+    (
+        "a wrong type",
+        br(kubernetes={"standalone-mode": "yes"}),
+        "node_group.bottlerocket.settings.kubernetes.standalone-mode: not a boolean",
+    ),
+    ("null", br(motd=None), "node_group.bottlerocket.settings.motd"),
+    (
+        "a field and its setting",
+        {"max_pods": 3, **br(kubernetes={"max-pods": 4})},
+        "node_group.bottlerocket.settings.kubernetes.max-pods: disagrees with node_group.max_pods, which says 3 (got 4)",
+    ),
+    (
+        "identity that disagrees",
+        br(kubernetes={"cluster-name": "other"}),
+        'node_group.bottlerocket.settings.kubernetes.cluster-name: disagrees with cluster.name, which says "demo" (got "other")',
+    ),
+    (
+        "a label and its setting",
+        {"labels": {"a": "1"}, **br(kubernetes={"node-labels": {"a": "2"}})},
+        "node-labels.a: disagrees with node_group.labels.a",
+    ),
+    (
+        "a taint with two values for one effect",
+        {"taints": TAINTS[:1], **br(kubernetes={"node-taints": {"k": ["w:NoSchedule"]}})},
+        "node-taints.k: disagrees with node_group.taints",
+    ),
+    (
+        "a label that kubelet refuses",
+        br(kubernetes={"node-labels": {"node-role.kubernetes.io/x": ""}}),
+        "kubelet refuses to start with this label",
+    ),
+    (
+        "settings outside of settings",
+        {"user_data": "[settings]\nmotd = 'x'\n[kubernetes]\nx = 1\n"},
+        "user_data[0].kubernetes: stands outside",
+    ),
+    ("no settings", {"user_data": "a = 1\n"}, "node_group.user_data[0].a: stands outside of settings"),
+    ("no TOML", {"user_data": "[settings\n"}, "node_group.user_data[0]: is no TOML"),
+    ("a script", {"user_data": "#!/bin/bash\nx\n"}, "node_group.user_data[0]: is shell user data, which Bottlerocket cannot read"),
+    ("an unknown setting there", {"user_data": "[settings]\nmotdd = 'x'\n"}, "node_group.user_data[0].settings.motdd: Bottlerocket"),
+    ("settings that are no table", {"user_data": "settings = 1\n"}, "node_group.user_data[0]: has no table settings"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), [pytest.param(*row[1:], id=row[0]) for row in REFUSED_ROWS])
+def test_refused(fields: dict[str, Any], message: str) -> None:
+    assert message in problems(**fields)
+
+
+MANAGED_REFUSED_ROWS = [
+    ({"bottlerocket": {"settings": {"kubernetes": {"cluster-name": "x"}}}}, "kubernetes.cluster-name: is written by EKS"),
+    ({"bottlerocket": {"settings": {"kubernetes": {"node-labels": {"a": "b"}}}}}, "write node_group.labels"),
+    ({"bottlerocket": {"settings": {"kubernetes": {"node-taints": {"a": ["b:NoExecute"]}}}}}, "write node_group.taints"),
+    ({"user_data": '[settings.kubernetes.node-labels]\na = "b"\n'}, "user_data[0].settings.kubernetes.node-labels.a: is written by EKS"),
+    ({"bottlerocket": {"settings": {"motd": "a'''\"\n"}}}, "EKS's merger of user data cannot read"),
+    ({"commands": {"pre": ["x"]}}, "node_group.commands.pre: cannot run"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), MANAGED_REFUSED_ROWS)
+def test_managed_refused(fields: dict[str, Any], message: str) -> None:
+    assert message in problems({}, mode="managed", **fields)
+
+
+def test_outposts_are_refused() -> None:
+    assert "cluster.outpost: bottlerocket nodes cannot join" in problems({**CLUSTER, "outpost": True, "id": "abc"})
+
+
+def test_all_problems_at_once() -> None:
+    found = problems(
+        {}, labels={"a": "{instance_id}"}, commands={"pre": ["x"]}, user_data="nonsense", **br(x=1), **config(syncFrequency="1m")
+    )
+    paths = {line.partition(": ")[0] for line in found.splitlines()}
+    assert paths >= {
+        "cluster.name",
+        "cluster.endpoint",
+        "cluster.certificate_authority",
+        "cluster.service_cidr",
+        "node_group.labels.a",
+        "node_group.commands.pre",
+        "node_group.user_data[0]",
+        "node_group.bottlerocket.settings.x",
+        "node_group.kubelet.config.syncFrequency",
+    }
+
+
+def test_secrets_are_not_repeated() -> None:
+    found = problems(
+        allow_secrets_in_user_data=True,
+        proxy={"https": "http://u:hunter2@p:1"},
+        **br(network={"https-proxy": "http://u:hunter3@p:1"}),
+    )
+    assert "network.https-proxy: disagrees with node_group.proxy.https" in found
+    assert "hunter" not in found
+
+
+def test_node_files() -> None:
+    (file,) = node_files(CLUSTER, {"family": "bottlerocket", "max_pods": 9})
+    assert (file["path"], file["mode"]) == ("/etc/nodebootstrap/settings.toml", "0600")
+    assert file["content"] == text(max_pods=9)
+
+
+def test_inputs_stay_as_they_are_and_order_does_not_matter() -> None:
+    fields = {
+        "family": "bottlerocket",
+        "labels": {"b": "1", "a": "2"},
+        "taints": TAINTS,
+        **br(motd="x", kubernetes={"max-pods": 3, "log-level": 1}),
+    }
+    cluster, group = copy.deepcopy(CLUSTER), copy.deepcopy(fields)
+    first = render(cluster, group).document
+    assert (cluster, group) == (CLUSTER, fields)
+    turned = {key: dict(reversed(value.items())) if isinstance(value, dict) else value for key, value in reversed(fields.items())}
+    assert render(dict(reversed(CLUSTER.items())), turned).document == first
