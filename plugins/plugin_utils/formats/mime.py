@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import quopri
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -157,7 +156,7 @@ def _raw(part: Part) -> bytes:
     if part.transfer_encoding == "quoted-printable":
         if _BROKEN_QUOTED_PRINTABLE.search(part.body):
             raise _Unwritable("is no quoted-printable text: an equals sign must be written =3D")
-        return quopri.decodestring(data)
+        return binascii.a2b_qp(data)
     if part.transfer_encoding != "base64":
         raise _Unwritable(f"has the transfer encoding {shown(part.transfer_encoding)}, which nodeadm or cloud-init cannot undo")
     try:

@@ -41,7 +41,7 @@ def powershell_problem(value: str) -> str | None:
 
 
 def _tag_problem(text: str) -> str | None:
-    if tag := _TAG.search(text):
+    if "<" in text and (tag := _TAG.search(text)):
         return f"holds the tag {tag[0].lower()}, at which EC2Launch cuts user data before PowerShell reads it"
     return None
 

@@ -49,7 +49,7 @@ def _go_header(lines: list[bytes]) -> dict[str, str]:
         raise GoError("initial line")
     last = None
     while lines:
-        line = lines.pop(0).rstrip(b"\r\n")
+        line = re.sub(rb"\r?\n\Z", b"", lines.pop(0))
         if not line:
             return found
         if line[:1] in (b" ", b"\t") and last:

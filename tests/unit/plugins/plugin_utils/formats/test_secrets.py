@@ -1,0 +1,113 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Secrets are found where their context says that they are some, and nowhere else; none of these was ever a real one."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.secrets import find_secrets
+
+# Put together here, so that no scanner takes this file for a leak.
+KEY = "wJalrXUtnFEMI" + "/K7MDENG/" + "bPxRfiCYEXAMPLEKEY"
+TOKEN = "abcdef" + ".0123456789abcdef"
+CODE = "A1b2C3d4" + "E5f6G7h8I9j0"
+AUTH = base64.b64encode(b"robot:hunter2hunter2").decode()
+SESSION = "IQoJb3JpZ2luX2VjE" + "A" * 80
+CA = base64.b64encode(b"-----BEGIN CERTIFICATE-----\n" + b"MIIC" * 200 + b"\n-----END CERTIFICATE-----\n").decode()
+
+FOUND = [
+    ("-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE\n", "a PEM private key"),
+    ("-----BEGIN " + "PRIVATE KEY-----\n", "a PEM private key"),
+    ("-----BEGIN OPENSSH " + "PRIVATE KEY-----\n", "a PEM private key"),
+    (f"export AWS_SECRET_ACCESS_KEY={KEY}\n", "an AWS secret access key"),
+    (f"aws_secret_access_key = {KEY}\n", "an AWS secret access key"),
+    (f'{{"SecretAccessKey": "{KEY}"}}', "an AWS secret access key"),
+    (f"secretKey: '{KEY}'\n", "an AWS secret access key"),
+    (f"AWS_SESSION_TOKEN='{SESSION}'\n", "an AWS session token"),
+    (f'"SessionToken": "{SESSION}"', "an AWS session token"),
+    (f"activationCode: {CODE}\n", "an SSM activation code"),
+    (f"amazon-ssm-agent -register -activation-code '{CODE}' -id x\n", "an SSM activation code"),
+    (f"bootstrap-token = '{TOKEN}'\n", "a Kubernetes bootstrap token"),
+    (f"kubeadm join --token {TOKEN} x\n", "a Kubernetes bootstrap token"),
+    (f"    token: {TOKEN}\n", "a Kubernetes bootstrap token"),
+    (f'{{"auths": {{"ghcr.io": {{"auth": "{AUTH}"}}}}}}', "a registry credential"),
+    (f"auth = '{AUTH}'\n", "a registry credential"),
+    ("identitytoken = 'eyJhbGciOi'\n", "a registry credential"),
+    ("password = 'hunter2'\n", "a password"),
+    ('"password": "hunter2"', "a password"),
+    ("password: hunter2\n", "a password"),
+    ("export HTTPS_PROXY=http://" + "user:hunter2@proxy:3128\n", "a credential in a proxy URL"),
+]
+
+
+@pytest.mark.parametrize(("text", "what"), FOUND)
+def test_a_secret_is_found_with_its_line(text, what):
+    assert find_secrets(text) == [(what, 1)]
+    assert find_secrets(f"#!/bin/bash\n\n{text}") == [(what, 3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"certificateAuthority: {CA}\n", id="CA"),
+        pytest.param("-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n", id="certificate"),
+        pytest.param("-----BEGIN PUBLIC KEY-----\n", id="public key"),
+        pytest.param("--node-labels=team=payments,app.kubernetes.io/name=token,x=" + "a" * 40, id="labels"),
+        pytest.param("image: x@sha256:" + "0123456789abcdef" * 4, id="digest"),
+        pytest.param("commit=" + "0123456789" * 4, id="a commit"),
+        pytest.param(f"something: {KEY}\n", id="40 characters of base64 alone"),
+        pytest.param("AWS_SECRET_ACCESS_KEY=$(aws secretsmanager get-secret-value)\n", id="looked up"),
+        pytest.param("AWS_SECRET_ACCESS_KEY=$KEY\n", id="variable"),
+        pytest.param("-activation-code $CODE\n-activation-code '{{ ssm_activation_code_from_vault }}'\n", id="activation code looked up"),
+        pytest.param(
+            'TOKEN=$(curl -X PUT http://169.254.169.254/latest/api/token -H "X-aws-ec2-metadata-token-ttl-seconds: 60")\n', id="IMDS"
+        ),
+        pytest.param("curl -H 'X-aws-ec2-metadata-token: $TOKEN'\n", id="IMDS header"),
+        pytest.param("name: worker.0123456789abcdef\n", id="a host name"),
+        pytest.param("HTTPS_PROXY=http://proxy.internal:3128\nNO_PROXY=169.254.169.254,.internal\n", id="proxy"),
+        pytest.param("HTTPS_PROXY=http://$USER:$PASSWORD@proxy:3128\n", id="proxy of variables"),
+        pytest.param("https://user@host/path:80\n", id="user only"),
+        pytest.param("git clone git@github.com:a/b\n", id="git"),
+        pytest.param(
+            "auth: webhook\nauthentication:\n  anonymous:\n    enabled: false\nauthorization: Webhook\n", id="kubelet authentication"
+        ),
+        pytest.param("password: $PASSWORD\npassword: null\npassword: ''\npasswordFile: /x\n", id="no password"),
+        pytest.param("#!/bin/bash\n# never put a password in here\npasswd -l root\n", id="prose"),
+        pytest.param("authentication-token-webhook=true\n--authentication-token-webhook\n", id="flag"),
+        pytest.param("secretKeyRef: {name: x, key: y}\n", id="reference"),
+        pytest.param("env:\n  token_url: https://x/y\n", id="URL of tokens"),
+    ],
+)
+def test_ordinary_text_holds_none(text):
+    assert find_secrets(text) == []
+
+
+def test_the_secret_is_never_repeated():
+    for text, _ in FOUND:
+        assert not any(word in str(find_secrets(text)) for word in (KEY, TOKEN, CODE, AUTH, SESSION, "hunter2"))
+
+
+def test_everything_is_found_in_the_order_of_its_lines():
+    text = "".join(f"{part}\n" for part, _ in FOUND)
+    lines = [line for _, line in find_secrets(text)]
+    assert lines == sorted(lines)
+    assert {what for what, _ in find_secrets(text)} == {what for _, what in FOUND}
+
+
+@given(st.text(st.characters()))
+def test_nothing_raises(text):
+    for what, line in find_secrets(text):
+        assert 1 <= line <= text.count("\n") + 1
+        assert what
+
+
+@pytest.mark.parametrize("piece", ["secret ", "token: ", "https://a:", "auth=", "a" * 10, "-----BEGIN ", "A ", "\"'", "-----BEGIN A "])
+def test_long_hostile_text_is_searched_once_not_again_and_again(piece):
+    # Quadratic patterns would need minutes for this.
+    assert find_secrets(piece * (1_000_000 // len(piece))) == []
