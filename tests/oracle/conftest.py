@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "docker"))
 
-from nodelab import Al2Node, CloudInitNode, Node, UbuntuNode  # noqa: E402 - found through the line above
+from nodelab import Al2Node, CloudInitNode, Node, UbuntuNode, engine
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
@@ -22,7 +22,20 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 def _serve(kind: type[AnyNode], suite: str = "bookworm") -> Iterator[AnyNode]:
     with kind.start(suite=suite) as node:
         node.baseline()
-        yield node  # type: ignore[misc]
+        yield node
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _progress(request: pytest.FixtureRequest) -> None:
+    """Let the progress lines of image builds through pytest's capture."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+
+    def say(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            print(f"\n{line}", file=sys.stderr, flush=True)
+
+    if capture is not None:
+        engine.speaker.append(say)
 
 
 @pytest.fixture(scope="session")

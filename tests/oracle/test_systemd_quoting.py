@@ -11,8 +11,9 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import systemd
 from nodelab import CloudInitNode, Node
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import systemd
 
 pytestmark = pytest.mark.docker
 
@@ -34,7 +35,8 @@ HOSTILE = [
     "\\", "\\\\", "\\n", "\\t", "\\x41", "\\u0041", "\\101", "\\s", "end\\", "\\ ", "\\'", '\\"', "\\$", "\\%b", "a\\b\\", "C:\\new",
     ";", "; rm -rf /", "a;b", "&&", "|", "#", "# c", ";c", "a#b", "=", "==", "a=b=c", "=x", "KEY=value other=1",
     "-", "--", "--x=y", "@", "!", "!!", "+", ":", "-a", "*", "?", "[a-z]", "{a,b}", "~", "!x", "<x>", "(", ")",
-    "\t", "a\tb", "\ta", "a\t", "é", "日本語", "\U0001f600", "e\u0301", "\u00a0", "\u2028", "\u2029", "\u0085", "\u200b", "\ufeff", "\u202e",
+    "\t", "a\tb", "\ta", "a\t",
+    "é", "日本語", "\U0001f600", "e\u0301", "\u00a0", "\u2028", "\u2029", "\u0085", "\u200b", "\ufeff", "\u202e",
     "\ufffd", "\ufffe", "\uffff", "\ufdd0", "\U0001fffe", "\U0010ffff", "\x80", "\x9f", "\x7f", "\x01", "\x1b[31m", "\x0b", "\x0c",
     "eks.amazonaws.com/nodegroup=a,b=c", "k=v:NoSchedule", "memory.available<5%", '{"a": "b c"}', "[a, 'b']", "https://x/?a=%20&b=$c",
     "a" * 4000, "%" * 50, "\\" * 51, "'" * 7 + '"' * 7,
@@ -149,8 +151,8 @@ def test_a_specifier_never_becomes_what_it_stands_for(node: CloudInitNode) -> No
     boot = node.read("/proc/sys/kernel/random/boot_id").decode().strip().replace("-", "")
     naive = recorded(node, service("Environment=V=%b", f"ExecStart=/usr/bin/python3 {RECORDER} %b"))
     assert naive["argv"] == [boot] and naive["environment"]["V"] == boot  # type: ignore[index]
-    unit = service(f"Environment={systemd.environment_assignment('V', '%b')}", f"ExecStart=/usr/bin/python3 {RECORDER} {systemd.exec_word('%b')}")
-    quoted = recorded(node, unit)
+    word, assignment = systemd.exec_word("%b"), systemd.environment_assignment("V", "%b")
+    quoted = recorded(node, service(f"Environment={assignment}", f"ExecStart=/usr/bin/python3 {RECORDER} {word}"))
     assert quoted["argv"] == ["%b"] and quoted["environment"]["V"] == "%b"  # type: ignore[index]
 
 

@@ -22,14 +22,16 @@ Rendered scripts run nowhere else. Write a test like this (fixtures come from te
         with boot(Al2023Node, user_data) as (node, result): # a fresh machine, cloud-init as part of the boot
             phases = node.records("nodeadm")                # argv, user_data, drop_ins, cloud_init_done, monotonic
 
-Fixtures: `al2_node`, `ubuntu_node`, `cloud_init` (bookworm) and `cloud_init_new` (trixie's cloud-init); one container each for the whole
-session, put back to its baseline before every test, so a test finds nothing of another. `run(al2_node, user_data)` from this package runs real
-cloud-init on an Amazon Linux 2 node: MIME to kubelet in one go. Several cases inside one test: call `node.reset()` between them.
+Fixtures: `al2_node`, `ubuntu_node`, `cloud_init` (bookworm) and `cloud_init_new` (trixie's cloud-init); one container each for the
+whole session, put back to its baseline before every test, so a test finds nothing of another. `run(al2_node, user_data)` from this
+package runs real cloud-init on an Amazon Linux 2 node: MIME to kubelet in one go. Several cases inside one test: call `node.reset()`
+between them.
 
-Node              start(suite=, files={path: content | (content, mode)}, cloud_init=) · exec(argv, input) → CompletedProcess[bytes] · read · write ·
-                  exists · stat · journal(unit) · property(unit, name) · starts(unit) (systemd's own count) · records(program) ·
-                  imds_requests() · baseline · reset · stop · wait_boot
-Al2Node           + run_user_data · bootstrap_calls · bootstrap_environments · kubelet_starts · kubelet_records · kubelet_config · extra_args
+Node              start(suite=, files={path: content | (content, mode)}, cloud_init=) · exec(argv, input) → CompletedProcess[bytes] ·
+                  read · write · exists · stat · journal(unit) · property(unit, name) · starts(unit) (systemd's own count) ·
+                  records(program) · imds_requests() · baseline · reset · stop · wait_boot
+Al2Node           + run_user_data · bootstrap_calls · bootstrap_environments · kubelet_starts · kubelet_records · kubelet_config ·
+                  extra_args
 UbuntuNode        the same, + snap_calls · snap_settings
 Al2023Node        nodeadm-boot-hook → nodeadm-config → cloud-init → nodeadm-run, with a nodeadm that only records
 CloudInitNode     run(user_data, meta_data, vendor_data) → CloudInitResult
@@ -55,8 +57,8 @@ from .families import Al2Node, Al2023Node, BootstrapNode, UbuntuNode
 from .node import Node
 
 __all__ = [
-    "Al2023Node",
     "Al2Node",
+    "Al2023Node",
     "BootstrapNode",
     "CloudInitNode",
     "CloudInitResult",

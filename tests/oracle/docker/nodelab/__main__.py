@@ -14,7 +14,7 @@ from pathlib import Path
 # Run by path, a package is not one yet.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from nodelab import engine, images  # noqa: E402 - after the path is right
+from nodelab import engine, images
 
 
 def main(verb: str = "", *suites: str) -> None:

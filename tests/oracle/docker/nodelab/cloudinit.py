@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 
 from .engine import HarnessError
 from .families import CLOUD_INIT_ENVIRONMENT, SCRIPTS
-from .node import File, Node
+from .node import AnyNode, File, Node
 
 SEED = "/var/lib/cloud/seed/nocloud"
 STAGES = (("init", "--local"), ("init",), ("modules", "--mode=config"), ("modules", "--mode=final"))
@@ -24,8 +23,6 @@ _SCRIPT = re.compile(rf"Running command \['{SCRIPTS}/([^']+)'\]")
 _WARNING = re.compile(r"\[(?:WARNING|ERROR|CRITICAL)\]: (.*)")
 # The container has no SSH server: cloud-init says so in every run, whatever the user data.
 _NO_SSH = re.compile(r"Failed generating key type|SSH service 'ssh' is not installed")
-
-AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def boot(
         # Its exit status says 2 for warnings from version 23.4 on: not a verdict.
         node.exec(["cloud-init", "status", "--wait"], timeout=300)
         node.exec(["systemctl", "is-system-running", "--wait"], timeout=300)
-        yield node, result(node)  # type: ignore[misc]
+        yield node, result(node)
     finally:
         node.stop()
 

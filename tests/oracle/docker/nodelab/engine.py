@@ -13,13 +13,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 #: Debian packages that the harness needs on the machine (the keyring matters on Ubuntu, where Debian's is not installed).
-PACKAGES = ("docker.io", "mmdebstrap", "debian-archive-keyring")
+PACKAGES = ("docker.io", "iptables", "mmdebstrap", "debian-archive-keyring")
 
 #: Every container and image of ours carries this label.
 LABEL = "nodebootstrap.eks.nodelab"
@@ -31,14 +32,20 @@ class HarnessError(RuntimeError):
     """The laboratory itself failed: no engine, no image, no boot. Never a verdict about the code under test."""
 
 
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+#: Where progress lines go. pytest captures the standard streams, so the fixtures put a way around that here.
+speaker: list[Callable[[str], None]] = [_print]
+
+
 def say(message: str) -> None:
-    """One progress line, on the real stderr so that pytest's capture does not hide a minute of silence."""
-    print(f"[nodelab] {message}", file=sys.__stderr__, flush=True)
+    """One progress line: a minute of silence looks like a hang."""
+    speaker[-1](f"[nodelab] {message}")
 
 
-def docker(
-    *arguments: str, input: bytes | None = None, check: bool = True, timeout: float = 120
-) -> subprocess.CompletedProcess[bytes]:
+def docker(*arguments: str, input: bytes | None = None, check: bool = True, timeout: float = 120) -> subprocess.CompletedProcess[bytes]:
     """Run the docker CLI; a failing call is a `HarnessError` that shows what docker said."""
     # The classic builder: BuildKit needs a plugin that Debian's package does not bring.
     environment = {**os.environ, "DOCKER_BUILDKIT": "0"}
@@ -72,7 +79,7 @@ def wait_for(what: str, condition: Callable[[], bool], seconds: float, interval:
 @contextmanager
 def machine_lock(name: str) -> Iterator[None]:
     """One process of this user at a time (several test runs may share a machine)."""
-    path = Path(f"/tmp/nodelab-{os.getuid()}-{name}.lock")
+    path = Path(tempfile.gettempdir(), f"nodelab-{os.getuid()}-{name}.lock")
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

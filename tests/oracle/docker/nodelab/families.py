@@ -48,7 +48,7 @@ class BootstrapNode(Node):
         return [dict(line.partition("=")[::2] for line in lines) for _, lines in self._bootstrap_runs()]
 
     def _bootstrap_runs(self) -> list[tuple[list[str], list[str]]]:
-        runs = []
+        runs: list[tuple[list[str], list[str]]] = []
         while True:
             try:
                 words = self.read(f"/run/recorded/bootstrap-{len(runs) + 1}.argv")
@@ -67,9 +67,8 @@ class BootstrapNode(Node):
             if len(records) == starts:
                 return records
             if time.monotonic() > limit:
-                raise HarnessError(
-                    f"systemd started {self.kubelet_unit} {starts} times, kubelet recorded {len(records)}:\n{self.journal(self.kubelet_unit)[-2000:]}"
-                )
+                what = f"systemd started {self.kubelet_unit} {starts} times, kubelet recorded {len(records)}"
+                raise HarnessError(f"{what}:\n{self.journal(self.kubelet_unit)[-2000:]}")
             time.sleep(0.02)
 
     def kubelet_starts(self) -> list[list[str]]:

@@ -15,7 +15,7 @@ import tarfile
 import threading
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from . import engine, images
 from .engine import HarnessError
@@ -23,6 +23,7 @@ from .engine import HarnessError
 #: Content alone, or content with a mode (default 0644).
 File = str | bytes | tuple[str | bytes, int]
 Output = subprocess.CompletedProcess[bytes]
+AnyNode = TypeVar("AnyNode", bound="Node")
 
 HOSTNAME = "ip-10-0-0-5.eu-central-1.compute.internal"
 
@@ -52,14 +53,15 @@ class Node:
 
     @classmethod
     def start(
-        cls, *, suite: str = "bookworm", files: Mapping[str, File] | None = None, cloud_init: bool = False, wait: bool = True
-    ) -> Node:
-        """Boot a container with `files` already in place ({path: content or (content, mode)}; not below /run or /tmp: those are empty then)."""
+        cls: type[AnyNode], *, suite: str = "bookworm", files: Mapping[str, File] | None = None, cloud_init: bool = False, wait: bool = True
+    ) -> AnyNode:
+        """Boot a container with `files` already in place: {path: content or (content, mode)}, not below /run or /tmp (empty then)."""
         tag = images.image(suite)
         engine.remove_stale()
         made = engine.docker(
             "create", "--label", f"{engine.LABEL}={engine.owner()}", "--hostname", HOSTNAME,
-            "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--security-opt", "seccomp=unconfined", "--cgroupns", "private",
+            "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cgroupns", "private",
+            "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
             "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
             "-e", f"NODELAB_FAMILY={cls.family}", "-e", f"NODELAB_CLOUD_INIT={int(cloud_init)}", tag,
         )  # fmt: skip
@@ -85,7 +87,7 @@ class Node:
         # Nothing of a test node is worth an orderly shutdown.
         engine.docker("rm", "-f", "-v", self.container, check=False)
 
-    def __enter__(self) -> Node:
+    def __enter__(self: AnyNode) -> AnyNode:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -230,7 +232,8 @@ class Node:
                 agent.kill()
                 agent.wait()
                 log = engine.docker("logs", "--tail", "20", self.container, check=False)
-                raise HarnessError(f"no answer from {self.container} ({request['op']}):\n{(log.stdout + log.stderr).decode(errors='replace')}")
+                said = (log.stdout + log.stderr).decode(errors="replace")
+                raise HarnessError(f"no answer from {self.container} ({request['op']}):\n{said}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise HarnessError(f"{request['op']} in {self.container}: {answer['error']}")

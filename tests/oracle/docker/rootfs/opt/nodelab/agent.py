@@ -17,8 +17,24 @@ import subprocess
 import sys
 
 #: Where user data and bootstrap scripts write. /run/systemd/system holds run-time units; generators write elsewhere.
-TREES = ("/etc", "/opt", "/usr/local", "/root", "/home", "/srv", "/mnt", "/run/systemd/system", "/run/systemd/resolved.conf.d",
-         "/var/lib/kubelet", "/var/lib/cloud", "/var/lib/nodelab", "/var/lib/containerd", "/var/log/pods", "/var/snap", "/tmp")
+TREES = (
+    "/etc",
+    "/opt",
+    "/usr/local",
+    "/root",
+    "/home",
+    "/srv",
+    "/mnt",
+    "/run/systemd/system",
+    "/run/systemd/resolved.conf.d",
+    "/var/lib/kubelet",
+    "/var/lib/cloud",
+    "/var/lib/nodelab",
+    "/var/lib/containerd",
+    "/var/log/pods",
+    "/var/snap",
+    "/tmp",
+)
 #: Docker mounts these over the image's: they can be neither replaced nor removed.
 KEPT = {"/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/etc/machine-id", "/etc/mtab"}
 GONE = ("/run/recorded", "/run/cloud-init", "/run/nodeadm")
@@ -30,8 +46,14 @@ def entry(path):
     """(kind, mode, uid, gid, size, mtime) of what lies at path: what can change without the content being read."""
     info = os.lstat(path)
     size = info.st_size if stat.S_ISREG(info.st_mode) else 0
-    return (stat.S_IFMT(info.st_mode), stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid, size,
-            info.st_mtime_ns if stat.S_ISREG(info.st_mode) else os.readlink(path) if stat.S_ISLNK(info.st_mode) else 0)
+    return (
+        stat.S_IFMT(info.st_mode),
+        stat.S_IMODE(info.st_mode),
+        info.st_uid,
+        info.st_gid,
+        size,
+        info.st_mtime_ns if stat.S_ISREG(info.st_mode) else os.readlink(path) if stat.S_ISLNK(info.st_mode) else 0,
+    )
 
 
 def walk():
@@ -103,8 +125,15 @@ def op_exec(request):
     if request["environment"] is not None:
         environment = {base64.b64decode(key): base64.b64decode(value) for key, value in request["environment"]}
     try:
-        child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 cwd=request["cwd"], env=environment, start_new_session=True)
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=request["cwd"],
+            env=environment,
+            start_new_session=True,
+        )
     except OSError as error:
         # What a shell says: 126 not executable, 127 not found.
         return {"code": 127 if isinstance(error, FileNotFoundError) else 126, "out": "", "err": encode(str(error).encode())}
@@ -157,7 +186,8 @@ def op_restore(request):
     if not STATE.entries:
         raise RuntimeError("restore without baseline")
     new = [path for path in walk() if path not in STATE.entries]
-    units = {os.path.basename(path) for path in new if path.startswith(("/etc/systemd/system/", "/run/systemd/system/")) and path.endswith(UNITS)}
+    folders = ("/etc/systemd/system/", "/run/systemd/system/")
+    units = {os.path.basename(path) for path in new if path.startswith(folders) and path.endswith(UNITS)}
     stop = [*request["stop"], *sorted(units)]
     if stop:
         # kill first: a unit of a hostile case may take its time to stop, and nothing of it is wanted.

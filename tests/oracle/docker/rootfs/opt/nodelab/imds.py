@@ -5,7 +5,8 @@
 
 Imitated: a token comes from PUT /latest/api/token with a lifetime header (1..21600 s, else 400); every other request needs it (else 401);
 unknown paths are 404. Every request is one JSON line in /run/nodelab/imds.jsonl: method, path, status.
-What it answers is overridden key by key with /etc/nodelab/imds.json ({"meta-data/instance-id": "i-…"}); user data is /etc/nodelab/user-data.
+What it answers is overridden key by key with /etc/nodelab/imds.json ({"meta-data/instance-id": "i-…"}).
+User data is /etc/nodelab/user-data; 404 where that does not exist, as for an instance without any.
 """
 
 import http.server
@@ -61,9 +62,11 @@ def facts():
     return known
 
 
+TOKENS = {}
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    tokens = {}
 
     def reply(self, status, body=b"", headers=()):
         self.send_response(status)
@@ -83,11 +86,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not (lifetime.isascii() and lifetime.isdigit() and 1 <= int(lifetime) <= 21600):
             return self.reply(400)
         token = secrets.token_urlsafe(40)
-        self.tokens[token] = time.monotonic() + int(lifetime)
+        TOKENS[token] = time.monotonic() + int(lifetime)
         return self.reply(200, token.encode(), [("X-aws-ec2-metadata-token-ttl-seconds", lifetime)])
 
     def do_GET(self):
-        if self.tokens.get(self.headers.get("X-aws-ec2-metadata-token", ""), 0) < time.monotonic():
+        if TOKENS.get(self.headers.get("X-aws-ec2-metadata-token", ""), 0) < time.monotonic():
             return self.reply(401)
         version, _, wanted = self.path.lstrip("/").partition("/")
         if version not in ("latest", "2021-03-23", "2018-09-24"):

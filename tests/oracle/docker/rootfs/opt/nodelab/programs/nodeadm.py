@@ -22,7 +22,8 @@ def user_data():
         ask = urllib.request.Request(IMDS + "api/token", method="PUT", headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"})
         with urllib.request.urlopen(ask, timeout=5) as answer:
             token = answer.read().decode()
-        with urllib.request.urlopen(urllib.request.Request(IMDS + "user-data", headers={"X-aws-ec2-metadata-token": token}), timeout=5) as answer:
+        ask = urllib.request.Request(IMDS + "user-data", headers={"X-aws-ec2-metadata-token": token})
+        with urllib.request.urlopen(ask, timeout=5) as answer:
             return answer.read().decode("utf-8", "surrogateescape")
     except OSError as error:
         return f"error: {error}"
