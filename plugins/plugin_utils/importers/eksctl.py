@@ -120,12 +120,13 @@ def _groups(prefix: str, tree: dict[str, Any], cluster_name: Any, problems: Prob
 
 
 def _unique_names(groups: list[Group], problems: Problems) -> None:
-    seen: dict[Any, str] = {}
+    seen: dict[str, str] = {}
     for group in groups:
         name = group.fields.get("name")
-        if name is not None and name in seen:
-            problems.add(f"{group.path}.name", f"is also the name of {seen[name]}", value=name, fix="rename one of the two")
-        seen.setdefault(name, group.path)
+        if isinstance(name, str):
+            first = seen.setdefault(name, group.path)
+            if first != group.path:
+                problems.add(f"{group.path}.name", f"is also the name of {first}", value=name, fix="rename one of the two")
 
 
 class _Facts:
