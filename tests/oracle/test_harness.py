@@ -204,6 +204,26 @@ def test_a_start_that_kubelet_did_not_see_is_not_hidden(al2_node: Al2Node) -> No
         al2_node.kubelet_records(seconds=0.2)
 
 
+def test_kubelet_is_healthy_where_a_test_says_so(al2_node: Al2Node) -> None:
+    ask_it = [
+        "curl",
+        "-s",
+        "--retry",
+        "20",
+        "--retry-connrefused",
+        "--retry-delay",
+        "0",
+        "--max-time",
+        "5",
+        "http://127.0.0.1:10248/healthz",
+    ]
+    al2_node.write({"/etc/nodelab/kubelet-healthy": ""})
+    bootstrap(al2_node, "c", *JOIN)
+    assert al2_node.exec(ask_it).stdout == b"ok"
+    al2_node.reset()
+    assert al2_node.exec(["curl", "-s", "http://127.0.0.1:10248/healthz"]).returncode == 7
+
+
 @pytest.mark.parametrize(
     ("pasted", "arrived"),
     [

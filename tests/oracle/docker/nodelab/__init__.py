@@ -36,10 +36,12 @@ UbuntuNode        the same, + snap_calls · snap_settings
 Al2023Node        nodeadm-boot-hook → nodeadm-config → cloud-init → nodeadm-run, with a nodeadm that only records
 CloudInitNode     run(user_data, meta_data, vendor_data) → CloudInitResult
 
-What the stand-ins imitate is told in their own files below rootfs/opt/nodelab: bootstrap.sh of both families, snap, kubelet, nodeadm, the
-metadata service (version 2 at 169.254.169.254; override its answers with /etc/nodelab/imds.json and /etc/nodelab/user-data, the number
-of CPUs with /etc/nodelab/vcpus). `setup-local-disks`, `mount-bpf-fs`, `aws-iam-authenticator`, `iptables` and `aws` record their calls;
-`aws` then fails, as on a node without credentials.
+What the stand-ins imitate is told in their own files below rootfs/opt/nodelab: bootstrap.sh of both families, snap, kubelet, nodeadm,
+the metadata service (version 2 at 169.254.169.254). `setup-local-disks`, `mount-bpf-fs`, `aws-iam-authenticator`, `iptables` and `aws`
+record their calls; `aws` then fails, as on a node without credentials. A test tunes them with files, which `reset` takes away again:
+/etc/nodelab/imds.json and /etc/nodelab/user-data (what the metadata service answers), /etc/nodelab/vcpus (the number of CPUs),
+/etc/nodelab/kubelet-healthy (kubelet answers on 127.0.0.1:10248/healthz). `extra_args` speaks of a node that bootstrap.sh set up; where
+user data writes kubelet's unit itself, look at `kubelet_starts`.
 
 What differs from the images and can therefore not be proven here: systemd is Debian's (252 and 257; Amazon Linux 2 has 219), bash is 5.2
 (Amazon Linux 2 has 4.2), there is no real kubelet, and cgroups have no controllers.

@@ -1,8 +1,12 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A kubelet that only remembers: its words, its environment and what the files it was given hold. Then it stays until stopped."""
+"""A kubelet that only remembers: its words, its environment and what the files it was given hold. Then it stays until stopped.
 
+Where /etc/nodelab/kubelet-healthy exists it also says ok at http://127.0.0.1:10248/healthz, as a kubelet that runs well does.
+"""
+
+import http.server
 import os
 import signal
 import sys
@@ -11,6 +15,14 @@ sys.path.insert(0, "/opt/nodelab")
 from recording import content, record
 
 FILES = ("--config", "--kubeconfig", "--bootstrap-kubeconfig", "--image-credential-provider-config")
+
+
+class Health(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        found = self.path == "/healthz"
+        self.send_response(200 if found else 404)
+        self.end_headers()
+        self.wfile.write(b"ok" if found else b"")
 
 
 def named(flag, words):
@@ -32,6 +44,8 @@ def main():
         if os.path.isdir(folder):
             paths += [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
     record("kubelet", argv=words, environment=dict(os.environ), files={path: content(path) for path in paths}, pid=os.getpid())
+    if os.path.exists("/etc/nodelab/kubelet-healthy"):
+        http.server.HTTPServer(("127.0.0.1", 10248), Health).serve_forever()
     while True:
         signal.pause()
 
