@@ -26,13 +26,10 @@ ORDER = (
     "aws_auth",
     "artifacts",
     "families",
-    "sinks",
     "importers",
+    "sinks",
 )
 """A module imports what stands left of it, or inside its own package."""
-
-APART = {("importers", "sinks")}
-"""Left of it, and still none of its business: importers read what others wrote, sinks write what we say."""
 
 BORDER = "border"
 """The one file that knows Ansible. It may import all of the library, and nothing in the library imports it."""
@@ -46,6 +43,9 @@ LAZY = {"tomlkit", "email"}
 
 READS_FILES = {"data.py"}
 """The one place that opens the data files lying beside the library."""
+
+TOUCHES_THE_WORLD = {"sinks/folder.py"}
+"""Sinks that write what was rendered; everything else of the library is pure."""
 
 WORLD = {
     "asyncio", "concurrent", "ctypes", "fcntl", "fileinput", "ftplib", "getpass", "glob", "grp", "http", "locale", "logging",
@@ -103,7 +103,7 @@ def import_problems(name: str, source: str, all_modules: set[tuple[str, ...]]) -
             found.append(f"{where}: nothing in the library knows the border to Ansible")
         elif target[0] not in ORDER:
             found.append(f"{where}: {target[0]} has no place in the order of layers")
-        elif target[0] != own[0] and (ORDER.index(target[0]) > ORDER.index(own[0]) or (own[0], target[0]) in APART):
+        elif target[0] != own[0] and ORDER.index(target[0]) > ORDER.index(own[0]):
             found.append(f"{where}: {target[0]} does not stand left of {own[0]}")
         elif _between_families(own, target):
             found.append(f"{where}: families never import each other; what they share belongs to artifacts")
@@ -122,6 +122,8 @@ def purity_problems(name: str, source: str) -> list[str]:
         return []
     tree = ast.parse(source)
     found: list[str] = []
+    if name in TOUCHES_THE_WORLD:
+        return found
     top_level = {id(node) for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))}
     for function in ast.walk(tree):
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or _is_typing_guard(function):

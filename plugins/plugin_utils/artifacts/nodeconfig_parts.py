@@ -140,7 +140,7 @@ def _containerd(ours: Mapping[str, Any], theirs: Mapping[str, Any], keep: _Prece
     other = toml.load(theirs["config"], "node_group.user_data", problems)
     kept = keep.tree(own, other, "spec.containerd.config")
     rest = keep.tree({key: value for key, value in ours.items() if key != "config"}, theirs, "spec.containerd")
-    return rest | ({"config": toml.dump(kept)} if kept else {})
+    return rest | ({"config": toml.dump(kept, "node_group.containerd.config")} if kept else {})
 
 
 def _kubelet(ours: Mapping[str, Any], theirs: Mapping[str, Any], spec: NodeSpec, keep: _Precedence) -> dict[str, Any]:

@@ -11,7 +11,17 @@ from typing import Any
 from ..errors import Problems
 from ..spec.model import NodeSpec
 
-ALWAYS_ALLOWED = ("name", "family", "mode", "strategy", "instance", "labels", "taints", "user_data_precedence", "allow_secrets_in_user_data")
+ALWAYS_ALLOWED = (
+    "name",
+    "family",
+    "mode",
+    "strategy",
+    "instance",
+    "labels",
+    "taints",
+    "user_data_precedence",
+    "allow_secrets_in_user_data",
+)
 """Fields that describe the group or steer rendering; no family refuses them as such."""
 
 _OWN_FIELDS = {"nodeadm": "al2023", "bottlerocket": "bottlerocket", "windows": "windows", "ubuntu": "ubuntu"}
@@ -36,9 +46,7 @@ def refuse_foreign_fields(spec: NodeSpec, problems: Problems) -> None:
     """Report fields that belong to another family."""
     for field, family in _OWN_FIELDS.items():
         if family != spec.family and given_at(spec, field) is not None:
-            problems.add(
-                f"node_group.{field}", f"means nothing on {spec.family}", fix=f"remove it, or set family: {family}"
-            )
+            problems.add(f"node_group.{field}", f"means nothing on {spec.family}", fix=f"remove it, or set family: {family}")
 
 
 def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: Problems) -> None:
@@ -55,7 +63,9 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
             )
     for key, value in spec.labels.items():
         if "{" in value:
-            problems.add(f'node_group.labels["{key}"]', "is resolved on the node, and EKS sets the labels of a managed node group", value=value)
+            problems.add(
+                f'node_group.labels["{key}"]', "is resolved on the node, and EKS sets the labels of a managed node group", value=value
+            )
 
 
 def _given_paths(given: Mapping[str, Any], permitted: Iterable[str]) -> Iterable[str]:

@@ -137,7 +137,7 @@ def _nodeadm(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
     path = "node_group.nodeadm.containerd.config"
     theirs = toml.load(containerd["config"], path, problems)
     both = merge_disjoint(spec.containerd.config, "node_group.containerd.config", theirs, path, problems)
-    return own | {"containerd": dict(containerd) | {"config": toml.dump(both)}}
+    return own | {"containerd": dict(containerd) | {"config": toml.dump(both, "node_group.containerd.config")}}
 
 
 def _cluster(spec: NodeSpec) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _kubelet(spec: NodeSpec) -> dict[str, Any]:
 def _containerd(spec: NodeSpec) -> dict[str, Any]:
     if not spec.containerd.config or "config" in _section(spec.nodeadm, "containerd"):
         return {}
-    return {"containerd": {"config": toml.dump(spec.containerd.config)}}
+    return {"containerd": {"config": toml.dump(spec.containerd.config, "node_group.containerd.config")}}
 
 
 def _instance(spec: NodeSpec) -> dict[str, Any]:

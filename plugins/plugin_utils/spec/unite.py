@@ -175,5 +175,11 @@ def unite_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
             other = joined(f"{GROUP}.kubelet.flags", name[2:])
             problems.add(joined(path, index), f"is also given in {other}", value=word, fix="give it in one place only")
         else:
-            added[name[2:]] = (*added.get(name[2:], ()), value)
+            added[name[2:]] = (*added.get(name[2:], ()), _unquoted(value))
     return flags | added
+
+
+def _unquoted(value: str) -> str:
+    """A value as kubelet gets it: the quotes around it are systemd's, which splits the line that nodeadm writes."""
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" and value[0] not in value[1:-1]
+    return value[1:-1] if quoted else value
