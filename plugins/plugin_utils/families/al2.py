@@ -45,6 +45,11 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     cloud_init.existing_parts(spec, problems)
     if spec.managed:
+        if spec.strategy == "static":
+            fix = "set mode: managed_custom_ami, or remove it"
+            problems.add(
+                "node_group.strategy", "static has no place where EKS's own part calls the image's script", value="static", fix=fix
+            )
         return
     kubelet_files.check_containerd_config(spec, problems)
     if spec.strategy == "static":

@@ -138,7 +138,7 @@ ROWS: dict[str, Row] = {
         ("--register-with-taints=special=true:NoSchedule", "cidr: 10.100.0.0/16"),
         managed=True,
     ),
-    "A23-6: custom AMI, IPv6": Row(
+    "A23-6: managed, custom AMI, IPv6": Row(
         AMI, (r"cidr: '?\"?fd40:6404:f93b::/108", r"fd40:6404:f93b::a\b"), managed=True, cluster={"service_cidr": "fd40:6404:f93b::/108"}
     ),
     "A23-7: max pods and taints": Row({"maxPodsPerNode": 11, "taints": TWO_TAINTS}, ("maxPods: 11", "one=1:NoSchedule,two=:NoExecute")),
@@ -313,6 +313,28 @@ def test_behaviour(row: Row) -> None:
     assert (text == "") == row.empty
     assert [one for one in row.has if not re.search(one, text)] == [], text
     assert [one for one in row.lacks if re.search(one, text)] == [], text
+
+
+FAMILY_OF = {
+    "AL2": "AmazonLinux2",
+    "MAL2": "AmazonLinux2",
+    "UB": "Ubuntu",
+    "MUB": "Ubuntu",
+    "A23": None,
+    "BR": "Bottlerocket",
+    "MBR": "Bottlerocket",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_tests_what_its_name_says(name: str) -> None:
+    """A table whose rows pass the wrong family tests less than it claims (W-42)."""
+    prefix = re.match(r"[A-Z]+[0-9]*", name)
+    assert prefix
+    family = FAMILY_OF.get(prefix[0], "Windows")
+    given = ROWS[name].fields.get("amiFamily")
+    assert given is None if family is None else given.startswith(family)
+    assert ROWS[name].managed == (name.startswith("M") or "managed" in name)
 
 
 @pytest.mark.parametrize(("fields", "managed"), REFUSED_TWICE.values(), ids=REFUSED_TWICE)
