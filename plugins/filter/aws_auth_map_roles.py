@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles as map_roles
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
 
 
 def aws_auth_map_roles(entries: Any) -> list[dict[str, Any]]:
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles as map_roles
+
     return call_filter("aws_auth_map_roles", map_roles, entries)
 
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers import eksctl
 
 
 def from_eksctl(config: Any, cluster: Any = None) -> dict[str, Any]:
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers import eksctl
+
     return call_filter("from_eksctl", eksctl.from_eksctl, config, cluster or {})
 
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import kube_reserved as reserved
 
 
 def kube_reserved(max_pods: Any, vcpus: Any) -> dict[str, str]:
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import kube_reserved as reserved
+
     return call_filter("kube_reserved", reserved, max_pods, vcpus)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import max_pods_of_type
 
 
 def max_pods(
@@ -19,6 +18,8 @@ def max_pods(
     ips_per_eni: int | None = None,
     vcpus: int | None = None,
 ) -> int:
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import max_pods_of_type
+
     numbers = {"max_enis": max_enis, "ips_per_eni": ips_per_eni, "vcpus": vcpus}
     return call_filter("max_pods", max_pods_of_type, instance_type, mode, custom_networking, reserved_enis, ceiling, **numbers)
 

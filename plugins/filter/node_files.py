@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_files as sink
 
 
 def node_files(node_group: Any, cluster: Any) -> list[dict[str, str]]:
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_files as sink
+
     return call_filter("node_files", sink.node_files, cluster, node_group)
 
 

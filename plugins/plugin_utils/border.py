@@ -37,7 +37,11 @@ def untagged(value: Any) -> Any:
 
 
 def call_filter(name: str, function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
-    """Call a function of the library for the filter C(name): plain data in, C(AnsibleFilterError) with every problem out."""
+    """Call a function of the library for the filter C(name): plain data in, C(AnsibleFilterError) with every problem out.
+
+    Filters import that function when they are called: Ansible reads every filter file of a collection when one is used, and
+    compiles what a collection imports anew in every run.
+    """
     try:
         plain = [untagged(arg) for arg in args], {key: untagged(value) for key, value in kwargs.items()}
     except RecursionError:
