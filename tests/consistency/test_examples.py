@@ -1,54 +1,75 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The examples that ansible-doc shows run as they stand, pasted into a playbook."""
+"""Every example is rendered: what a reader copies works."""
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
-# lookup plugins and AWS modules will need more than a localhost; these kinds run on the controller alone
-KINDS = ("filter", "test", "action")
-CASES = [(kind, stem) for kind in KINDS for stem in project.plugins(kind)]
+CLUSTERS = project.under("examples/clusters", ".yml")
+GROUPS = tuple(name for name in project.under("examples", ".yml") if name.count("/") == 1 and name != "examples/demo.yml")  # a playbook
+EKSCTL = project.under("examples/eksctl", ".yaml")
+
+# The eksctl files of this table say everything EKS does not already know, so nothing is left to render.
+NOTHING_TO_ADD = {"ng1-public-ssh", "ng-win-v1"}
 
 
-# What examples read from the folder they run in.
-CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAg==\n-----END CERTIFICATE-----\n"
+def variables(name: str) -> dict[str, Any]:
+    loaded = yaml.load(project.text(name))
+    assert isinstance(loaded, dict)
+    return loaded
 
 
-def as_playbook(examples: str) -> list[dict[str, Any]]:
-    """Tasks become one play on localhost; plays stay what they are."""
-    items = yaml.safe_load(examples)
-    plays = [item for item in items if "hosts" in item]
-    tasks = [item for item in items if "hosts" not in item]
-    return plays + ([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}] if tasks else [])
+def cluster_of(name: str) -> dict[str, Any]:
+    """The facts of the cluster that an eksctl file names."""
+    wanted = variables(name)["metadata"]["name"]
+    found: dict[str, Any] = variables(f"examples/clusters/{wanted}.yml")["eks_node_cluster"]
+    return found
 
 
-def run_playbook(plays: list[dict[str, Any]], folder: Path) -> str:
-    """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
-    (folder / "ca.pem").write_text(CERTIFICATE, encoding="utf-8")
-    playbook = folder / "examples.yml"
-    playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
-    command = ["ansible-playbook", "--inventory", "localhost,", str(playbook)]
-    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=120)
-    return "" if done.returncode == 0 else done.stdout + done.stderr
+@pytest.mark.parametrize("name", GROUPS)
+def test_an_example_renders(name: str) -> None:
+    given = variables(name)
+    assert set(given) == {"eks_node_cluster", "eks_node_groups"}
+    for group in given["eks_node_groups"]:
+        assert render(given["eks_node_cluster"], group).document.text
+        assert node_files(given["eks_node_cluster"], group)
 
 
-@pytest.mark.parametrize(("kind", "stem"), CASES, ids=[f"{kind}-{stem}" for kind, stem in CASES])
-def test_examples_run(kind: str, stem: str, tmp_path: Path) -> None:
-    plays = as_playbook(project.documentation(kind, stem).get("examples") or "")
-    assert plays
-    output = run_playbook(plays, tmp_path)
-    project.none_of([f"{kind} {stem}: {output}"] if output else [])
+@pytest.mark.parametrize("name", EKSCTL)
+def test_an_eksctl_file_is_imported_and_renders(name: str) -> None:
+    imported = from_eksctl(project.text(name), cluster_of(name))
+    assert imported["node_groups"]
+    for group in imported["node_groups"]:
+        found = render(imported["cluster"], group).document.text
+        assert (found == "") == (group["name"] in NOTHING_TO_ADD)
 
 
-def test_an_example_that_fails_is_seen(tmp_path: Path) -> None:
-    plays = as_playbook("- name: Wrong\n  ansible.builtin.debug:\n    msg: \"{{ 'x' | nodebootstrap.eks.cluster_dns_ips }}\"\n")
-    assert "cluster_dns_ips" in run_playbook(plays, tmp_path)
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_the_facts_of_a_cluster_are_complete(name: str) -> None:
+    given = variables(name)
+    assert set(given) == {"eks_node_cluster"}
+    assert name == f"examples/clusters/{given['eks_node_cluster']['name']}.yml"
+    assert render(given["eks_node_cluster"], {"family": "al2023"}).document.text
+
+
+def test_one_example_shows_every_family() -> None:
+    groups = variables("examples/five-families.yml")["eks_node_groups"]
+    assert [group["family"] for group in groups] == ["al2", "al2023", "ubuntu", "bottlerocket", "windows"]
+    assert all(group.get("mode", "self_managed") == "self_managed" for group in groups)
+
+
+@pytest.mark.parametrize("name", [*CLUSTERS, *GROUPS, *EKSCTL])
+def test_an_example_says_what_it_shows(name: str) -> None:
+    comment = project.text(name).splitlines()[4]
+    assert comment.startswith("# ")
+    assert comment.endswith(".")
