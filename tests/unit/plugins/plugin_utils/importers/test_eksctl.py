@@ -194,7 +194,7 @@ def test_the_caller_completes_the_file() -> None:
         ({"region": "us-east-1"}, "metadata.region: disagrees with cluster.region"),
         ({"kubernetes_version": "1.31"}, "metadata.version: disagrees with cluster.kubernetes_version"),
         ({"service_cidr": "10.0.0.0/16"}, "kubernetesNetworkConfig.serviceIPv4CIDR: disagrees with cluster.service_cidr"),
-        ({"endpont": "x"}, "cluster.endpont: is not a field"),
+        ({"endpointt": "x"}, "cluster.endpointt: is not a field"),
         ({"service_cidr": "10.0.0.1/16"}, "cluster.service_cidr: "),
     ],
 )

@@ -15,7 +15,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.impor
 # id → (managed, fields of the eksctl group, how the line of the problem begins, what else it says)
 REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
     "unknown-field": (False, {"maxPodPerNode": 3}, "nodeGroups[0].maxPodPerNode: is not a field", 'did you mean "maxPodsPerNode"?'),
-    "unknown-ssh-field": (True, {"ssh": {"alow": True}}, "managedNodeGroups[0].ssh.alow: is not a field", 'did you mean "allow"?'),
+    "unknown-ssh-field": (True, {"ssh": {"allowx": True}}, "managedNodeGroups[0].ssh.allowx: is not a field", 'did you mean "allow"?'),
     "unknown-bottlerocket-field": (
         False,
         {"amiFamily": "Bottlerocket", "bottlerocket": {"setting": {}}},
@@ -24,8 +24,8 @@ REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
     ),
     "unknown-taint-field": (
         False,
-        {"taints": [{"key": "a", "effect": "NoExecute", "valeu": ""}]},
-        "nodeGroups[0].taints[0].valeu",
+        {"taints": [{"key": "a", "effect": "NoExecute", "valuex": ""}]},
+        "nodeGroups[0].taints[0].valuex",
         "value",
     ),
     "kubelet-of-managed": (True, {"kubeletExtraConfig": {}}, "managedNodeGroups[0].kubeletExtraConfig: does not exist", "kubelet.config"),
