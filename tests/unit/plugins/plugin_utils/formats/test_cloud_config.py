@@ -16,7 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import c
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@given(st.dictionaries(TEXT, st.one_of(TEXT, st.integers(), st.lists(st.one_of(TEXT, st.lists(TEXT))))))
+@given(st.dictionaries(TEXT, st.one_of(TEXT, st.integers(-(2**63), 2**63 - 1), st.lists(st.one_of(TEXT, st.lists(TEXT))))))
 def test_cloud_init_reads_what_is_written(document):
     text = cloud_config.dump(document)
     assert text.startswith("#cloud-config\n")
