@@ -8,23 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..errors import Problems
-from ..formats import mime
+from ..formats import cloud_config, mime
 from ..formats.user_data_kind import classify
 from ..spec.model import NodeSpec
 from .model import Fragment, UserData
 
 SHELL = "text/x-shellscript"
+CLOUD_CONFIG = "text/cloud-config"
 NODE_CONFIG = "application/node.eks.aws"
 
 _CONTENT_TYPES = {
     "shell": SHELL,
-    "cloud-config": "text/cloud-config",
+    "cloud-config": CLOUD_CONFIG,
     "boothook": "text/cloud-boothook",
     "include": "text/x-include-url",
     "jinja": "text/jinja2",
     "nodeconfig": NODE_CONFIG,
 }
 """What cloud-init (22.4 and later) and nodeadm make of a document that stands alone, by its kind."""
+
+_MERGE_HEADERS = ("merge-type", "x-merge-type")
+"""Headers by which a part tells cloud-init how to merge it."""
 
 PRE_FAILED = "/run/nodebootstrap/pre-failed"
 """Exists when a command of C(commands.pre) failed: the node must not join then."""
@@ -47,11 +51,22 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
                 allowed="a script that begins with #!, #cloud-config, a NodeConfig, or a MIME document of them",
                 fix="begin a script with #!/bin/bash" if kind == "unknown" else f"remove it: {spec.family} cannot read it",
             )
-    for part in parts:
-        if part.media_type == NODE_CONFIG and spec.family != "al2023":
-            message = f"holds a NodeConfig, which nothing on {spec.family} reads"
-            problems.add("node_group.user_data", message, fix="set family: al2023, or remove it")
+    if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in parts):
+        message = f"holds a NodeConfig, which nothing on {spec.family} reads"
+        problems.add("node_group.user_data", message, fix="set family: al2023, or remove it")
+    _check_cloud_configs(parts, problems)
     return tuple(parts)
+
+
+def _check_cloud_configs(parts: Iterable[mime.Part], problems: Problems) -> None:
+    """Report cloud-config parts of which a later one silently replaces what an earlier one says."""
+    documents = []
+    for index, part in enumerate(parts):
+        if part.media_type == CLOUD_CONFIG and not any(name.lower() in _MERGE_HEADERS for name, _ in part.headers):
+            path = f"node_group.user_data, part {index}"
+            documents.append((path, cloud_config.load(mime.decoded(part, path, problems), path, problems)))
+    if len(documents) > 1:
+        cloud_config.conflicts(documents, problems)
 
 
 _KIND_NAMES = {"toml": "Bottlerocket settings in TOML", "powershell": "PowerShell for Windows"}

@@ -252,6 +252,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "is also given in node_group.kubelet.flags.v",
     ),
     ("TOML for Bottlerocket", {"user_data": "[settings.kubernetes]\nmax-pods = 1\n"}, "is Bottlerocket settings in TOML"),
+    (
+        "a cloud-config that replaces another one's runcmd",
+        {"user_data": ["#cloud-config\nruncmd: [[ls]]\n", "#cloud-config\nruncmd: [[pwd]]\n"]},
+        "runcmd",
+    ),
     ("text nobody runs", {"user_data": "echo hi\n"}, "is nothing that cloud-init would run"),
 ]
 
