@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..formats import systemd, toml
+from ..formats import systemd
 from ..spec.model import Proxy
 from .cloud_init import with_newline
 from .model import File
@@ -22,6 +22,10 @@ _REGISTRY_HOSTS = {"docker.io": "https://registry-1.docker.io"}
 
 def registry_mirrors(mirrors: Mapping[str, tuple[str, ...]], folder: str = "/etc/containerd/certs.d") -> Iterable[File]:
     """One C(hosts.toml) a registry. containerd asks the mirrors in the order they are written, then the registry itself."""
+    if not mirrors:
+        return
+    from ..formats import toml
+
     for host, urls in mirrors.items():
         server = _REGISTRY_HOSTS.get(host, f"https://{host}")
         lines = [] if host == "_default" else [f"server = {toml.quote(server)}\n"]

@@ -9,10 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import Problems, joined, shown
-from ..formats import toml
 from ..formats.mime import Part, decoded
 from ..kubernetes import taints_flag
-from ..nodeconfig import merge, read, schema
 from ..spec.model import NodeSpec, Taint
 from .cloud_init import NODE_CONFIG
 
@@ -41,6 +39,8 @@ def flag_word(name: str, value: str) -> str:
 
 def check_document(text: str, path: str, problems: Problems) -> dict[str, Any]:
     """A NodeConfig document, refused where nodeadm would refuse it, drop something or misread it; empty when refused."""
+    from ..nodeconfig import read, schema
+
     try:
         document = read.document(text)
     except read.NodeConfigError as error:
@@ -68,7 +68,11 @@ def configs(parts: Iterable[Part], problems: Problems) -> list[dict[str, Any]]:
 
 def merged(documents: list[dict[str, Any]]) -> dict[str, Any]:
     """One NodeConfig that says what all of them say, merged as nodeadm merges."""
-    return dict(merge.merge(documents)) if len(documents) > 1 else documents[0]
+    if len(documents) == 1:
+        return documents[0]
+    from ..nodeconfig import merge
+
+    return dict(merge.merge(documents))
 
 
 def reconcile(ours: dict[str, Any], existing: list[dict[str, Any]], spec: NodeSpec, problems: Problems) -> dict[str, Any]:
@@ -136,6 +140,8 @@ def _identity(ours: Mapping[str, Any], theirs: Any, choice: str | None) -> dict[
 def _containerd(ours: Mapping[str, Any], theirs: Mapping[str, Any], keep: _Precedence, problems: Problems) -> Any:
     if not isinstance(ours.get("config"), str) or not isinstance(theirs.get("config"), str):
         return keep.tree(ours, theirs, "spec.containerd")
+    from ..formats import toml
+
     own = toml.load(ours["config"], "node_group.containerd.config", problems)
     other = toml.load(theirs["config"], "node_group.user_data", problems)
     kept = keep.tree(own, other, "spec.containerd.config")

@@ -12,10 +12,9 @@ from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
 from ..artifacts.model import File, UserData
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems, SpecError
-from ..formats import shell, toml, yaml
+from ..formats import shell, yaml
 from ..formats.mime import Part
 from ..kubernetes import node_labels_flag, taints_flag
-from ..nodeconfig import schema
 from ..spec.model import NodeSpec
 from ..spec.unite import merge_disjoint
 
@@ -59,7 +58,10 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     if spec.max_pods is not None and "maxPodsExpression" in _section(spec.nodeadm, "kubelet"):
         problems.add("node_group.nodeadm.kubelet.maxPodsExpression", "disagrees with node_group.max_pods", fix="give one of the two")
     own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
-    schema.spec_problems(own, "node_group.nodeadm", problems, spec.cluster.kubernetes_version)
+    if own:
+        from ..nodeconfig import schema
+
+        schema.spec_problems(own, "node_group.nodeadm", problems, spec.cluster.kubernetes_version)
     for name, values in spec.kubelet_flags.items():
         for value in values:
             reason = nodeconfig_parts.flag_value_problem(value)
@@ -134,6 +136,8 @@ def _nodeadm(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
     containerd = _section(own, "containerd")
     if not spec.containerd.config or not isinstance(containerd.get("config"), str):
         return own
+    from ..formats import toml
+
     path = "node_group.nodeadm.containerd.config"
     theirs = toml.load(containerd["config"], path, problems)
     both = merge_disjoint(spec.containerd.config, "node_group.containerd.config", theirs, path, problems)
@@ -169,6 +173,8 @@ def _kubelet(spec: NodeSpec) -> dict[str, Any]:
 def _containerd(spec: NodeSpec) -> dict[str, Any]:
     if not spec.containerd.config or "config" in _section(spec.nodeadm, "containerd"):
         return {}
+    from ..formats import toml
+
     return {"containerd": {"config": toml.dump(spec.containerd.config, "node_group.containerd.config")}}
 
 

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any
 
-from .yaml_reader import MAX_DEPTH
+from .yaml import MAX_DEPTH
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

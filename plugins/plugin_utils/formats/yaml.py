@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from .yaml_reader import MAX_DEPTH, YamlError, load, load_all
-
-__all__ = ["MAX_DEPTH", "YamlError", "dump", "load", "load_all"]
+MAX_DEPTH = 100
+"""Levels of nesting that are read and written; no configuration needs a third of it, and the stack allows it."""
 
 # Words, paths, URLs, base64, command-line flags, CIDRs: what neither YAML 1.1 nor 1.2 can take for anything else.
 # A colon inside is no mapping as long as it does not end the word.
@@ -37,6 +36,33 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0
 
 # Readers look at most 1024 characters ahead for the colon of a key; longer keys are written with a question mark.
 _LONGEST_SIMPLE_KEY = 1000
+
+
+class YamlError(ValueError):
+    """What is wrong with a YAML text, or with a value that should become one. C(line) and C(column) start at 1."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        self.message, self.line, self.column = message, line, column
+        super().__init__(message if line is None else f"line {line}, column {column}: {message}")
+
+
+def load(text: str, *, strict: bool = True) -> Any:
+    """The first document of C(text) as plain data: dict with string keys, list, str, int, float, bool, None.
+
+    strict: refuse keys that stand twice, and keys before a merge key that replaces them; otherwise the later wins, as
+    in nodeadm. An empty text is None. Raises C(YamlError).
+    """
+    # Most user data is only written; the reader is loaded when there is something to read.
+    from . import yaml_reader
+
+    return yaml_reader.load(text, strict=strict)
+
+
+def load_all(text: str, *, strict: bool = True) -> list[Any]:
+    """Every document of C(text), each as C(load) reads it. Raises C(YamlError)."""
+    from . import yaml_reader
+
+    return yaml_reader.load_all(text, strict=strict)
 
 
 def dump(value: Any) -> str:

@@ -18,24 +18,14 @@ from yaml import events
 from yaml.error import MarkedYAMLError, YAMLError
 from yaml.reader import ReaderError
 
+from .yaml import MAX_DEPTH, YamlError
 from .yaml_events import Events
 from .yaml_scalars import ScalarError, json_number, key_text, resolve
-
-MAX_DEPTH = 100
-"""Levels of nesting that are read and written; no configuration needs a third of it, and the stack allows it."""
 
 _MAX_ALIASED = 100_000
 """Values that aliases may add to one document: beyond it the document is a bomb."""
 
 _MERGE_TAG = "tag:yaml.org,2002:merge"
-
-
-class YamlError(ValueError):
-    """What is wrong with a YAML text, or with a value that should become one. C(line) and C(column) start at 1."""
-
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
-        self.message, self.line, self.column = message, line, column
-        super().__init__(message if line is None else f"line {line}, column {column}: {message}")
 
 
 @dataclass
@@ -54,18 +44,14 @@ class _Node:
 
 
 def load(text: str, *, strict: bool = True) -> Any:
-    """The first document of C(text) as plain data: dict with string keys, list, str, int, float, bool, None.
-
-    strict: refuse keys that stand twice, and keys before a merge key that replaces them; otherwise the later wins, as
-    in nodeadm. An empty text is None. Raises C(YamlError).
-    """
+    """See C(.yaml.load)."""
     for value in _documents(text, strict):
         return value
     return None
 
 
 def load_all(text: str, *, strict: bool = True) -> list[Any]:
-    """Every document of C(text), each as C(load) reads it. Raises C(YamlError)."""
+    """See C(.yaml.load_all)."""
     return list(_documents(text, strict))
 
 
