@@ -15,9 +15,9 @@ import os
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 TOP = Path(__file__).resolve().parents[1]
 REPORTS = TOP / ".cache" / "reports"
