@@ -134,7 +134,18 @@ def test_bottlerocket_settings_come_back(group: dict[str, Any]) -> None:
     assert found.get("boot", {}).get("kernel-parameters", {}) == given_settings["boot"]["kernel-parameters"]
     mirrors = {row["registry"]: row["endpoint"] for row in found.get("container-registry", {}).get("mirrors", [])}
     assert mirrors == {"*" if host == "_default" else host: urls for host, urls in group["containerd"]["registry_mirrors"].items()}
-    assert readable_by_eks(text)
+    assert all(re.fullmatch(r"\[\[?[A-Za-z0-9_.-]+\]\]?", line) for line in text.split("\n") if line.startswith("["))
+
+
+@settings.get_profile("family")
+@given(bottlerocket_groups())
+def test_managed_settings_are_what_the_merger_of_eks_reads(group: dict[str, Any]) -> None:
+    text = rendered({**group, "mode": "managed"})
+    if text is not None:
+        found = tomllib.loads(text)["settings"]
+        assert not found.get("kubernetes", {}).keys() & {"api-server", "cluster-certificate", "cluster-name", "node-labels", "node-taints"}
+        assert found["motd"] == group["bottlerocket"]["settings"]["motd"]
+        assert readable_by_eks(text)
 
 
 @settings.get_profile("family")
