@@ -1,0 +1,54 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The examples that ansible-doc shows run as they stand, pasted into a playbook."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.nodebootstrap.eks.tests.consistency import project
+
+# lookup plugins and AWS modules will need more than a localhost; these kinds run on the controller alone
+KINDS = ("filter", "test", "action")
+CASES = [(kind, stem) for kind in KINDS for stem in project.plugins(kind)]
+
+
+# What examples read from the folder they run in.
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAg==\n-----END CERTIFICATE-----\n"
+
+
+def as_playbook(examples: str) -> list[dict[str, Any]]:
+    """Tasks become one play on localhost; plays stay what they are."""
+    items = yaml.safe_load(examples)
+    plays = [item for item in items if "hosts" in item]
+    tasks = [item for item in items if "hosts" not in item]
+    return plays + ([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}] if tasks else [])
+
+
+def run_playbook(plays: list[dict[str, Any]], folder: Path) -> str:
+    """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
+    (folder / "ca.pem").write_text(CERTIFICATE, encoding="utf-8")
+    playbook = folder / "examples.yml"
+    playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
+    command = ["ansible-playbook", "--inventory", "localhost,", str(playbook)]
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=120)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("kind", "stem"), CASES, ids=[f"{kind}-{stem}" for kind, stem in CASES])
+def test_examples_run(kind: str, stem: str, tmp_path: Path) -> None:
+    plays = as_playbook(project.documentation(kind, stem).get("examples") or "")
+    assert plays
+    output = run_playbook(plays, tmp_path)
+    project.none_of([f"{kind} {stem}: {output}"] if output else [])
+
+
+def test_an_example_that_fails_is_seen(tmp_path: Path) -> None:
+    plays = as_playbook("- name: Wrong\n  ansible.builtin.debug:\n    msg: \"{{ 'x' | nodebootstrap.eks.cluster_dns_ips }}\"\n")
+    assert "cluster_dns_ips" in run_playbook(plays, tmp_path)

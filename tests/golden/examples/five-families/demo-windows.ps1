@@ -1,0 +1,7 @@
+<powershell>
+[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\Amazon\EKS\Start-EKSBootstrap.ps1"
+$ErrorActionPreference = 'Stop'
+Set-TimeZone -Id UTC
+$ErrorActionPreference = 'Continue'
+& $EKSBootstrapScriptFile -EKSClusterName 'demo' -APIServerEndpoint 'https://1234567890ABCDEF1234567890ABCDEF.gr7.eu-west-1.eks.amazonaws.com' -Base64ClusterCA 'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJnRENDQVNXZ0F3SUJBZ0lVV1V4NDFNdEk4eXdTNTk1QUUzNS9mSjRlUXZnd0NnWUlLb1pJemowRUF3SXcKRlRFVE1CRUdBMVVFQXd3S2EzVmlaWEp1WlhSbGN6QWVGdzB5TmpFeE1qRXhNVEkyTURWYUZ3MHpOakV4TVRneApNVEkyTURWYU1CVXhFekFSQmdOVkJBTU1DbXQxWW1WeWJtVjBaWE13V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPClBRTUJCd05DQUFUS2kyZTV4bUZqdkcrclZlUkp0QStieFNybUdEQzcxbVdPRnNJMEQ1Uk5DR1U1NE54anlhUFUKcG5GaEFzeSs4R2lvSXV6NnVhbkt2cys0L0N1MlFXdTlvMU13VVRBZEJnTlZIUTRFRmdRVWhURWNMWXZGSDFLTQpPSFAzU2M5ZnAvVENkM3N3SHdZRFZSMGpCQmd3Rm9BVWhURWNMWXZGSDFLTU9IUDNTYzlmcC9UQ2Qzc3dEd1lEClZSMFRBUUgvQkFVd0F3RUIvekFLQmdncWhrak9QUVFEQWdOSkFEQkdBaUVBM0dTT1BrV3BpbEtSTy95OHlVelMKc0NCNXp6aWZ5YUE0YlBWM1laK0tKdkVDSVFERDVBZWRkOThRUlBTVm1oU3k2Y1A0ZnQxTFFIRVd4aTk3WThWUgpNRnhpb1E9PQotLS0tLUVORCBDRVJUSUZJQ0FURS0tLS0tCg==' -ServiceCIDR '10.100.0.0/16' -DNSClusterIP '10.100.0.10' -KubeletExtraArgs '--node-labels=role=legacy --register-with-taints=os=windows:NoSchedule --max-pods=14 --kube-reserved="cpu=80m,memory=409Mi,ephemeral-storage=1Gi"' 3>&1 4>&1 5>&1 6>&1
+</powershell>

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes tests/golden/examples anew: what every example renders to. Review the difference before you commit it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[1]
+GOLDEN = TOP / "tests" / "golden" / "examples"
+
+
+def rendered() -> dict[str, str]:
+    """Path below tests/golden/examples → text: the user data and the node files of every group of every example."""
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import batch
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+
+    def load(path: Path) -> dict:
+        return yaml.load(path.read_text(encoding="utf-8"))
+
+    found: dict[str, str] = {}
+    sources = [(path.stem, load(path)) for path in sorted((TOP / "examples").glob("*.yml")) if path.name != "demo.yml"]
+    cases = [(name, given["eks_node_cluster"], given["eks_node_groups"]) for name, given in sources]
+    for path in sorted((TOP / "examples" / "eksctl").glob("*.yaml")):
+        facts = TOP / "examples" / "clusters" / f"{load(path)['metadata']['name']}.yml"
+        imported = from_eksctl(path.read_text(encoding="utf-8"), load(facts)["eks_node_cluster"])
+        cases.append((f"eksctl-{path.stem}", imported["cluster"], imported["node_groups"]))
+    for name, cluster, groups in cases:
+        for group, output in zip(groups, batch.render_groups(cluster, groups), strict=True):
+            found[f"{name}/{output.file_name or output.group + '.empty'}"] = output.rendered.document.text
+            for file in node_files(cluster, group):
+                flat = file["path"].strip("/").replace(":", "").replace("\\", "/")
+                heading = f"# {file['path']} {file['mode']} {file['owner']}:{file['group']}\n"
+                found[f"{name}/{output.group}.files/{flat}"] = heading + file["content"]
+    return found
+
+
+def main() -> None:
+    sys.path.insert(0, str(TOP / ".cache"))
+    if GOLDEN.exists():
+        shutil.rmtree(GOLDEN)
+    for name, text in rendered().items():
+        path = GOLDEN / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+
+
+if __name__ == "__main__":
+    main()
