@@ -11,7 +11,7 @@ from typing import Any
 from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
 from ..artifacts.model import File, UserData
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_unless_managed_can
-from ..errors import Problems, SpecError
+from ..errors import Problems, SpecError, joined
 from ..formats import shell, yaml
 from ..formats.mime import Part
 from ..kubernetes import node_labels_flag, taints_flag
@@ -40,8 +40,9 @@ _MANAGED_CAN = (
 
 _STORAGE = {"raid0": "RAID0", "raid10": "RAID10", "mount": "Mount"}
 
-_PRE_FAILED = "systemctl mask --runtime nodeadm-run.service"
-"""nodeadm-run starts kubelet after cloud-init; masked, the node stays out of the cluster until it boots again."""
+_PRE_FAILED = "systemctl disable --now nodeadm-run.service"
+"""nodeadm-run starts kubelet after cloud-init. This takes its waiting start back and keeps the node out at later boots, too;
+a mask would not, as the image has the unit in /etc (amazon-eks-ami, July 2026)."""
 
 _BOOT_LABELS = "/etc/eks/nodeadm.d/60-nodebootstrap-labels.yaml"
 _DOCUMENT = "/etc/eks/nodeadm.d/50-nodebootstrap.yaml"
@@ -66,7 +67,8 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         for value in values:
             reason = nodeconfig_parts.flag_value_problem(value)
             if reason:
-                problems.add(f"node_group.kubelet.flags.{name}", reason, value=value)
+                fix = "give a value without it, or the kubelet.config field of the same meaning"
+                problems.add(joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
     parts = cloud_init.existing_parts(spec, problems)
     if spec.override is not None:
         nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
@@ -158,7 +160,9 @@ def _cluster(spec: NodeSpec) -> dict[str, Any]:
 
 
 def _kubelet(spec: NodeSpec) -> dict[str, Any]:
-    config = spec.kubelet_document("maxPods") if spec.managed else spec.kubelet_document("maxPods", "clusterDNS")
+    # EKS's part of a managed group brings the cluster's name servers; only a group's own ones have to be said.
+    own = ("maxPods", "clusterDNS") if spec.dns_of_group or not spec.managed else ("maxPods",)
+    config = spec.kubelet_document(*own)
     flags = []
     labels, _ = boot_labels.split_labels(spec.labels)
     if labels and not spec.managed:

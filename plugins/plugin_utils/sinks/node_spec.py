@@ -70,7 +70,7 @@ def _node_group(spec: NodeSpec) -> dict[str, Any]:
         "reserved": reserved,
         "kubelet": _filled(
             {
-                "config": spec.kubelet_document() | ({"clusterDNS": list(spec.dns_ips)} if _own_dns(spec) else {}),
+                "config": spec.kubelet_document() | ({"clusterDNS": list(spec.dns_ips)} if spec.dns_of_group else {}),
                 "flags": {name: values[0] if len(values) == 1 else list(values) for name, values in spec.kubelet_flags.items()},
             }
         ),
@@ -96,12 +96,6 @@ def _node_group(spec: NodeSpec) -> dict[str, Any]:
     if not config:
         group["kubelet"].pop("config", None)
     return dict(sorted(_filled(group).items()))
-
-
-def _own_dns(spec: NodeSpec) -> bool:
-    """Whether the group has name servers of its own, beside those of the cluster."""
-    own = spec.given.get("kubelet", {}).get("config", {})
-    return "clusterDNS" in own and not spec.cluster.dns_ips
 
 
 def _filled(values: dict[str, Any]) -> dict[str, Any]:

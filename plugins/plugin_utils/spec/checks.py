@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..errors import Problems, joined
+from ..errors import Problem, Problems, joined
 from ..formats.secrets import find_secrets
+from ..formats.user_data_kind import classify
 from ..kubernetes import kubelet_config_problems, kubelet_flag_problems, kubelet_label_problem, label_key_problem, label_value_problem
 from ..versions import family_version_problem
 from .model import NodeSpec
@@ -44,7 +46,8 @@ def check(spec: NodeSpec, problems: Problems, unchecked: list[str]) -> None:
 
 
 def _required(spec: NodeSpec, problems: Problems) -> None:
-    if spec.managed:
+    # Whoever gave no mapping reads that, and not what else is missing in it.
+    if spec.managed or any(problem.path == "cluster" for problem in problems):
         return
     cluster = spec.cluster
     needed: dict[str, object] = {"name": cluster.name, "endpoint": cluster.endpoint, "certificate_authority": cluster.certificate_authority}
@@ -111,7 +114,8 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
         for key, field in _CONFIG_FIELDS.items():
             if key in config:
                 problems.add(joined(path, key), f"has a field of its own, {field}", fix=f"write node_group.{field}")
-        fields = {key: value for key, value in config.items() if key not in (*_DOCUMENT_HEAD, *_CONFIG_FIELDS)}
+        said = (*_DOCUMENT_HEAD, *_CONFIG_FIELDS)
+        fields = {key: value for key, value in config.items() if key not in said and not problems.touches(joined(path, key))}
         kubelet_config_problems(fields, version, path, problems)
     for name in spec.kubelet_flags:
         path = joined("node_group.kubelet.flags", name)
@@ -149,7 +153,10 @@ def _versions(spec: NodeSpec, problems: Problems, unchecked: list[str]) -> None:
     found = family_version_problem(spec.family, release, version)
     if found:
         reason, fix = found
-        problems.add("node_group.family", reason, value=spec.family, fix=fix)
+        field = {"windows": "version", "ubuntu": "release"}.get(spec.family, "")
+        given = field in spec.given.get(spec.family, {})
+        path = f"node_group.{spec.family}.{field}" if given else "node_group.family"
+        problems.add(path, reason, value=release if given else spec.given.get("family"), fix=fix)
 
 
 def _proxy(spec: NodeSpec, problems: Problems) -> None:
@@ -157,22 +164,35 @@ def _proxy(spec: NodeSpec, problems: Problems) -> None:
         problems.add("node_group.proxy", "names no proxy", fix="give http, https or both")
 
 
+_SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set allow_secrets_in_user_data: true"
+
+
 def _secrets(spec: NodeSpec, problems: Problems) -> None:
-    for path, text in _texts(spec.given, "node_group"):
+    found = list(_texts(spec.given, "node_group"))
+    for index, text in enumerate(spec.user_data):
+        found.extend((f"node_group.user_data[{index}]", piece) for piece in _pieces(text))
+    for path, text in found:
         for what, line in find_secrets(text):
             where = f" in line {line}" if "\n" in text else ""
-            problems.add(
-                path,
-                f"looks like it holds {what}{where}, and user data can be read by everything on the node",
-                fix="let the node fetch it (SSM parameter, Secrets Manager), or set allow_secrets_in_user_data: true",
-            )
-    for index, text in enumerate(spec.user_data):
-        for what, line in find_secrets(text):
-            problems.add(
-                f"node_group.user_data[{index}]",
-                f"looks like it holds {what} in line {line}, and user data can be read by everything on the node",
-                fix="let the node fetch it (SSM parameter, Secrets Manager), or set allow_secrets_in_user_data: true",
-            )
+            problems.add(path, f"looks like it holds {what}{where}, and every process on the node can read user data", fix=_SECRET_FIX)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text of user data, and what its MIME parts say once their encoding is undone. What is wrong with them is reported elsewhere."""
+    yield text
+    if classify(text) == "mime":
+        from ..formats import mime
+
+        ignored = Problems()
+        for part in mime.read(text, "user_data", ignored):
+            if part.transfer_encoding:
+                yield mime.decoded(part, "user_data", ignored)
+
+
+def shows_secret(problem: Problem) -> bool:
+    """Whether the value that a problem would repeat looks like a secret, alone or beside the name it stands under."""
+    key = re.findall(r"[A-Za-z0-9_-]+", problem.path)[-1:]
+    return any(find_secrets(text) for _, text in _texts(problem.value, problem.path, *key))
 
 
 def _texts(tree: Any, path: str, key: str | None = None) -> Iterator[tuple[str, str]]:

@@ -104,6 +104,8 @@ class NodeSpec:
     """The final number; None leaves it to the image."""
     dns_ips: tuple[str, ...] = ()
     """What pods get as name servers: the user's addresses, else host 10 of the service CIDR."""
+    dns_of_group: bool = False
+    """Whether the node group itself gives the name servers."""
     kube_reserved: Mapping[str, str] = field(default_factory=dict)
     system_reserved: Mapping[str, str] = field(default_factory=dict)
     kubelet_config: Mapping[str, Any] = field(default_factory=dict)

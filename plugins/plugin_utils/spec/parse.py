@@ -46,7 +46,11 @@ def _expand_alias(group: dict[str, Any], problems: Problems) -> None:
     family, implied = FAMILY_ALIASES[alias]
     group["family"] = family
     for field, values in implied.items():
-        group[field] = unite.merge_disjoint(values, f"node_group.family ({alias})", group.get(field, {}), f"node_group.{field}", problems)
+        own = group.get(field, {})
+        group[field] = values | own
+        for name in values.keys() & own.keys():
+            if own[name] != values[name]:
+                unite.report_twice(f"node_group.{field}.{name}", own[name], f"node_group.family ({alias})", values[name], problems)
 
 
 def _cluster(facts: dict[str, Any]) -> Cluster:
@@ -67,14 +71,16 @@ def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any
     unchecked: list[str] = []
     mode = group.get("mode", "self_managed")
     pods_field, pods_path = unite.unite_max_pods(group, group.get("max_pods"), problems)
-    dns = unite.unite_dns_ips(group, list(cluster.dns_ips) or None, problems)
+    dns, dns_of_group = unite.unite_dns_ips(group, list(cluster.dns_ips) or None, problems)
     shape = compute.Shape.of(group.get("instance", {}), problems)
     max_pods = compute.max_pods(pods_field, pods_path, family, shape, problems)
     reserved = group.get("reserved", {})
     # static replaces the image's script, which would have computed the reservations.
     own_kube = reserved.get("kube", "auto" if strategy == "static" else None)
     automatic, kube = unite.unite_reserved(group, unite.KUBE_RESERVED, own_kube, "node_group.reserved.kube", problems)
-    _, system = unite.unite_reserved(group, unite.SYSTEM_RESERVED, reserved.get("system"), "node_group.reserved.system", problems)
+    computed, system = unite.unite_reserved(group, unite.SYSTEM_RESERVED, reserved.get("system"), "node_group.reserved.system", problems)
+    if computed:
+        problems.add("node_group.reserved.system", "auto exists for reserved.kube only", fix="give quantities such as 100m or 100Mi")
     if automatic:
         kube = compute.automatic_reserved(max_pods, shape, problems, implied="kube" not in reserved) | kube
     elif not kube and max_pods is not None:
@@ -92,6 +98,7 @@ def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any
         taints=tuple(Taint(t["key"], t.get("value", ""), t["effect"]) for t in group.get("taints", []) if "key" in t and "effect" in t),
         max_pods=max_pods,
         dns_ips=tuple(dns) if dns else _computed_dns(cluster, problems),
+        dns_of_group=dns_of_group,
         kube_reserved=compute.in_order(kube),
         system_reserved=compute.in_order(system),
         kubelet_config=unite.unite_kubelet_config(group, problems),

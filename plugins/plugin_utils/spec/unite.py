@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import Problems, joined, shown
+from ..formats.secrets import find_secrets
 from .fields import RESERVABLE, quantity
 from .plain import INVALID
 from .schema import integer, list_of
@@ -70,8 +71,11 @@ def merge_disjoint(
 
 
 def report_twice(path: str, value: Any, other_path: str, other: Any, problems: Problems) -> None:
-    """Report that two places give different values."""
-    problems.add(path, f"disagrees with {other_path}, which says {shown(other)}", value=value, fix="give it in one place only")
+    """Report that two places give different values, which stay unsaid where one of them may be a secret."""
+    key = path.rpartition(".")[2]
+    secret = any(find_secrets(f"{key} = {one}") for one in (value, other) if isinstance(one, str))
+    says, got = ("", {}) if secret else (f", which says {shown(other)}", {"value": value})
+    problems.add(path, f"disagrees with {other_path}{says}", fix="give it in one place only", **got)
 
 
 def unite_scalar(tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, kind: Any, problems: Problems) -> tuple[Any, str]:
@@ -97,10 +101,11 @@ def unite_max_pods(tree: dict[str, Any], own: Any, problems: Problems) -> tuple[
     return unite_scalar(tree, MAX_PODS, own, f"{GROUP}.max_pods", integer(1, 65535), problems)
 
 
-def unite_dns_ips(tree: dict[str, Any], own: list[str] | None, problems: Problems) -> list[str] | None:
-    """The name servers the user gave, or None."""
-    found: list[str] | None = unite_scalar(tree, DNS_IPS, own, "cluster.dns_ips", list_of(_address, single=True, filled=True), problems)[0]
-    return found
+def unite_dns_ips(tree: dict[str, Any], own: list[str] | None, problems: Problems) -> tuple[list[str] | None, bool]:
+    """The name servers the user gave, or None, and whether the node group gives them and not the cluster."""
+    kind = list_of(_address, single=True, filled=True)
+    found, origin = unite_scalar(tree, DNS_IPS, own, "cluster.dns_ips", kind, problems)
+    return found, origin != "cluster.dns_ips"
 
 
 def _address(value: Any, path: str, problems: Problems) -> Any:
@@ -170,7 +175,7 @@ def unite_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
         if not isinstance(word, str) or not equals or not name.startswith("--") or not name[2:]:
             problems.add(joined(path, index), "is not one flag with its value", value=word, allowed="--name=value")
         elif not value.isprintable():
-            problems.add(joined(path, index), "contains a line break or another control character", value=word)
+            problems.add(joined(path, index), "contains a line break or another control character", value=word, allowed="--name=value")
         elif name[2:] in flags:
             other = joined(f"{GROUP}.kubelet.flags", name[2:])
             problems.add(joined(path, index), f"is also given in {other}", value=word, fix="give it in one place only")

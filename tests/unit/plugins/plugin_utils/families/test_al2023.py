@@ -222,6 +222,11 @@ def test_managed_adds_only_what_eks_does_not_know() -> None:
     assert node_spec({}, group(**managed))["left_to_eks"] == {"labels": {"a": "b"}, "taints": [{"key": "k", "effect": "NoSchedule"}]}
 
 
+def test_managed_keeps_the_name_servers_of_the_group() -> None:
+    document = text(CLUSTER, mode="managed", kubelet={"config": {"clusterDNS": ["169.254.20.10"]}})
+    assert yaml.load(parts(document)[0][1])["spec"] == {"kubelet": {"config": {"clusterDNS": ["169.254.20.10"]}}}
+
+
 def test_custom_ami_renders_like_self_managed() -> None:
     assert text(mode="managed_custom_ami", labels={"a": "b"}) == text(labels={"a": "b"})
 
