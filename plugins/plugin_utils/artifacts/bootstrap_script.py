@@ -32,7 +32,6 @@ _PAUSE = re.compile(
     r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.[a-z0-9.]+/eks/pause:(?P<version>[0-9A-Za-z_][0-9A-Za-z_.-]{0,127})"
 )
 _IMAGE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:/@-]*")
-_HOST = re.compile(r"_default|[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za-z])?(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
@@ -78,21 +77,15 @@ def check_flags(spec: NodeSpec, word_problem: Callable[[str], str | None], probl
         for value in values:
             reason = word_problem(f"--{name}={value}")
             if reason:
-                problems.add(joined("node_group.kubelet.flags", name), reason, value=value)
+                fix = "give a value without it, or the kubelet.config field of the same meaning"
+                problems.add(joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
 
 
 def check_containerd(spec: NodeSpec, problems: Problems) -> None:
-    """Report registry hosts that are no hosts, and a pause image that is no image."""
-    for host in spec.containerd.registry_mirrors:
-        if not _HOST.fullmatch(host):
-            problems.add(
-                joined("node_group.containerd.registry_mirrors", host),
-                "is no registry",
-                allowed="a host such as docker.io, host:port, or _default",
-            )
+    """Report a pause image that is none, and fields that mean nothing beside Docker."""
     image = spec.containerd.pause_image
     if image is not None and not _IMAGE.fullmatch(image):
-        problems.add("node_group.containerd.pause_image", "is no image reference", value=image, allowed="HOST/PATH:TAG")
+        problems.add("node_group.containerd.pause_image", "is not an image reference", value=image, allowed="HOST/PATH:TAG")
     version = spec.cluster.kubernetes_version
     for field in ("config", "registry_mirrors"):
         if version is not None and version < (1, 24) and given_at(spec, f"containerd.{field}") is not None:
@@ -127,11 +120,12 @@ def _drop_in_problem(version: tuple[int, int] | None, alpha_switch: bool) -> str
 
 
 def _configuration_paths(spec: NodeSpec) -> list[str]:
-    reserved = given_at(spec, "reserved") is not None and (spec.kube_reserved or spec.system_reserved)
-    return [
-        *(["node_group.kubelet.config"] if given_at(spec, "kubelet.config") and spec.kubelet_document() else []),
-        *(["node_group.reserved"] if reserved else []),
-    ]
+    """Where the user gave what goes into the file."""
+    config = given_at(spec, "kubelet.config") or {}
+    paths = ["node_group.kubelet.config"] if any(key not in ("maxPods", "clusterDNS") for key in config) else []
+    if given_at(spec, "reserved") is not None and (spec.kube_reserved or spec.system_reserved):
+        paths.append("node_group.reserved")
+    return paths
 
 
 def _check_pause_image(spec: NodeSpec, image: str, problems: Problems) -> None:

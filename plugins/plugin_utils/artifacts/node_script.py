@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ..errors import Problems
+from ..errors import Problems, joined
 from ..formats import mime, shell
 from ..spec.model import NodeSpec
 from . import cloud_init, linux_files
@@ -20,7 +20,20 @@ CALLING_SCRIPT = "/etc/nodebootstrap/bootstrap.sh"
 _HEAD = "#!/bin/bash\nset -eo pipefail\n"
 _PRE_GUARD = f"install -D /dev/null {cloud_init.PRE_FAILED}"
 _UNITS = "/etc/systemd/system/"
+_CALL = re.compile(r"^[ \t]*(?:(?:sudo|exec|bash|sh)[ \t]+(?:-\S+[ \t]+)*)*/etc/eks/bootstrap\.sh(?![^\s;&|])", re.MULTILINE)
 _FILE_NAME = re.compile(r'filename="?([^";]+)', re.IGNORECASE)
+
+
+def check(spec: NodeSpec, problems: Problems) -> None:
+    """Report what cannot be read in the user's own user data, and scripts there that would start kubelet a second time."""
+    parts = [part for part in cloud_init.existing_parts(spec, problems) if part.media_type == cloud_init.SHELL]
+    scripts = [("node_group.user_data", mime.decoded(part, "node_group.user_data", Problems())) for part in parts]
+    scripts += [(joined("node_group.commands.pre", index), command) for index, command in enumerate(spec.commands_pre)]
+    for path, text in scripts:
+        if _CALL.search(text) and not problems.touches(path):
+            problems.add(
+                path, "calls /etc/eks/bootstrap.sh, and this node is started already", fix="remove the call, or make it the override"
+            )
 
 
 def common_files(spec: NodeSpec, kubelet_unit: str, proxied_units: Iterable[str]) -> tuple[File, ...]:

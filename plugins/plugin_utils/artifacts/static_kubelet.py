@@ -263,6 +263,7 @@ def facts_script(spec: NodeSpec) -> str:
 _FACTS_HEAD = r"""#!/bin/sh
 # Asks the instance metadata service (IMDSv2) who this node is.
 set -eu
+export LC_ALL=C
 imds=http://169.254.169.254/latest
 ask() { exec curl -sf -m 5 --retry 9 --retry-connrefused --retry-max-time 60 "$@"; }
 tell() { ask -H "X-aws-ec2-metadata-token: $token" "$imds/$1"; }

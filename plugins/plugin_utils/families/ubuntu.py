@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 
-from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
+from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData
 from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
@@ -76,7 +76,7 @@ _IMAGE = bootstrap_script.Image(
 def check(spec: NodeSpec, problems: Problems) -> None:
     """Report what Ubuntu cannot express with this strategy."""
     refuse_foreign_fields(spec, problems)
-    cloud_init.existing_parts(spec, problems)
+    node_script.check(spec, problems)
     if spec.managed:
         problems.add(
             "node_group.mode",
