@@ -106,6 +106,6 @@ def _arn_problem(match: re.Match[str]) -> tuple[str | None, str | None]:
 _FIELDS = {"role_arn": _role_arn, "family": choice(*FAMILIES, aliases={alias: alias for alias in FAMILY_ALIASES})}
 _ENTRY = record(
     _FIELDS,
-    required=_FIELDS,
+    required={"role_arn": "the ARN of an IAM role", "family": ", ".join(FAMILIES)},
     unknown={"rolearn": "write role_arn", "username": "remove it: it is the same for every node", "groups": "remove it: family decides"},
 )

@@ -124,7 +124,7 @@ def _check(value: Any, node: _Node | str, path: str, problems: Problems, version
 
 def _check_table(value: Any, node: _Node, path: str, problems: Problems, version: _Version) -> None:
     if not isinstance(value, Mapping):
-        problems.add(path, "not a table", value=value, allowed="a mapping")
+        problems.add(path, "is not a table", value=value, allowed="a mapping")
         return
     known, items, keys = node.get("settings", {}), node.get("items"), node.get("keys")
     for key, item in value.items():
@@ -139,10 +139,11 @@ def _check_table(value: Any, node: _Node, path: str, problems: Problems, version
                 where,
                 "Bottlerocket does not know this setting and would not boot",
                 allowed=", ".join(names) if len(names) <= 12 else None,
-                nearest=nearest(key, names),
+                nearest=(guess := nearest(key, names)),
+                fix=f"rename it to {guess}" if guess else "leave it out",
             )
         elif isinstance(keys, str) and not _TEXTS[keys][0](key):
-            problems.add(where, "not a name that can stand here", value=key, allowed=_TEXTS[keys][1])
+            problems.add(where, "is not a name that can stand here", value=key, allowed=_TEXTS[keys][1])
         else:
             _check(item, items, where, problems, version)
     for name in node.get("required", ()):
@@ -152,7 +153,7 @@ def _check_table(value: Any, node: _Node, path: str, problems: Problems, version
 
 def _check_list(value: Any, items: _Node | str, path: str, problems: Problems, version: _Version) -> None:
     if not isinstance(value, (list, tuple)):
-        problems.add(path, "not a list", value=value, allowed="a list")
+        problems.add(path, "is not a list", value=value, allowed="a list")
         return
     for index, item in enumerate(value):
         _check(item, items, joined(path, index), problems, version)
@@ -164,10 +165,10 @@ def _check_text(value: Any, node: _Node, path: str, problems: Problems) -> None:
     # What may be a secret is not repeated in a message.
     shown = {} if node.get("secret") or node["type"].startswith("base64") else {"value": value}
     if not isinstance(value, str):
-        problems.add(path, "not text", allowed=", ".join(enum) if enum else allowed, fix="quote it", **shown)
+        problems.add(path, "is not text", allowed=", ".join(enum) if enum else allowed, fix="quote it", **shown)
     elif enum is not None and value not in enum:
         quoted = ", ".join(one or '""' for one in enum)
-        problems.add(path, "not a value that Bottlerocket knows", allowed=quoted, nearest=nearest(value, enum), **shown)
+        problems.add(path, "is not a value that Bottlerocket knows", allowed=quoted, nearest=nearest(value, enum), **shown)
     elif enum is None and not fits(value):
         problems.add(path, "cannot be read", allowed=allowed, **shown)
 
@@ -178,13 +179,13 @@ def _is_number(value: Any) -> bool:
 
 def _check_bool(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     if not isinstance(value, bool):
-        problems.add(path, "not a boolean", value=value, allowed="true or false, unquoted")
+        problems.add(path, "is not a boolean", value=value, allowed="true or false, unquoted")
 
 
 def _check_int(value: Any, node: _Node, path: str, problems: Problems) -> None:
     least, most = node["minimum"], node["maximum"]
     if not _is_number(value) or not least <= value <= most:
-        problems.add(path, "not a number that can stand here", value=value, allowed=f"a whole number from {least} to {most}, unquoted")
+        problems.add(path, "is not a number that can stand here", value=value, allowed=f"a whole number from {least} to {most}, unquoted")
 
 
 def _check_int_or_text(value: Any, node: _Node, path: str, problems: Problems) -> None:
@@ -203,20 +204,20 @@ def _check_bytes(value: Any, _node: _Node, path: str, problems: Problems) -> Non
 
 def _check_limit(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     if value != "unlimited" and not (_is_number(value) and -1 <= value < 2**63):
-        problems.add(path, "not a limit", value=value, allowed='a whole number, or -1 or "unlimited" for none')
+        problems.add(path, "is not a limit", value=value, allowed='a whole number, or -1 or "unlimited" for none')
 
 
 def _check_command(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     words = value if isinstance(value, (list, tuple)) else ()
     if not words or not all(isinstance(word, str) and word.isprintable() for word in words) or words[0] != "apiclient":
-        problems.add(path, "not a call of apiclient", value=value, allowed='a list of words, the first of which is "apiclient"')
+        problems.add(path, "is not a call of apiclient", value=value, allowed='a list of words, the first of which is "apiclient"')
 
 
 def _check_host_entry(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     pair = value if isinstance(value, (list, tuple)) and len(value) == 2 else (None, None)
     names = pair[1] if isinstance(pair[1], (list, tuple)) else (None,)
     if ip_problem(pair[0]) or not all(isinstance(name, str) and _TEXTS["domain"][0](name) for name in names):
-        problems.add(path, "not an entry of /etc/hosts", value=value, allowed='["IP address", ["name", …]]')
+        problems.add(path, "is not an entry of /etc/hosts", value=value, allowed='["IP address", ["name", …]]')
 
 
 _SHAPES: Mapping[str, Callable[[Any, _Node, str, Problems], None]] = {

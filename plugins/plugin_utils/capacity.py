@@ -60,7 +60,7 @@ def instance_shape(
     given = {"max_enis": max_enis, "ips_per_eni": ips_per_eni, "vcpus": vcpus}
     for name, value in given.items():
         if value is not None and not _counts(value, 1):
-            problems.add(f"{path}.{name}", "not a count", value=value, allowed="a whole number from 1")
+            problems.add(f"{path}.{name}", "is not a count", value=value, allowed="a whole number from 1")
     problems.raise_any()
     row: dict[str, Any] = {}
     if instance_type is not None:
@@ -133,13 +133,13 @@ def _check(
     instance: InstanceShape, mode: Any, custom_networking: Any, reserved_enis: Any, ceiling: Any, path: str, problems: Problems
 ) -> None:
     if mode not in MAX_PODS_MODES:
-        problems.add(f"{path}.mode", "unknown mode", value=mode, allowed=", ".join(MAX_PODS_MODES), nearest=nearest(mode, MAX_PODS_MODES))
+        problems.add(f"{path}.mode", "is not a known mode", value=mode, allowed=", ".join(MAX_PODS_MODES), nearest=nearest(mode, MAX_PODS_MODES))
         return
     for name, value in (("custom_networking", custom_networking), ("ceiling", ceiling)):
         if not isinstance(value, bool):
-            problems.add(f"{path}.{name}", "not a boolean", value=value, allowed="true or false")
+            problems.add(f"{path}.{name}", "is not a boolean", value=value, allowed="true or false")
     if not _counts(reserved_enis, 0):
-        problems.add(f"{path}.reserved_enis", "not a count", value=reserved_enis, allowed="a whole number from 0")
+        problems.add(f"{path}.reserved_enis", "is not a count", value=reserved_enis, allowed="a whole number from 0")
     if mode.startswith("windows_"):
         if custom_networking is True:
             problems.add(f"{path}.custom_networking", "Windows nodes know no custom networking", value=True, fix="leave it out")
@@ -164,7 +164,7 @@ def kube_reserved(max_pods: int, vcpus: int, *, path: str = "reserved.kube") -> 
     problems = Problems()
     for name, value in (("max_pods", max_pods), ("vcpus", vcpus)):
         if not _counts(value, 1):
-            problems.add(f"{path}.{name}", "not a count", value=value, allowed="a whole number from 1")
+            problems.add(f"{path}.{name}", "is not a count", value=value, allowed="a whole number from 1")
     problems.raise_any()
     # (upper end of the band in millicores, ten-thousandths of it that are reserved)
     bands = ((1000, 600), (2000, 100), (4000, 50), (vcpus * 1000, 25))

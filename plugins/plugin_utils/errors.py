@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 _VALUE_WIDTH = 80
@@ -53,9 +53,18 @@ def joined(path: str, key: Any) -> str:
         return f"{path}[{_text(key)}]"
     text = _text(key)
     plain = text.replace("-", "").replace("_", "")
-    if plain.isascii() and plain.isalnum():
+    if plain.isascii() and plain.isalnum() and len(text) <= _VALUE_WIDTH:
         return f"{path}.{text}" if path else text
     return f"{path}[{shown(text)}]"
+
+
+_FEW = 12
+
+
+def listed(names: Iterable[str], guess: str | None = None) -> str | None:
+    """C(names) as the C(allowed) of a problem. None where there are many of them and C(guess) is probably the one that was meant."""
+    words = list(names)
+    return None if guess is not None and len(words) > _FEW else ", ".join(words)
 
 
 _ABSENT: Any = object()
@@ -80,9 +89,14 @@ class Problem:
     nearest: str | None = None
     fix: str | None = None
 
+    @property
+    def has_value(self) -> bool:
+        """Whether C(value) was given; None is a value, too."""
+        return self.value is not _ABSENT
+
     def __str__(self) -> str:
         text = f"{self.path}: {self.message}"
-        if self.value is not _ABSENT:
+        if self.has_value:
             text += f" (got {shown(self.value)})"
         if self.allowed:
             text += f"; allowed: {self.allowed}"
@@ -125,6 +139,10 @@ class Problems:
     def extend(self, problems: Iterable[Problem]) -> None:
         """Report several."""
         self._found.extend(problems)
+
+    def withhold_values(self, secret: Callable[[Problem], bool]) -> None:
+        """Take the value out of every problem of which C(secret) says so: no message repeats what nobody may read."""
+        self._found = [replace(problem, value=_ABSENT) if problem.has_value and secret(problem) else problem for problem in self._found]
 
     def touches(self, path: str) -> bool:
         """Whether C(path) or something below it has a problem already: a second complaint would only confuse."""

@@ -90,7 +90,7 @@ def _name_problem(name: str, what: str) -> str | None:
     if len(name) > _NAME_LENGTH:
         return f"{what} is longer than {_NAME_LENGTH} characters"
     if not _LABEL_NAME.fullmatch(name):
-        return f"{what} consists of letters, digits, -, _ and ., and begins and ends with a letter or digit"
+        return f"{what} may hold only letters, digits, -, _ and ., and must begin and end with a letter or digit"
     return None
 
 
@@ -174,7 +174,7 @@ def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: st
     elif kind == "list":
         if not isinstance(value, (list, tuple)):
             problems.add(
-                path, "not a list", value=value, allowed="a list", fix=f"write [{shown(value)}]" if isinstance(value, str) else None
+                path, "is not a list", value=value, allowed="a list", fix=f"write [{shown(value)}]" if isinstance(value, str) else None
             )
             return
         for index, item in enumerate(value):
@@ -185,7 +185,7 @@ def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: st
 
 def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
     if not isinstance(value, Mapping):
-        problems.add(path, "not a mapping", value=value, allowed="a mapping")
+        problems.add(path, "is not a mapping", value=value, allowed="a mapping")
         return
     fields, keys = node.get("fields"), node.get("keys")
     known = sorted(fields) if fields is not None else keys
@@ -196,7 +196,8 @@ def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path:
         elif known is not None and key not in known:
             unknown = "kubelet does not know this field" if fields is not None else "kubelet does not know this key"
             allowed = ", ".join(known) if len(known) <= 12 else None
-            problems.add(where, unknown, allowed=allowed, nearest=nearest(key, known))
+            guess = nearest(key, known)
+            problems.add(where, unknown, allowed=allowed, nearest=guess, fix=f"rename it to {guess}" if guess else "leave it out")
         elif fields is not None and (gone := _gone(fields[key], minor, "field")):
             problems.add(where, gone, fix="leave it out")
         else:
@@ -214,20 +215,20 @@ def _check_scalar(value: Any, node: Mapping[str, Any], path: str, problems: Prob
         least, most = _INTEGERS.get(kind, _INTEGERS["int64"])
         least, most = node.get("minimum", least), node.get("maximum", most)
         if not isinstance(value, int) or isinstance(value, bool):
-            problems.add(path, "not a whole number", value=value, allowed=f"a number from {least} to {most}, unquoted")
+            problems.add(path, "is not a whole number", value=value, allowed=f"a number from {least} to {most}, unquoted")
         elif not least <= value <= most:
-            problems.add(path, "out of range", value=value, allowed=f"{least} to {most}")
+            problems.add(path, "is out of range", value=value, allowed=f"{least} to {most}")
     elif kind == "bool":
         if not isinstance(value, bool):
-            problems.add(path, "not a boolean", value=value, allowed="true or false, unquoted")
+            problems.add(path, "is not a boolean", value=value, allowed="true or false, unquoted")
     elif kind == "float64":
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) == float("inf"):
-            problems.add(path, "not a number", value=value, allowed="a number")
+            problems.add(path, "is not a number", value=value, allowed="a number")
     elif kind == "quantity" and isinstance(value, int) and not isinstance(value, bool):
         pass
     elif not isinstance(value, str):
         form = node.get("format", kind)
-        problems.add(path, "not text", value=value, allowed=_FORMATS[form][1] if form in _FORMATS else "text", fix="quote it")
+        problems.add(path, "is not text", value=value, allowed=_FORMATS[form][1] if form in _FORMATS else "text", fix="quote it")
     else:
         _check_text(value, node.get("format", kind), node.get("enum"), path, problems)
 
@@ -236,7 +237,7 @@ def _check_text(value: str, form: str, enum: Iterable[str] | None, path: str, pr
     if enum is not None and value not in enum:
         problems.add(
             path,
-            "not a value that kubelet knows",
+            "is not a value that kubelet knows",
             value=value,
             allowed=", ".join(one or '""' for one in enum),
             nearest=nearest(value, enum),
@@ -258,12 +259,12 @@ def _check_together(config: Mapping[str, Any], path: str, problems: Problems) ->
     low, high = config.get("imageGCLowThresholdPercent"), config.get("imageGCHighThresholdPercent")
     if isinstance(low, int) and isinstance(high, int) and low >= high:
         problems.add(
-            joined(path, "imageGCLowThresholdPercent"), "not below imageGCHighThresholdPercent", value=low, allowed=f"less than {high}"
+            joined(path, "imageGCLowThresholdPercent"), "is not below imageGCHighThresholdPercent", value=low, allowed=f"less than {high}"
         )
     critical, total = (parse_duration(config.get(f"shutdownGracePeriod{rest}")) for rest in ("CriticalPods", ""))
     if critical is not None and total is not None and critical > total:
         field = "shutdownGracePeriodCriticalPods"
-        problems.add(joined(path, field), "longer than shutdownGracePeriod, of which it is a part", value=config[field])
+        problems.add(joined(path, field), "is longer than shutdownGracePeriod, of which it is a part", value=config[field])
 
 
 _REPEATABLE = frozenset({"list", "map", "map_bool", "thresholds"})
@@ -285,7 +286,7 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
     known = table["flags"]
     minor = _minor(version, table)
     if not isinstance(flags, Mapping):
-        problems.add(path, "not a mapping", value=flags, allowed="a mapping of flag names, without dashes, to values")
+        problems.add(path, "is not a mapping", value=flags, allowed="a mapping of flag names, without dashes, to values")
         return
     for name, value in flags.items():
         where = joined(path, name)
@@ -293,8 +294,9 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
         if row is None:
             bare = name.lstrip("-").partition("=")[0] if isinstance(name, str) else ""
             dashed = bare in known and bare != name
-            fix = f"write {bare}: VALUE" if dashed else None
-            problems.add(where, "kubelet has no such flag", nearest=nearest(bare, known), fix=fix)
+            guess = nearest(bare, known)
+            fix = f"write {bare}: VALUE" if dashed else f"rename it to {guess}" if guess else "leave it out"
+            problems.add(where, "kubelet has no such flag", nearest=guess, fix=fix)
         elif gone := _gone(row, minor, "flag"):
             instead = f"set kubelet.config.{row['config']}" if "config" in row else "leave it out"
             problems.add(where, gone, fix=row.get("instead", instead))
@@ -320,12 +322,12 @@ def _check_flag_value(value: Any, row: Mapping[str, Any], minor: int | None, pat
     elif isinstance(value, int) and abs(value) < 2**63:
         value = str(value)
     if not isinstance(value, str):
-        problems.add(path, "not one value", value=value, allowed="text, a whole number or a boolean")
+        problems.add(path, "is not one value", value=value, allowed="text, a whole number or a boolean")
         return
     if kind == "bool" and value not in {"true", "false"}:
-        problems.add(path, "not a boolean", value=value, allowed="true or false")
+        problems.add(path, "is not a boolean", value=value, allowed="true or false")
     elif kind == "int" and not _NUMBER.fullmatch(value):
-        problems.add(path, "not a whole number", value=value, allowed="a whole number")
+        problems.add(path, "is not a whole number", value=value, allowed="a whole number")
     elif kind in _PAIR:
         _check_pairs(value, kind, path, problems)
     elif "values" in row:

@@ -56,7 +56,7 @@ def ip_problem(text: object) -> str | None:
     try:
         ipaddress.ip_address(text)
     except ValueError:
-        return "not an IP address"
+        return "is not an IP address"
     return None
 
 
@@ -77,7 +77,7 @@ def cluster_dns_ips(service_cidr: str, path: str = "service_cidr") -> list[str]:
     if network.num_addresses <= _DNS_HOST + 1:
         largest = network.max_prefixlen - 4
         raise SpecError(
-            [Problem(path, "too small to hold the cluster DNS address, its host 10", service_cidr, allowed=f"/{largest} or wider")]
+            [Problem(path, "is too small to hold the cluster DNS address, its host 10", service_cidr, allowed=f"/{largest} or wider")]
         )
     return [str(network.network_address + _DNS_HOST)]
 

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import Problems
 from ..formats import cloud_config, mime
-from ..formats.user_data_kind import classify
+from ..formats.user_data_kind import KIND_NAMES, classify
 from ..spec.model import NodeSpec
 from .model import Fragment, UserData
 
@@ -27,6 +28,9 @@ _CONTENT_TYPES = {
 }
 """What cloud-init (22.4 and later) and nodeadm make of a document that stands alone, by its kind."""
 
+_FILE_NAME = re.compile(r'name="?([^";]+)', re.IGNORECASE)
+"""Of a part: C(filename) of Content-Disposition, or C(name) of Content-Type, which Python's email takes in its place."""
+
 _MERGE_HEADERS = ("merge-type", "x-merge-type")
 """Headers by which a part tells cloud-init how to merge it."""
 
@@ -40,20 +44,19 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
     for index, text in enumerate(spec.user_data):
         path = f"node_group.user_data[{index}]"
         kind = classify(text)
-        if kind == "mime":
-            parts.extend(mime.read(text, path, problems))
-        elif kind in _CONTENT_TYPES:
-            parts.append(mime.Part(_CONTENT_TYPES[kind], text))
+        if kind == "mime" or kind in _CONTENT_TYPES:
+            found = mime.read(text, path, problems) if kind == "mime" else (mime.Part(_CONTENT_TYPES[kind], text),)
+            if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in found):
+                message = f"holds a NodeConfig, which nothing on {spec.family} reads"
+                problems.add(path, message, fix="set family: al2023, or remove it")
+            parts.extend(found)
         else:
             problems.add(
                 path,
-                f"is {_KIND_NAMES.get(kind, 'nothing that cloud-init would run')}",
+                f"is {KIND_NAMES[kind]}" if kind != "unknown" else "is nothing that cloud-init would run",
                 allowed="a script that begins with #!, #cloud-config, a NodeConfig, or a MIME document of them",
                 fix="begin a script with #!/bin/bash" if kind == "unknown" else f"remove it: {spec.family} cannot read it",
             )
-    if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in parts):
-        message = f"holds a NodeConfig, which nothing on {spec.family} reads"
-        problems.add("node_group.user_data", message, fix="set family: al2023, or remove it")
     _check_cloud_configs(parts, problems)
     return tuple(parts)
 
@@ -67,9 +70,6 @@ def _check_cloud_configs(parts: Iterable[mime.Part], problems: Problems) -> None
             documents.append((path, cloud_config.load(mime.decoded(part, path, problems), path, problems)))
     if len(documents) > 1:
         cloud_config.conflicts(documents, problems)
-
-
-_KIND_NAMES = {"toml": "Bottlerocket settings in TOML", "powershell": "PowerShell for Windows"}
 
 
 def pre_parts(commands: Iterable[str], cure: str | None) -> Iterator[mime.Part]:
@@ -121,3 +121,34 @@ def name_parts(prefix: str, parts: Iterable[mime.Part]) -> list[tuple[str, mime.
     """C(parts) with the names C(prefix 1), C(prefix 2)…; a single one is just C(prefix)."""
     listed = list(parts)
     return [(prefix if len(listed) == 1 else f"{prefix} {number}", part) for number, part in enumerate(listed, 1)]
+
+
+def run_after(existing: Sequence[mime.Part], own: list[tuple[str, mime.Part]]) -> list[tuple[str, mime.Part]]:
+    """C(own), with file names that come after those of the user's parts where that is needed.
+
+    cloud-init runs scripts in the order of their file names: C(part-001) for a part without one, C(runcmd) for the runcmd
+    of a cloud-config. So the user's would run after ours if ours had no names.
+    """
+    texts = [text for part in existing for text in (part.content_type, *(value for _, value in part.headers))]
+    names = [match[1].strip() for text in texts if (match := _FILE_NAME.search(text))]
+    if not all(_only_a_script(part) for part in existing):
+        names.append("runcmd")
+    last = max(names, default="")
+    if last < "part":
+        return own
+    prefix = "z" * (len(last) - len(last.lstrip("z")) + 1)
+    return [(name, _named(part, f"{prefix}-nodebootstrap-{number:03d}")) for number, (name, part) in enumerate(own, 1)]
+
+
+def _only_a_script(part: mime.Part) -> bool:
+    """Whether cloud-init makes at most one script of the part, and nothing that runs after the scripts without a name."""
+    if part.media_type == SHELL:
+        # Whatever the header says, cloud-init believes the text when it begins like a cloud-config.
+        return part.body.startswith("#!") and not part.transfer_encoding
+    return part.media_type in (NODE_CONFIG, "text/cloud-boothook")
+
+
+def _named(part: mime.Part, name: str) -> mime.Part:
+    if part.media_type != SHELL:
+        return part
+    return mime.Part(part.content_type, part.body, (*part.headers, ("Content-Disposition", f'attachment; filename="{name}"')))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ..errors import Problems, joined
 from ..formats import mime, shell
@@ -21,7 +21,6 @@ _HEAD = "#!/bin/bash\nset -eo pipefail\n"
 _PRE_GUARD = f"install -D /dev/null {cloud_init.PRE_FAILED}"
 _UNITS = "/etc/systemd/system/"
 _CALL = re.compile(r"^[ \t]*(?:(?:sudo|exec|bash|sh)[ \t]+(?:-\S+[ \t]+)*)*/etc/eks/bootstrap\.sh(?![^\s;&|])", re.MULTILINE)
-_FILE_NAME = re.compile(r'filename="?([^";]+)', re.IGNORECASE)
 
 
 def check(spec: NodeSpec, problems: Problems) -> None:
@@ -76,28 +75,4 @@ def user_data(spec: NodeSpec, files: Iterable[File], text: str) -> UserData:
     existing = cloud_init.existing_parts(spec, Problems())
     pre = cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, _PRE_GUARD))
     own = [*pre, ("bootstrap script", mime.Part(cloud_init.SHELL, "".join(lines) + text))]
-    return cloud_init.document([*cloud_init.name_parts("user_data", existing), *_run_after(existing, own)], always_mime=False)
-
-
-def _run_after(existing: Sequence[mime.Part], own: list[tuple[str, mime.Part]]) -> list[tuple[str, mime.Part]]:
-    """C(own) with file names that come after those of the user's parts.
-
-    cloud-init runs scripts in the order of their file names: C(part-001) for a part without one, C(runcmd) for the runcmd
-    of a cloud-config. So the user's would run after ours, when the node has joined, if ours had no names.
-    """
-    names = [match[1].strip() for part in existing for _, value in part.headers if (match := _FILE_NAME.search(value))]
-    if any(part.media_type == mime.CLOUD_CONFIG for part in existing):
-        names.append("runcmd")
-    last = max(names, default="")
-    if last < "part":
-        return own
-    prefix = "z" * (len(last) - len(last.lstrip("z")) + 1)
-    return [
-        (
-            name,
-            mime.Part(
-                part.content_type, part.body, (("Content-Disposition", f'attachment; filename="{prefix}-nodebootstrap-{number:03d}"'),)
-            ),
-        )
-        for number, (name, part) in enumerate(own, 1)
-    ]
+    return cloud_init.document([*cloud_init.name_parts("user_data", existing), *cloud_init.run_after(existing, own)], always_mime=False)

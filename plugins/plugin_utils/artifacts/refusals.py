@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import Problems
+from ..errors import Problems, joined
 from ..spec.model import NodeSpec
 
 ALWAYS_ALLOWED = (
@@ -64,7 +64,10 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
     for key, value in spec.labels.items():
         if "{" in value:
             problems.add(
-                f'node_group.labels["{key}"]', "is resolved on the node, and EKS sets the labels of a managed node group", value=value
+                joined("node_group.labels", key),
+                "is resolved on the node, and EKS sets the labels of a managed node group",
+                value=value,
+                fix="give a fixed value, or set mode: managed_custom_ami",
             )
 
 

@@ -26,4 +26,4 @@ def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
 def refuse_outpost(spec: NodeSpec, problems: Problems) -> None:
     """Report a local cluster on Outposts."""
     if spec.cluster.outpost:
-        problems.add("cluster.outpost", f"{spec.family} nodes cannot join a local cluster on Outposts", fix="use family al2023 or al2")
+        problems.add("cluster.outpost", f"{spec.family} nodes cannot join a local cluster on Outposts", fix="set family: al2023 or al2")

@@ -91,17 +91,15 @@ def user_data(spec: NodeSpec) -> UserData:
     existing = cloud_init.existing_parts(spec, problems)
     own = _own(spec, nodeconfig_parts.configs(existing, problems))
     guard = None if spec.managed else _PRE_FAILED
-    named = [
-        *cloud_init.name_parts("user_data", existing),
-        *cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, guard)),
-    ]
+    own_parts = cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, guard))
     script = _files_script(spec)
     if script:
-        named.append(("files", Part(cloud_init.SHELL, script)))
+        own_parts.append(("files", Part(cloud_init.SHELL, script)))
     if own:
-        named.append(("NodeConfig", Part(cloud_init.NODE_CONFIG, yaml.dump(own))))
+        own_parts.append(("NodeConfig", Part(cloud_init.NODE_CONFIG, yaml.dump(own))))
     if spec.override is not None:
-        named.append(("override", Part(cloud_init.NODE_CONFIG, cloud_init.with_newline(spec.override))))
+        own_parts.append(("override", Part(cloud_init.NODE_CONFIG, cloud_init.with_newline(spec.override))))
+    named = [*cloud_init.name_parts("user_data", existing), *cloud_init.run_after(existing, own_parts)]
     return cloud_init.document(named, always_mime=True)
 
 

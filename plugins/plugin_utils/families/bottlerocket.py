@@ -29,7 +29,7 @@ from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
 from ..bottlerocket_settings import bottlerocket_problems
 from ..errors import Problems, SpecError, joined
 from ..formats import toml
-from ..formats.user_data_kind import classify
+from ..formats.user_data_kind import KIND_NAMES, classify
 from ..kubernetes import kubelet_label_problem
 from ..spec.model import NodeSpec
 
@@ -130,7 +130,7 @@ def _document(index: int, text: str, version: tuple[int, int] | None, problems: 
     kind = classify(text)
     if kind not in ("toml", "unknown"):
         problems.add(
-            path, f"is {kind} user data, which Bottlerocket cannot read", allowed="TOML with the top table settings", fix="remove it"
+            path, f"is {KIND_NAMES[kind]}, which Bottlerocket cannot read", allowed="TOML with the top table settings", fix="remove it"
         )
         return []
     before = len(problems)

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 from ..artifacts.model import File, UserData
 from ..errors import Problems
+from ..spec.checks import shows_secret
 from ..spec.model import NodeSpec
 from ..spec.parse import parse
 
@@ -48,6 +49,7 @@ def resolve(cluster: Any, node_group: Any) -> tuple[NodeSpec, Family]:
     family = family_module(spec.family) if spec is not None else None
     if spec is not None and family is not None:
         family.check(spec, problems)
+    problems.withhold_values(shows_secret)
     problems.raise_any()
     assert spec is not None and family is not None
     return spec, family

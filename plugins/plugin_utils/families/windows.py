@@ -18,7 +18,7 @@ from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse
 from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
 from ..errors import Problems, SpecError, joined
 from ..formats import powershell
-from ..formats.user_data_kind import classify
+from ..formats.user_data_kind import KIND_NAMES, classify
 from ..network import ip_family
 from ..spec.model import NodeSpec
 
@@ -133,7 +133,7 @@ def _existing(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, ...], bool
         kind = classify(text)
         if kind not in ("powershell", "unknown"):
             allowed = "PowerShell, in <powershell> tags or without"
-            problems.add(path, f"is {kind} user data, which Windows cannot run", allowed=allowed, fix="remove it")
+            problems.add(path, f"is {KIND_NAMES[kind]}, which Windows cannot run", allowed=allowed, fix="remove it")
             continue
         before = len(problems)
         found = powershell.unwrap(text, path, problems)
@@ -186,13 +186,13 @@ def _check_words(spec: NodeSpec, problems: Problems) -> None:
         for value in values:
             reason = powershell.kubelet_args_problem(f"--{name}={value}")
             if reason:
-                problems.add(joined("node_group.kubelet.flags", name), reason, value=value)
+                problems.add(joined("node_group.kubelet.flags", name), reason, value=value, fix="give a value without it")
     for index, word in enumerate(spec.windows.kube_proxy_extra_args):
         path = f"node_group.windows.kube_proxy_extra_args[{index}]"
         if not re.fullmatch(r"--?[A-Za-z0-9][A-Za-z0-9-]*(=.*)?", word) or re.search(r"\s--?[A-Za-z0-9]", word):
             problems.add(path, "is not one argument of kube-proxy", value=word, allowed="--name=value", fix="write one list item for each")
         elif reason := powershell.kubelet_args_problem(word):
-            problems.add(path, reason, value=word)
+            problems.add(path, reason, value=word, fix="give a value without it")
     if spec.windows.eks_endpoint and (reason := powershell.powershell_problem(spec.windows.eks_endpoint)):
         problems.add("node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
 

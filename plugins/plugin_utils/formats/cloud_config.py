@@ -21,12 +21,12 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
     try:
         document = _load_yaml(text)
     except YamlError as error:
-        problems.add(path, f"is no cloud-config: {error}", fix="write one YAML mapping below the line #cloud-config")
+        problems.add(path, f"is not cloud-config: {error}", fix="write one YAML mapping below the line #cloud-config")
         return {}
     if document is None:
         return {}
     if not isinstance(document, dict):
-        problems.add(path, "is no cloud-config: not a mapping", fix="write one YAML mapping below the line #cloud-config")
+        problems.add(path, "is not cloud-config: not a mapping", fix="write one YAML mapping below the line #cloud-config")
         return {}
     return document
 

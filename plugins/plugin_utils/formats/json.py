@@ -47,11 +47,11 @@ def _check(value: Any, depth: int) -> None:
             raise JsonError("a text holds a lone surrogate, which no file can hold")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise JsonError(f"{value} is no number that JSON knows")
+            raise JsonError(f"{value} is not a number that JSON knows")
     elif isinstance(value, dict):
         for key, child in value.items():
             if not isinstance(key, str):
-                raise JsonError(f"the key {key!r:.80} is no string: quote it")
+                raise JsonError(f"the key {key!r:.80} is not text: quote it")
             _check(key, depth)
             _check(child, depth + 1)
     elif isinstance(value, (list, tuple)):
@@ -71,7 +71,7 @@ def load(text: str, *, strict: bool = True) -> Any:
         return result
 
     def refuse(constant: str) -> Any:
-        raise JsonError(f"{constant} is no number that JSON knows")
+        raise JsonError(f"{constant} is not a number that JSON knows")
 
     try:
         value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse)

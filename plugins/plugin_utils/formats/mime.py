@@ -101,7 +101,7 @@ def write(parts: Sequence[Part]) -> str:
         try:
             block = _block(part, plain)
         except _Unwritable as error:
-            problems.add(f"parts[{index}]", str(error))
+            problems.add(f"parts[{index}]", str(error), fix=error.fix)
             continue
         blocks.append(block)
     problems.raise_any()
@@ -114,7 +114,9 @@ def write(parts: Sequence[Part]) -> str:
 
 
 class _Unwritable(ValueError):
-    pass
+    def __init__(self, message: str, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.fix = fix
 
 
 def _block(part: Part, plain: list[str]) -> str:
@@ -155,14 +157,14 @@ def _raw(part: Part) -> bytes:
         return data
     if part.transfer_encoding == "quoted-printable":
         if _BROKEN_QUOTED_PRINTABLE.search(part.body):
-            raise _Unwritable("is no quoted-printable text: an equals sign must be written =3D")
+            raise _Unwritable("is not quoted-printable text", "write an equals sign as =3D")
         return binascii.a2b_qp(data)
     if part.transfer_encoding != "base64":
-        raise _Unwritable(f"has the transfer encoding {shown(part.transfer_encoding)}, which nodeadm or cloud-init cannot undo")
+        raise _Unwritable(f"has the transfer encoding {shown(part.transfer_encoding)}, which nodeadm or cloud-init cannot undo", "use base64")
     try:
         return base64.b64decode(b"".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise _Unwritable("says base64, but does not decode") from error
+        raise _Unwritable("says base64, but does not decode", "encode the part again") from error
 
 
 def decoded(part: Part, path: str, problems: Problems) -> str:
@@ -176,7 +178,7 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
         sniffed = part.media_type == NODE_CONFIG and part.transfer_encoding != "quoted-printable"
         raw = part.body.encode("utf-8") if sniffed else _raw(part)
     except _Unwritable as error:
-        problems.add(path, str(error))
+        problems.add(path, str(error), fix=error.fix)
         return ""
     except UnicodeEncodeError:
         problems.add(path, "holds a lone surrogate, which UTF-8 cannot write")
@@ -218,7 +220,7 @@ def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
         if part := _part(lines[start:end], start, f"{path}.parts[{index}]", problems):
             parts.append(part)
     if not spans:
-        problems.add(path, "is a MIME document without a part")
+        problems.add(path, "is a MIME document without a part", fix="add a part or remove it")
     return tuple(parts)
 
 
@@ -236,7 +238,7 @@ def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tup
         if header is None or not _HEADER_VALUE.fullmatch(header[2]) or header[1].lower() in ("apiversion", "kind"):
             problems.add(
                 path,
-                f"line {number + 1} stands among the headers and is none",
+                f"line {number + 1} stands among the headers and is not one",
                 value=line,
                 fix="put one blank line behind the headers, and no blank before a colon",
             )
@@ -272,7 +274,8 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
         return None
     kind, parameters = media
     if not kind.startswith("multipart/") or kind == "multipart/digest":
-        problems.add(path, "is no multipart document", value=kind, allowed="multipart/mixed")
+        fix = "give the text itself, without headers" if not kind.startswith("multipart/") else None
+        problems.add(path, "is not a multipart document", value=kind, allowed="multipart/mixed", fix=fix)
         return None
     boundary = parameters.get("boundary", "")
     if not _BOUNDARY.fullmatch(boundary):
@@ -377,7 +380,7 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
         if classify(text) != "nodeconfig":
             problems.add(
                 path,
-                "is no NodeConfig, so nodeadm refuses the document",
+                "is not a NodeConfig, so nodeadm refuses the document",
                 fix="write apiVersion: node.eks.aws/v1alpha1 and kind: NodeConfig",
             )
     elif kind in _SNIFFED or kind in _NEEDS_SHEBANG or kind in _GZIPPED:

@@ -62,11 +62,11 @@ def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]])
     """
     problems: list[Problem] = []
     if not _VARIABLE.fullmatch(script_var):
-        problems.append(Problem("powershell", "is no name of a variable", value=script_var, allowed="$ and letters"))
+        problems.append(Problem("powershell", "is not the name of a variable", value=script_var, allowed="$ and letters"))
     words = ["&", script_var]
     for name, value in parameters:
         if not _NAME.fullmatch(name):
-            problems.append(Problem("powershell", "is no name of a parameter", value=name, allowed="letters and digits"))
+            problems.append(Problem("powershell", "is not the name of a parameter", value=name, allowed="letters and digits"))
         items = [value] if isinstance(value, str) else list(value)
         if not items:
             problems.append(Problem(f"powershell.{name}", "is an empty list, which no parameter can be given"))

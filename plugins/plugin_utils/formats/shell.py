@@ -104,11 +104,11 @@ def _check_file(path: str, content: str, mode: str) -> None:
     if reason := shell_problem(path):
         problems.append(Problem("path", reason, value=path))
     elif not path.startswith("/") or path.endswith(("/", "/.", "/..")):
-        problems.append(Problem("path", "is no absolute path of a file", value=path))
+        problems.append(Problem("path", "is not the absolute path of a file", value=path))
     if reason := text_problem(content):
         problems.append(Problem(path, f"the content {reason}"))
     if not _MODE.fullmatch(mode):
-        problems.append(Problem(path, "is no file mode", value=mode, allowed="three or four octal digits, for example 0644"))
+        problems.append(Problem(path, "is not a file mode", value=mode, allowed="three or four octal digits, for example 0644"))
     if problems:
         raise SpecError(problems)
 

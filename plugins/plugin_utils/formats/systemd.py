@@ -77,7 +77,7 @@ def unit(sections: Mapping[str, Iterable[tuple[str, str]]]) -> str:
     blocks: list[str] = []
     for section, pairs in sections.items():
         if not _SECTION.fullmatch(section):
-            problems.append(Problem("unit", "is no name of a section", value=section))
+            problems.append(Problem("unit", "is not the name of a section", value=section))
         lines = [f"[{section}]\n"]
         for key, value in pairs:
             if reason := _directive_problem(key, value):
@@ -91,7 +91,7 @@ def unit(sections: Mapping[str, Iterable[tuple[str, str]]]) -> str:
 
 def _directive_problem(key: str, value: str) -> str | None:
     if not _SECTION.fullmatch(key):
-        return "is no name of a directive"
+        return "is not the name of a directive"
     if value != value.strip():
         return "begins or ends with blanks, which systemd strips"
     if value.endswith("\\"):
@@ -130,7 +130,7 @@ def al2_extra_args(words: Sequence[str]) -> str:
 def _check(name: str, value: str) -> None:
     problems = []
     if not _NAME.fullmatch(name):
-        problems.append(Problem("environment", "is no name of a variable", value=name, allowed="letters, digits and _"))
+        problems.append(Problem("environment", "is not the name of a variable", value=name, allowed="letters, digits and _"))
     if reason := systemd_problem(value):
         problems.append(Problem(f"environment.{name}", reason, value=value))
     if problems:

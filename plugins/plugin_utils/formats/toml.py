@@ -176,7 +176,7 @@ def _unwritable(value: Any, path: str, depth: int) -> Iterator[Problem]:
     elif isinstance(value, Mapping):
         for key, item in value.items():
             if not isinstance(key, str):
-                yield Problem(path, "has a key that is no string", value=key)
+                yield Problem(path, "has a key that is not text", value=key)
                 continue
             if _SURROGATE.search(key):
                 yield Problem(path, "has a key with a lone surrogate, which UTF-8 cannot write", value=key)
@@ -251,13 +251,13 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
         data: dict[str, Any] = parse(text).unwrap()
     except TOMLKitError as error:
         if twice := _table_twice(text):
-            problems.add(path, f"is no TOML: {twice}", fix="put the keys of both under one header")
+            problems.add(path, f"is not TOML: {twice}", fix="put the keys of both under one header")
         else:
-            problems.add(path, f"is no TOML: {error}", fix="see https://toml.io for the syntax")
+            problems.add(path, f"is not TOML: {error}", fix="see https://toml.io for the syntax")
         return {}
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
         # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
-        problems.add(path, f"is no TOML ({type(error).__name__})", fix="see https://toml.io for the syntax")
+        problems.add(path, f"is not TOML ({type(error).__name__})", fix="see https://toml.io for the syntax")
         return {}
     dates = [where for where, value in _walk(data, path, 0) if isinstance(value, (datetime.date, datetime.time))]
     for where in dates:

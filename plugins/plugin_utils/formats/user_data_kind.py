@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 Kind = Literal["mime", "cloud-config", "shell", "nodeconfig", "toml", "powershell", "boothook", "include", "jinja", "empty", "unknown"]
@@ -22,6 +23,22 @@ _API_VERSION = re.compile(r"^(?:---[ \t]+)?[\"']?apiVersion[\"']?[ \t]*:[ \t]*[\
 _KIND = re.compile(r"^(?:---[ \t]+)?[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?NodeConfig\b", re.MULTILINE)
 _FLOW_API_VERSION = re.compile(r"[{,\s][\"']?apiVersion[\"']?\s*:\s*[\"']?node\.eks\.aws/")
 _FLOW_KIND = re.compile(r"[{,\s][\"']?kind[\"']?\s*:\s*[\"']?NodeConfig\b")
+
+
+KIND_NAMES: Mapping[Kind, str] = {
+    "mime": "a MIME document",
+    "cloud-config": "cloud-config",
+    "shell": "a shell script",
+    "nodeconfig": "a NodeConfig",
+    "toml": "Bottlerocket settings in TOML",
+    "powershell": "PowerShell for Windows",
+    "boothook": "a boothook of cloud-init",
+    "include": "a list of URLs for cloud-init",
+    "jinja": "a Jinja template for cloud-init",
+    "empty": "empty",
+    "unknown": "text that nothing on a node would run",
+}
+"""What each kind is, to be said in a message."""
 
 
 def classify(text: str) -> Kind:

@@ -174,7 +174,7 @@ def _key(text: str) -> str:
 def _odd_key(key: Any) -> str:
     if isinstance(key, str):
         return _scalar(str.__str__(key))
-    raise YamlError(f"the key {key!r:.80} is no string: quote it")
+    raise YamlError(f"the key {key!r:.80} is not text: quote it")
 
 
 def _text(text: str, pad: str) -> str:

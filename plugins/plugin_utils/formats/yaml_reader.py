@@ -63,7 +63,7 @@ def _documents(text: str, strict: bool) -> Iterator[Any]:
                 yield _Builder(strict).value(_compose(source), 0)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        message = str(error.problem or error.context or "this is no YAML")
+        message = str(error.problem or error.context or "this is not YAML")
         raise (YamlError(message, mark.line + 1, mark.column + 1) if mark else YamlError(message)) from error
     except ReaderError as error:
         line, column = text.count("\n", 0, error.position) + 1, error.position - text.rfind("\n", 0, error.position)

@@ -64,7 +64,7 @@ def resolve(text: str, tag: str | None, plain: bool) -> Scalar:
     if tag == _TIMESTAMP:
         if _DATE.fullmatch(text):
             return text
-        raise ScalarError(f"{text!r:.80} is no timestamp")
+        raise ScalarError(f"{text!r:.80} is not a timestamp")
     value = _untagged(text)
     if tag == _FLOAT and isinstance(value, int) and not isinstance(value, bool) and value < 2**63:
         return float(value)
@@ -133,7 +133,7 @@ def _binary(text: str) -> str:
 def json_number(value: float) -> int | float:
     """A float as JSON carries it on: without a fraction it is an integer. Raises C(ScalarError) for NaN and infinity."""
     if not math.isfinite(value):
-        raise ScalarError(f"{value} is no number that JSON knows")
+        raise ScalarError(f"{value} is not a number that JSON knows")
     if value.is_integer() and abs(value) < _LARGEST_PRINTED_IN_FULL:
         return int(Decimal(repr(value)))
     return value

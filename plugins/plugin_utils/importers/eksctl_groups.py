@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import Problems, SpecError, joined, nearest, shown
+from ..errors import Problems, SpecError, joined, listed, nearest, shown
 from ..families.registry import resolve
 from ..spec.fields import FAMILY_ALIASES, ip_address
 from ..spec.plain import INVALID
@@ -71,7 +71,7 @@ def known_fields(
         else:
             guess = nearest(name, [*allowed, *elsewhere])
             fix = f"rename it to {guess}" if guess else "remove it"
-            problems.add(joined(path, name), "is not a field of eksctl's configuration", allowed=", ".join(allowed), nearest=guess, fix=fix)
+            problems.add(joined(path, name), "is not a field of eksctl's configuration", allowed=listed(allowed, guess), nearest=guess, fix=fix)
     return found
 
 
@@ -367,7 +367,7 @@ class _Translation:
             reason = "is gone: kubelet lost Docker in 1.24, and no supported EKS version is older"
             self.problems.add(path, reason, value=runtime, allowed="containerd", fix="remove it")
         else:
-            kind = type_name(runtime) if not isinstance(runtime, str) else "no container runtime"
+            kind = type_name(runtime) if not isinstance(runtime, str) else "not a container runtime"
             self.problems.add(
                 path, f"is {kind}", value=runtime, allowed="containerd", nearest=nearest(runtime, ["containerd"]), fix="remove it"
             )

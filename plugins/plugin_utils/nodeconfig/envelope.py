@@ -90,7 +90,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NodeConfigError(f"is no UTF-8: {error}") from error
+        raise NodeConfigError(f"is not UTF-8: {error}") from error
 
 
 def _unwrapped(data: bytes) -> bytes:
@@ -135,7 +135,7 @@ def _headers(content: bytes) -> tuple[Headers, bytes] | str:
         if not colon:
             return f"a header has no colon: {line[:60]!r}"
         if not _HEADER_NAME.fullmatch(name):
-            return f"this is no name of a header: {name[:60]!r}"
+            return f"this is not the name of a header: {name[:60]!r}"
         fields.append([name.lower(), value.strip()])
     return {name.decode(): value.decode("latin-1").strip() for name, value in reversed(fields)}, rest
 
@@ -199,4 +199,4 @@ def _decoded(headers: Headers, body: bytes) -> bytes:
     try:
         return quopri.decodestring(body)
     except (binascii.Error, ValueError) as error:
-        raise NodeConfigError(f"a part is no quoted-printable: {error}", fatal=True) from error
+        raise NodeConfigError(f"a part is not quoted-printable: {error}", fatal=True) from error

@@ -64,4 +64,4 @@ def merge_toml(old: str, new: str) -> str:
         merged = merge_mappings(tomlkit.parse(old).unwrap(), tomlkit.parse(new).unwrap())
         return tomlkit.dumps(merged, sort_keys=True)
     except (TOMLKitError, ValueError, RecursionError) as error:
-        raise NodeConfigError(f"containerd.config is no TOML: {error}", fatal=True) from error
+        raise NodeConfigError(f"containerd.config is not TOML: {error}", fatal=True) from error

@@ -46,7 +46,7 @@ def document(text: str, *, strict: bool = True) -> Any:
     try:
         return json.load(text, strict=strict) if looks_like_json else yaml.load(text, strict=strict)
     except ValueError as error:
-        raise NodeConfigError(f"is no {'JSON' if looks_like_json else 'YAML'}: {error}") from error
+        raise NodeConfigError(f"is not {'JSON' if looks_like_json else 'YAML'}: {error}") from error
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def parse(text: str) -> dict[str, Any]:
     if found is None:
         found = {}
     if not isinstance(found, dict):
-        raise NodeConfigError(f"is no mapping but {shown(found)}")
+        raise NodeConfigError(f"is not a mapping but {shown(found)}")
     for name, right in (("kind", KIND), ("apiVersion", API_VERSION)):
         if found.get(name) in (None, ""):
             raise NodeConfigError(f"{name} is missing")
@@ -149,7 +149,7 @@ def _bool(value: Any, path: str) -> bool:
 def _bytes(value: Any, path: str) -> str:
     decoded = decode_base64(_text(value, path).encode("utf-8", "replace"))
     if decoded is None:
-        raise NodeConfigError(f"{path} is no base64")
+        raise NodeConfigError(f"{path} is not base64")
     return base64.b64encode(decoded).decode("ascii")
 
 

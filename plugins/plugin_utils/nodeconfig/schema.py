@@ -102,7 +102,7 @@ def document_problems(document: Any, path: str, problems: Problems, version: Ver
     """As C(spec_problems) for a whole document with apiVersion and kind; True when nothing was found."""
     before = len(problems)
     if not isinstance(document, Mapping):
-        problems.add(path, "is no NodeConfig", value=document, allowed="a mapping with apiVersion, kind and spec")
+        problems.add(path, "is not a NodeConfig", value=document, allowed="a mapping with apiVersion, kind and spec")
         return False
     for name, right in (("apiVersion", API_VERSION), ("kind", KIND)):
         if name not in document:
@@ -113,7 +113,7 @@ def document_problems(document: Any, path: str, problems: Problems, version: Ver
         if name not in ("apiVersion", "kind", "metadata", "spec"):
             _unknown(name, ("apiVersion", "kind", "metadata", "spec"), path, problems)
     if not isinstance(document.get("metadata", {}), (Mapping, type(None))):
-        problems.add(joined(path, "metadata"), "wrong type", value=document["metadata"], allowed="a mapping")
+        problems.add(joined(path, "metadata"), "has the wrong type", value=document["metadata"], allowed="a mapping")
     if document.get("spec") is not None:
         spec_problems(document["spec"], joined(path, "spec"), problems, version)
     return len(problems) == before
@@ -123,7 +123,7 @@ def _walk(value: Any, here: Field, path: str, problems: Problems) -> None:
     if value is None:
         return  # to nodeadm the same as not there
     if not _is_kind(value, here.kind):
-        problems.add(path, "wrong type", value=value, allowed=_GO_NAMES[here.kind], fix=_fix(value, here.kind))
+        problems.add(path, "has the wrong type", value=value, allowed=_GO_NAMES[here.kind], fix=_fix(value, here.kind))
     elif here.kind == "record":
         for name, item in value.items():
             if name in here.fields:
@@ -134,7 +134,7 @@ def _walk(value: Any, here: Field, path: str, problems: Problems) -> None:
         for index, item in enumerate(value):
             where = joined(path, index)
             if not isinstance(item, str):
-                problems.add(where, "wrong type", value=item, allowed="text", fix=_fix(item, "text"))
+                problems.add(where, "has the wrong type", value=item, allowed="text", fix=_fix(item, "text"))
             elif here.check is not None:
                 here.check(item, where, problems)
     elif here.check is not None:

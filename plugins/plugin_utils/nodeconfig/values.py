@@ -51,12 +51,12 @@ def one_line(value: str, path: str, problems: Problems) -> None:
 def cluster_name(value: str, path: str, problems: Problems) -> None:
     if not _CLUSTER_NAME.fullmatch(value):
         allowed = "up to 100 letters, digits, hyphens and underscores, the first one a letter or digit"
-        problems.add(path, "is no name of an EKS cluster", value=value, allowed=allowed)
+        problems.add(path, "is not the name of an EKS cluster", value=value, allowed=allowed)
 
 
 def endpoint(value: str, path: str, problems: Problems) -> None:
     if not _ENDPOINT.fullmatch(value):
-        problems.add(path, "is no API server endpoint", value=value, allowed="an https URL")
+        problems.add(path, "is not an API server endpoint", value=value, allowed="an https URL")
 
 
 def certificate_authority(value: str, path: str, problems: Problems) -> None:
@@ -81,7 +81,7 @@ def ip(value: str, path: str, problems: Problems) -> None:
 
 def domain(value: str, path: str, problems: Problems) -> None:
     if not _DOMAIN.fullmatch(value):
-        problems.add(path, "is no domain for systemd-resolved", value=value, allowed="a domain name, with ~ before it for routing only")
+        problems.add(path, "is not a domain for systemd-resolved", value=value, allowed="a domain name, with ~ before it for routing only")
 
 
 def storage_strategy(value: str, path: str, problems: Problems) -> None:
@@ -100,7 +100,7 @@ def _one_of(value: str, allowed: tuple[str, ...], path: str, problems: Problems)
 def absolute_path(value: str, path: str, problems: Problems) -> None:
     one_line(value, path, problems)
     if value and (not value.startswith("/") or any(char.isspace() for char in value)):
-        problems.add(path, "is no absolute path without blanks", value=value, allowed="for example /mnt/k8s-disks")
+        problems.add(path, "is not an absolute path without blanks", value=value, allowed="for example /mnt/k8s-disks")
 
 
 def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
@@ -108,7 +108,7 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
     for service, variables in value.items():
         where = joined(path, service)
         if not isinstance(service, str) or not _UNIT.fullmatch(service):
-            problems.add(where, "is no name of a systemd service", value=service)
+            problems.add(where, "is not the name of a systemd service", value=service)
         elif service.endswith(_UNIT_SUFFIXES):
             bare = service.rpartition(".")[0]
             problems.add(where, f"nodeadm would write for the unit {service}.service, which nobody reads", fix=f"write {bare}")
@@ -116,7 +116,7 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
             continue
         if not isinstance(variables, Mapping):
             fix = "put it under default, or under the name of a service"
-            problems.add(where, "wrong type", value=variables, allowed="a mapping of variables to texts", fix=fix)
+            problems.add(where, "has the wrong type", value=variables, allowed="a mapping of variables to texts", fix=fix)
             continue
         for name, text in variables.items():
             _variable(name, text, joined(where, name), problems)
@@ -124,11 +124,11 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
 
 def _variable(name: Any, text: Any, path: str, problems: Problems) -> None:
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
-        problems.add(path, "is no name of an environment variable", value=name, allowed="letters, digits and underscores")
+        problems.add(path, "is not the name of an environment variable", value=name, allowed="letters, digits and underscores")
     if text is None:
         problems.add(path, "has no value", fix='write "" for an empty one')
     elif not isinstance(text, str):
-        problems.add(path, "wrong type", value=text, allowed="text", fix="quote it")
+        problems.add(path, "has the wrong type", value=text, allowed="text", fix="quote it")
     elif _UNREADABLE.search(text):
         problems.add(path, "holds NUL or a lone surrogate, which systemd cannot carry")
 
@@ -140,7 +140,7 @@ def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> No
             similar = nearest(name, FEATURE_GATES)
             problems.add(where, "nodeadm has no such feature gate", allowed=", ".join(FEATURE_GATES), nearest=similar)
         if not isinstance(switch, bool):
-            problems.add(where, "wrong type", value=switch, allowed="true or false")
+            problems.add(where, "has the wrong type", value=switch, allowed="true or false")
 
 
 def kubelet_flag(value: str, path: str, problems: Problems) -> None:
@@ -156,7 +156,7 @@ def kubelet_flag(value: str, path: str, problems: Problems) -> None:
     elif " " in bare:
         problems.add(path, "is more than one word", value=value, fix="write --flag=value, one flag an entry; quote blanks in a value")
     elif not _FLAG.fullmatch(value):
-        problems.add(path, "is no kubelet flag", value=value, allowed="--flag=value")
+        problems.add(path, "is not a kubelet flag", value=value, allowed="--flag=value")
 
 
 def kubelet_config(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
@@ -183,7 +183,7 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
         for index, item in enumerate(value):
             plain(item, joined(path, index), problems, depth + 1)
     elif isinstance(value, float) and not math.isfinite(value):
-        problems.add(path, "is no number that JSON knows", value=str(value))
+        problems.add(path, "is not a number that JSON knows", value=str(value))
     elif value is not None and not isinstance(value, (bool, int, float)):
         problems.add(path, "is neither text, number, boolean, list nor mapping", value=value)
 
@@ -196,7 +196,8 @@ def toml(value: str, path: str, problems: Problems) -> None:
     try:
         parse(value)
     except (TOMLKitError, ValueError, RecursionError) as error:
-        problems.add(path, f"is not TOML: {error or type(error).__name__}", fix="nodeadm would stop at boot: mend it")
+        message = f"is not TOML, and nodeadm would stop at boot: {error or type(error).__name__}"
+        problems.add(path, message, fix="see https://toml.io for the syntax")
 
 
 def max_pods_expression(value: str, path: str, problems: Problems) -> None:

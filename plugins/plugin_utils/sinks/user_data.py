@@ -22,6 +22,8 @@ RAW_ENCODINGS = (*ENCODINGS, "gzip")
 LIMIT = 16384
 """Bytes of user data that EC2 stores: counted after gzip and before base64 (Amazon EC2 user guide)."""
 
+_MERGED = "EKS merges its own part into the user data of a managed node group, and cannot read it compressed"
+
 EKS_SHARE = 3072
 """Bytes of the limit that are kept for what EKS adds to the user data of a managed node group."""
 
@@ -52,26 +54,28 @@ def render(cluster: Any, node_group: Any, encoding: str = "plain") -> Rendered:
     spec, family = resolve(cluster, node_group)
     document = family.user_data(spec)
     compressed = encoding.startswith("gzip")
-    if compressed and document.gzip_refused and document.text:
-        problems.add("encoding", document.gzip_refused, value=encoding, allowed="plain, base64")
+    refused = document.gzip_refused or (_MERGED if spec.managed else None)
+    if compressed and refused and document.text:
+        problems.add("encoding", refused, value=encoding, allowed="plain, base64")
     data = document.text.encode("utf-8")
     stored = gzip_bytes(data) if compressed and data else data
-    _check_size(spec, document, stored, compressed, problems)
+    _check_size(spec, document, stored, not compressed and refused is None, problems)
     problems.raise_any()
     return Rendered(spec, document, encoding, stored)
 
 
-def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressed: bool, problems: Problems) -> None:
+def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressible: bool, problems: Problems) -> None:
     limit = LIMIT - EKS_SHARE if spec.managed else LIMIT
     if len(stored) <= limit:
         return
-    kept = f" ({LIMIT} less {EKS_SHARE} for EKS's own part)" if spec.managed else ""
-    pieces = ", ".join(f"{piece.name} {len(piece.text.encode('utf-8'))}" for piece in document.fragments)
+    kept = f", of which {EKS_SHARE:,} are kept for EKS's own part" if spec.managed else ""
+    pieces = ", ".join(f"{piece.name} {len(piece.text.encode('utf-8')):,}" for piece in document.fragments)
     fix = "move long commands into the image or an object the node fetches"
-    if not compressed and document.gzip_refused is None:
+    if compressible:
         smaller = len(gzip_bytes(document.text.encode("utf-8")))
-        fix = f"set encoding: gzip_base64 ({smaller} bytes), or {fix}" if smaller <= limit else fix
-    problems.add("user_data", f"takes {len(stored)} bytes, more than the {limit} that EC2 leaves{kept}; bytes by part: {pieces}", fix=fix)
+        fix = f"set encoding: gzip_base64 ({smaller:,} bytes), or {fix}" if smaller <= limit else fix
+    message = f"takes {len(stored):,} bytes, and EC2 stores at most {LIMIT:,}{kept}; bytes by part: {pieces}"
+    problems.add("user_data", message, fix=fix)
 
 
 def render_text(cluster: Any, node_group: Any, encoding: str = "plain") -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import capacity
@@ -40,11 +40,12 @@ class Shape:
         numbers = {name: instance[name] for name in _NUMBERS if name in instance}
         known: list[capacity.InstanceShape] = []
         unknown: list[Problem] = []
-        for name in types or ([None] if "max_enis" in numbers or "ips_per_eni" in numbers else []):
+        for index, name in enumerate(types or ([None] if "max_enis" in numbers or "ips_per_eni" in numbers else [])):
             try:
                 known.append(capacity.instance_shape(name, path="node_group.instance", **numbers))
             except SpecError as error:
-                unknown.extend(error.problems)
+                path = f"node_group.instance.types[{index}]" if "types" in instance else "node_group.instance.type"
+                unknown.extend(replace(one, path=path) if one.path.endswith(".type") else one for one in error.problems)
         counts = [shape.vcpus for shape in known]
         vcpus = numbers.get("vcpus") or (min(count or 0 for count in counts) if counts and not unknown else None)
         return cls(types, () if unknown else tuple(known), vcpus or None, tuple(unknown))
@@ -86,8 +87,7 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
     try:
         return min(capacity.max_pods(one, mode=mode, **options) for one in shape.known)
     except SpecError as error:
-        for problem in error.problems:
-            problems.add(path, problem.message, value=value, allowed=problem.allowed, fix=problem.fix)
+        problems.extend(replace(problem, path=f"{path}{problem.path.removeprefix('max_pods')}") for problem in error.problems)
         return None
 
 

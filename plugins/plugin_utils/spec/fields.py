@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import re
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..kubernetes import label_key_problem, label_value_problem, taint_effects
 from ..network import cidr_problem
 from ..quantities import parse_quantity
 from .plain import INVALID
-from .schema import Kind, boolean, choice, free, integer, list_of, map_of, mapping, record, text, wrong_type
+from .schema import Kind, boolean, choice, free, integer, list_of, map_of, mapping, record, text, type_name, wrong_type
 
 FAMILY_ALIASES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
     "AmazonLinux2": ("al2", {}),
@@ -58,8 +59,8 @@ def _certificate_authority(value: Any, path: str, problems: Problems) -> Any:
         return INVALID
     try:
         pem = base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError) as error:
-        problems.add(path, f"is not valid base64: {error}", allowed="base64 of PEM", fix=fix)
+    except (binascii.Error, ValueError):
+        problems.add(path, "is not valid base64", allowed="base64 of PEM", fix=fix)
         return INVALID
     armour = re.fullmatch(rb"\s*(-----BEGIN CERTIFICATE-----\s[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+", pem)
     if not armour:
@@ -75,15 +76,22 @@ def cidr(value: Any, path: str, problems: Problems) -> Any:
         return INVALID
     reason = cidr_problem(value)
     if reason:
-        problems.add(path, reason, value=value, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108")
+        fix = _network_meant(value)
+        problems.add(path, reason, value=value, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108", fix=fix)
         return INVALID
     return value
 
 
+def _network_meant(text: str) -> str | None:
+    """What to write instead of C(10.100.0.1/16) or C(10.100.0.0/255.255.0.0)."""
+    try:
+        return f"write {ipaddress.ip_network(text, strict=False)}" if "/" in text else None
+    except ValueError:
+        return None
+
+
 def ip_address(value: Any, path: str, problems: Problems) -> Any:
     """One IPv4 or IPv6 address, in its shortest spelling."""
-    import ipaddress
-
     value = text(allowed="an IP address")(value, path, problems)
     if value is INVALID:
         return INVALID
@@ -111,10 +119,15 @@ def quantity(value: Any, path: str, problems: Problems) -> Any:
     value = text(allowed="a quantity such as 100m or 574Mi")(value, path, problems)
     if value is INVALID or value == "auto":
         return value
-    if parse_quantity(value) is None:
-        problems.add(path, "is not a Kubernetes quantity", value=value, allowed="a quantity such as 100m or 574Mi")
+    amount = parse_quantity(value)
+    if amount is None or amount < 0:
+        reason = "is not a Kubernetes quantity" if amount is None else "is negative"
+        problems.add(path, reason, value=value, allowed="a quantity such as 100m or 574Mi")
         return INVALID
     return value
+
+
+_LABEL_VALUE = "at most 63 letters, digits, - _ . beginning and ending with a letter or digit"
 
 
 def _label_key(value: Any, path: str, problems: Problems) -> Any:
@@ -127,7 +140,7 @@ def _label_key(value: Any, path: str, problems: Problems) -> Any:
 def _label_value(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, (bool, int, float)):
         return wrong_type(value, "text", path, problems, fix="quote it: label values are text")
-    value = text(empty=True, allowed="a label value")(value, path, problems)
+    value = text(empty=True, allowed=_LABEL_VALUE)(value, path, problems)
     if value is INVALID:
         return INVALID
     sample = value
@@ -145,7 +158,7 @@ def _label_value(value: Any, path: str, problems: Problems) -> Any:
         return INVALID
     reason = label_value_problem(sample)
     if reason:
-        problems.add(path, reason, value=value, allowed="at most 63 letters, digits, - _ . beginning and ending with a letter or digit")
+        problems.add(path, reason, value=value, allowed=_LABEL_VALUE)
     return INVALID if reason else value
 
 
@@ -190,14 +203,30 @@ def _auto_or_quantities(value: Any, path: str, problems: Problems) -> Any:
     return record({name: quantity for name in RESERVABLE})(value, path, problems)
 
 
+def _kubernetes_version(value: Any, path: str, problems: Problems) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        fix = "quote it with all its digits: as a number, 1.30 is 1.3"
+        problems.add(path, f"must be text, not {type_name(value)}", value=value, allowed=_VERSION_FORM, fix=fix)
+        return INVALID
+    return _VERSION(value, path, problems)
+
+
 def _ubuntu_release(value: Any, path: str, problems: Problems) -> Any:
     value = f"{value:.2f}" if isinstance(value, float) else value
     return choice("20.04", "22.04", "24.04", "26.04")(value, path, problems)
 
 
 _LINE = text()
-_SCRIPT = text(multiline=True)
-_URL = text(pattern=r"https?://[^\s/]+\S*", allowed="a URL such as http://proxy.example.com:3128")
+_VERSION_FORM = 'a version such as "1.33"'
+_VERSION = text(pattern=r"v?1\.[0-9]{1,2}(\.[0-9]+)?([+-][0-9A-Za-z.+-]+)?", what="a Kubernetes version", allowed=_VERSION_FORM)
+_SCRIPT = text(multiline=True, secret=True)
+_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as https://mirror.example.com")
+_PROXY_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as http://proxy.example.com:3128", secret=True)
+_REGISTRY = text(
+    pattern=r"_default|[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za-z])?(:[0-9]{1,5})?",
+    what="a registry host",
+    allowed="a host such as docker.io, host:port, or _default",
+)
 
 _MAX_PODS_RULE = record(
     {
@@ -206,21 +235,22 @@ _MAX_PODS_RULE = record(
         "reserved_enis": integer(0, 64),
         "ceiling": boolean,
     },
-    required=["mode"],
+    required={"mode": "eni, prefix, windows_secondary_ip, windows_prefix"},
 )
 
 CLUSTER: dict[str, Kind] = {
-    "name": text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", allowed="1 to 100 letters, digits, - and _, as EKS names clusters"),
+    "name": text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", what="the name of an EKS cluster", allowed="1 to 100 letters, digits, - and _"),
     "endpoint": text(
         pattern=r"https://([0-9A-Za-z.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?/?",
+        what="an https URL",
         allowed="an https URL such as https://ABC.gr7.eu-west-1.eks.amazonaws.com",
     ),
     "certificate_authority": _certificate_authority,
     "service_cidr": cidr,
     "dns_ips": list_of(ip_address, single=True, filled=True),
-    "region": text(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", allowed="an AWS region such as eu-west-1"),
-    "kubernetes_version": text(pattern=r"v?1\.[0-9]{1,2}(\.[0-9]+)?([+-][0-9A-Za-z.+-]+)?", allowed='a version such as "1.33"'),
-    "id": text(pattern=r"[0-9A-Za-z-]{1,64}", allowed="the id of a local cluster on Outposts"),
+    "region": text(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", what="an AWS region", allowed="a region such as eu-west-1"),
+    "kubernetes_version": _kubernetes_version,
+    "id": text(pattern=r"[0-9A-Za-z-]{1,64}", what="the id of a local cluster", allowed="1 to 64 letters, digits and -"),
     "outpost": boolean,
 }
 
@@ -241,32 +271,46 @@ WINDOWS: dict[str, Kind] = {
     "excluded_snat_cidrs": list_of(cidr, single=True),
     "kube_proxy_extra_args": list_of(_LINE, single=True),
     "container_runtime": choice("containerd", "docker"),
-    "eks_endpoint": text(pattern=r"https://\S+", allowed="an https URL of the EKS API"),
+    "eks_endpoint": text(pattern=r"https://\S+", what="an https URL", allowed="the https URL of an EKS API endpoint"),
     "persist": boolean,
 }
 
 NODE_GROUP: dict[str, Kind] = {
-    "name": text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,62}", allowed="1 to 63 letters, digits, - and _"),
+    "name": text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,62}", what="the name of a node group", allowed="1 to 63 letters, digits, - and _"),
     "family": choice(*FAMILIES, aliases={alias: alias for alias in FAMILY_ALIASES}),
     "mode": choice(*MODES),
     "strategy": choice("bootstrap_script", "static"),
     "instance": record(INSTANCE),
     "labels": map_of(_label_value, key=_label_key),
-    "taints": list_of(record(TAINT, required=["key", "effect"])),
+    "taints": list_of(
+        record(TAINT, required={"key": "a taint key such as dedicated or example.com/gpu", "effect": ", ".join(taint_effects)})
+    ),
     "max_pods": _max_pods,
     "reserved": record({"kube": _auto_or_quantities, "system": record({name: quantity for name in RESERVABLE})}),
     "kubelet": record({"config": mapping, "flags": map_of(_flag_value, key=_flag_name)}),
-    "containerd": record({"config": mapping, "registry_mirrors": map_of(list_of(_URL, single=True, filled=True)), "pause_image": _LINE}),
+    "containerd": record(
+        {"config": mapping, "registry_mirrors": map_of(list_of(_URL, single=True, filled=True), key=_REGISTRY), "pause_image": _LINE}
+    ),
     "local_storage": record(
-        {"strategy": choice("raid0", "raid10", "mount"), "mount_path": text(pattern=r"(/[0-9A-Za-z._-]+)+", allowed="an absolute path")},
-        required=["strategy"],
+        {
+            "strategy": choice("raid0", "raid10", "mount"),
+            "mount_path": text(pattern=r"(/[0-9A-Za-z._-]+)+", what="an absolute path", allowed="a path such as /mnt/k8s-disks"),
+        },
+        required={"strategy": "raid0, raid10, mount"},
     ),
     "proxy": record(
-        {"http": _URL, "https": _URL, "no_proxy": list_of(text(pattern=r"[^\s,]+", allowed="a host, domain or CIDR"), single=True)}
+        {
+            "http": _PROXY_URL,
+            "https": _PROXY_URL,
+            "no_proxy": list_of(
+                text(pattern=r"[^\s,]+", what="one entry of NO_PROXY", allowed="a host, domain or CIDR, without blanks and commas"),
+                single=True,
+            ),
+        }
     ),
     "commands": record({"pre": list_of(_SCRIPT, single=True), "post": list_of(_SCRIPT, single=True)}),
     "override": _SCRIPT,
-    "user_data": list_of(text(multiline=True, empty=True), single=True),
+    "user_data": list_of(text(multiline=True, empty=True, secret=True), single=True),
     "user_data_precedence": choice("ours", "theirs"),
     "allow_secrets_in_user_data": boolean,
     "nodeadm": mapping,
@@ -286,6 +330,6 @@ UNKNOWN_NODE_GROUP_FIELDS = {
 }
 
 CLUSTER_KIND = record(CLUSTER)
-NODE_GROUP_KIND = record(NODE_GROUP, required=["family"], unknown=UNKNOWN_NODE_GROUP_FIELDS)
+NODE_GROUP_KIND = record(NODE_GROUP, required={"family": ", ".join(FAMILIES)}, unknown=UNKNOWN_NODE_GROUP_FIELDS)
 
 __all__ = ["CLUSTER", "CLUSTER_KIND", "FAMILY_ALIASES", "NODE_GROUP", "NODE_GROUP_KIND", "free", "joined"]

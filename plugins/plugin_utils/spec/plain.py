@@ -15,6 +15,10 @@ MAX_DEPTH = 48
 """Nesting that no real document reaches; deeper input is refused before anything recurses over it."""
 
 
+_BYTES = (bytes, bytearray, memoryview)
+_NAMES = {bool: "boolean", int: "integer", float: "number", tuple: "list", list: "list", dict: "mapping"}
+
+
 class _Invalid:
     """The type of C(INVALID)."""
 
@@ -47,11 +51,20 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
         return INVALID
     if isinstance(value, Mapping):
         return _mapping(value, path, problems, depth)
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+    if isinstance(value, Sequence) and not isinstance(value, _BYTES):
         items = [plain(item, joined(path, index), problems, depth + 1) for index, item in enumerate(value)]
         return [item for item in items if item is not INVALID]
-    problems.add(path, f"is a {type(value).__name__}, which no document can hold", fix="quote it, so that it is text")
+    message = f"is {_kind(value)}, which is neither text, a number, a boolean, a list nor a mapping"
+    problems.add(path, message, fix="give text: decode it first" if isinstance(value, _BYTES) else "quote it, so that it is text")
     return INVALID
+
+
+def _kind(value: Any) -> str:
+    """What C(value) is, with an article."""
+    if isinstance(value, _BYTES):
+        return "bytes"
+    name = "null" if value is None else _NAMES.get(type(value), type(value).__name__)
+    return name if name == "null" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _text(text: str, path: str, problems: Problems) -> Any:
@@ -77,10 +90,18 @@ def _mapping(value: Mapping[Any, Any], path: str, problems: Problems, depth: int
     result: dict[str, Any] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            problems.add(joined(path, str(key)[:80]), f"the key is a {type(key).__name__}, not text", fix="quote the key")
+            problems.add(joined(path, _key(key)), f"the key is {_kind(key)}, not text", fix="quote the key")
             continue
         name = _text(str.__str__(key), joined(path, key), problems)
         copied = plain(item, joined(path, key), problems, depth + 1)
         if name is not INVALID and copied is not INVALID:
             result[name] = copied
     return result
+
+
+def _key(key: Any) -> str:
+    """A key that is no text, as far as Python can print it."""
+    try:
+        return str(key)[:80]
+    except (ValueError, RecursionError):
+        return f"<{type(key).__name__}>"

@@ -10,10 +10,10 @@ reported why. Kinds are combined into records; the public fields are declared wi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..errors import Problems, joined, nearest
+from ..errors import Problems, joined, listed, nearest
 from .plain import INVALID
 
 Kind = Callable[[Any, str, Problems], Any]
@@ -28,33 +28,42 @@ def type_name(value: Any) -> str:
 
 def wrong_type(value: Any, expected: str, path: str, problems: Problems, fix: str | None = None) -> Any:
     """Report a value of the wrong type; returns INVALID."""
-    problems.add(path, f"must be {expected}, not {type_name(value)}", value=value, allowed=expected, fix=fix)
+    problems.add(path, f"must be {expected}, not {type_name(value)}", value=value, fix=fix)
     return INVALID
 
 
 def text(
-    *, pattern: str | None = None, allowed: str | None = None, multiline: bool = False, empty: bool = False, fix: str | None = None
+    *,
+    pattern: str | None = None,
+    what: str = "text of the right form",
+    allowed: str | None = None,
+    multiline: bool = False,
+    empty: bool = False,
+    secret: bool = False,
+    fix: str | None = None,
 ) -> Kind:
     """Text; one line of printable characters unless C(multiline).
 
-    pattern: a regular expression the whole text must match; allowed: the same in words; fix: what to do when it does not.
+    pattern: a regular expression the whole text must match. what: the name of such a text, with its article. allowed: the pattern in
+    words. secret: no message repeats the value. fix: what to do when it does not match.
     """
     expression = re.compile(pattern) if pattern else None
 
     def check(value: Any, path: str, problems: Problems) -> Any:
+        shown = {} if secret else {"value": value}
         if not isinstance(value, str):
             quoted = "quote it" if isinstance(value, (bool, int, float)) else None
-            return wrong_type(value, "text", path, problems, fix=quoted)
+            problems.add(path, f"must be text, not {type_name(value)}", allowed=allowed, fix=quoted, **shown)
+            return INVALID
         if not value and not empty:
             problems.add(path, "is empty", allowed=allowed, fix="give a value or leave the field out")
             return INVALID
         if not multiline and not value.isprintable():
-            problems.add(
-                path, "contains a line break or another control character", value=value, allowed=allowed or "one line of text", fix=fix
-            )
+            message = "contains a line break or another control character"
+            problems.add(path, message, allowed=allowed or "one line of text", fix=fix, **shown)
             return INVALID
         if expression and not expression.fullmatch(value):
-            problems.add(path, "does not have the right form", value=value, allowed=allowed, fix=fix)
+            problems.add(path, f"is not {what}", allowed=allowed, fix=fix, **shown)
             return INVALID
         return value
 
@@ -69,8 +78,9 @@ def choice(*words: str, aliases: Mapping[str, str] | None = None) -> Kind:
         key = str(value).lower() if isinstance(value, (str, int)) and not isinstance(value, bool) else None
         if key in spellings:
             return spellings[key]
-        allowed = ", ".join(words)
-        problems.add(path, "is not a known value", value=value, allowed=allowed, nearest=nearest(value, [*words, *(aliases or {})]))
+        # A year or a release that is near to another one is not a slip of the pen.
+        guess = nearest(value, [*words, *(aliases or {})]) if re.search("[a-zA-Z]", str(value)[:200]) else None
+        problems.add(path, "is not a known value", value=value, allowed=", ".join(words), nearest=guess)
         return INVALID
 
     return check
@@ -116,7 +126,7 @@ def list_of(kind: Kind, *, single: bool = False, filled: bool = False) -> Kind:
         if not isinstance(value, list):
             return wrong_type(value, "a list", path, problems)
         if filled and not value:
-            problems.add(path, "is an empty list", allowed="at least one item")
+            problems.add(path, "is an empty list", allowed="at least one item", fix="give one or leave the field out")
             return INVALID
         items = [kind(item, joined(path, index), problems) for index, item in enumerate(value)]
         return [item for item in items if item is not INVALID]
@@ -141,31 +151,33 @@ def map_of(kind: Kind, key: Kind | None = None) -> Kind:
     return check
 
 
-def record(fields: Mapping[str, Kind], required: Iterable[str] = (), unknown: Mapping[str, str] | None = None) -> Kind:
+def record(fields: Mapping[str, Kind], required: Mapping[str, str] | None = None, unknown: Mapping[str, str] | None = None) -> Kind:
     """A mapping with known fields. A field that is null counts as not given.
 
+    required: fields that must be given, each with what may stand there.
     unknown: for names that users try although they are no fields, what to do instead.
     """
-    needed = tuple(required)
-    names = ", ".join(sorted(fields))
+    needed = required or {}
+    names = sorted(fields)
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
-            return wrong_type(value, f"a mapping with the fields {names}", path, problems)
+            problems.add(path, f"must be a mapping, not {type_name(value)}", value=value, allowed=f"the fields {', '.join(names)}")
+            return INVALID
         result = {}
         for name, item in value.items():
             below = joined(path, name)
             if name not in fields:
                 guess = nearest(name, fields)
                 cure = (unknown or {}).get(name) or (f"rename it to {guess}" if guess else "remove it")
-                problems.add(below, "is not a field", allowed=names, nearest=guess, fix=cure)
+                problems.add(below, "is not a field", allowed=listed(names, guess), nearest=guess, fix=cure)
             elif item is not None:
                 checked = fields[name](item, below, problems)
                 if checked is not INVALID:
                     result[name] = checked
         for name in needed:
             if value.get(name) is None:
-                problems.add(joined(path, name), "is required", fix=f"add {name}")
+                problems.add(joined(path, name), "is required", allowed=needed[name], fix=f"add {name}")
         return result
 
     return check

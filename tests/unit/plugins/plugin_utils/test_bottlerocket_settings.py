@@ -94,50 +94,54 @@ def test_what_bottlerocket_takes(path: str, value: Any) -> None:
 
 UNKNOWN = "Bottlerocket does not know this setting and would not boot"
 BAD: list[tuple[str, Any, str]] = [
-    ("kubernets", {}, f'settings.kubernets: {UNKNOWN}; did you mean "kubernetes"?'),
-    ("kubernetes.max_pods", 1, f'settings.kubernetes.max_pods: {UNKNOWN}; did you mean "max-pods"?'),
-    ("xyzzy.cluster", "x", f"settings.xyzzy: {UNKNOWN}"),
+    ("kubernets", {}, f'settings.kubernets: {UNKNOWN}; did you mean "kubernetes"?; fix: rename it to kubernetes'),
+    ("kubernetes.max_pods", 1, f'settings.kubernetes.max_pods: {UNKNOWN}; did you mean "max-pods"?; fix: rename it to max-pods'),
+    ("xyzzy.cluster", "x", f"settings.xyzzy: {UNKNOWN}; fix: leave it out"),
     (
         "host-containers.admin.enable",
         True,
-        f'settings.host-containers.admin.enable: {UNKNOWN}; allowed: enabled, source, superpowered, user-data; did you mean "enabled"?',
+        f'settings.host-containers.admin.enable: {UNKNOWN}; allowed: enabled, source, superpowered, user-data; did you mean "enabled"?; fix: rename it to enabled',
     ),
     (
         "kubernetes.eviction-hard.memory:availabl",
         "1Gi",
         f'settings.kubernetes.eviction-hard["memory.availabl"]: {UNKNOWN}; allowed: memory.available, nodefs.available,'
-        ' nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available; did you mean "memory.available"?',
+        ' nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available; did you mean "memory.available"?; fix: rename it to memory.available',
     ),
     ("settings", {}, "settings.settings: settings within settings; fix: leave out the outer one"),
-    ("kubernetes", [], "settings.kubernetes: not a table (got []); allowed: a mapping"),
+    ("kubernetes", [], "settings.kubernetes: is not a table (got []); allowed: a mapping"),
     (
         "kubernetes.max-pods",
         "110",
-        'settings.kubernetes.max-pods: not a number that can stand here (got "110");'
+        'settings.kubernetes.max-pods: is not a number that can stand here (got "110");'
         " allowed: a whole number from 1 to 4294967295, unquoted",
     ),
     (
         "kubernetes.max-pods",
         0,
-        "settings.kubernetes.max-pods: not a number that can stand here (got 0); allowed: a whole number from 1 to 4294967295, unquoted",
+        "settings.kubernetes.max-pods: is not a number that can stand here (got 0); allowed: a whole number from 1 to 4294967295, unquoted",
     ),
     ("kubernetes.max-pods", None, "settings.kubernetes.max-pods: TOML has no null (got null); fix: give a value or leave it out"),
     (
         "kubernetes.image-gc-high-threshold-percent",
         "101",
-        "settings.kubernetes.image-gc-high-threshold-percent: not a number that can stand here (got 101);"
+        "settings.kubernetes.image-gc-high-threshold-percent: is not a number that can stand here (got 101);"
         " allowed: a whole number from 0 to 100, unquoted",
     ),
     (
         "kubernetes.server-tls-bootstrap",
         "true",
-        'settings.kubernetes.server-tls-bootstrap: not a boolean (got "true"); allowed: true or false, unquoted',
+        'settings.kubernetes.server-tls-bootstrap: is not a boolean (got "true"); allowed: true or false, unquoted',
     ),
-    ("kubernetes.node-labels.a", 1, "settings.kubernetes.node-labels.a: not text (got 1); allowed: a label value, quoted; fix: quote it"),
+    (
+        "kubernetes.node-labels.a",
+        1,
+        "settings.kubernetes.node-labels.a: is not text (got 1); allowed: a label value, quoted; fix: quote it",
+    ),
     (
         "kubernetes.node-labels.a b",
         "c",
-        'settings.kubernetes.node-labels["a b"]: not a name that can stand here (got "a b"); allowed: a key such as example.com/name',
+        'settings.kubernetes.node-labels["a b"]: is not a name that can stand here (got "a b"); allowed: a key such as example.com/name',
     ),
     (
         "kubernetes.node-taints.a",
@@ -159,39 +163,39 @@ BAD: list[tuple[str, Any, str]] = [
     (
         "kubernetes.cpu-manager-policy",
         "statik",
-        'settings.kubernetes.cpu-manager-policy: not a value that Bottlerocket knows (got "statik"); allowed: none, static;'
+        'settings.kubernetes.cpu-manager-policy: is not a value that Bottlerocket knows (got "statik"); allowed: none, static;'
         ' did you mean "static"?',
     ),
     ("kubernetes.cluster-certificate", "%%", "settings.kubernetes.cluster-certificate: cannot be read; allowed: base64"),
-    ("kubernetes.server-key", 5, "settings.kubernetes.server-key: not text; allowed: base64; fix: quote it"),
+    ("kubernetes.server-key", 5, "settings.kubernetes.server-key: is not text; allowed: base64; fix: quote it"),
     ("pki.x.data", "aGFsbG8=", "settings.pki.x.data: cannot be read; allowed: base64 of certificates in PEM"),
     (
         "host-containers.ad min",
         {},
-        'settings.host-containers["ad min"]: not a name that can stand here (got "ad min"); allowed: letters, digits and -, at most 76',
+        'settings.host-containers["ad min"]: is not a name that can stand here (got "ad min"); allowed: letters, digits and -, at most 76',
     ),
     (
         "bootstrap-commands.x",
         {"commands": [["rm", "-rf"]]},
-        'settings.bootstrap-commands.x.commands[0]: not a call of apiclient (got ["rm", "-rf"]);'
+        'settings.bootstrap-commands.x.commands[0]: is not a call of apiclient (got ["rm", "-rf"]);'
         ' allowed: a list of words, the first of which is "apiclient"\nsettings.bootstrap-commands.x: mode is missing; fix: add mode',
     ),
     (
         "oci-defaults.resource-limits.max-open-files",
         {"soft-limit": -2},
-        "settings.oci-defaults.resource-limits.max-open-files.soft-limit: not a limit (got -2);"
+        "settings.oci-defaults.resource-limits.max-open-files.soft-limit: is not a limit (got -2);"
         ' allowed: a whole number, or -1 or "unlimited" for none'
         "\nsettings.oci-defaults.resource-limits.max-open-files: hard-limit is missing; fix: add hard-limit",
     ),
     (
         "network.hosts",
         [["x", ["a"]]],
-        'settings.network.hosts[0]: not an entry of /etc/hosts (got ["x", ["a"]]); allowed: ["IP address", ["name", …]]',
+        'settings.network.hosts[0]: is not an entry of /etc/hosts (got ["x", ["a"]]); allowed: ["IP address", ["name", …]]',
     ),
     (
         "kernel.sysctl",
         {"../x": "1"},
-        'settings.kernel.sysctl["../x"]: not a name that can stand here (got "../x");'
+        'settings.kernel.sysctl["../x"]: is not a name that can stand here (got "../x");'
         " allowed: a kernel parameter such as net.core.somaxconn",
     ),
     ("aws.region", "a\nb", 'settings.aws.region: cannot be read (got "a\\nb"); allowed: one line of text'),
@@ -206,7 +210,7 @@ BAD: list[tuple[str, Any, str]] = [
         'settings.container-runtime.concurrent-download-chunk-size: cannot be read (got "many");'
         ' allowed: a number of bytes, or a size such as "8mib"',
     ),
-    ("container-registry.mirrors", {}, "settings.container-registry.mirrors: not a list (got {}); allowed: a list"),
+    ("container-registry.mirrors", {}, "settings.container-registry.mirrors: is not a list (got {}); allowed: a list"),
     ("container-registry.mirrors", [{"registry": "x"}], "settings.container-registry.mirrors[0]: endpoint is missing; fix: add endpoint"),
 ]
 

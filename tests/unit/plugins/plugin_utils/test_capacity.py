@@ -116,9 +116,9 @@ SHAPES: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"max_enis": 0, "ips_per_eni": True, "vcpus": "2"},
-        "instance.ips_per_eni: not a count (got true); allowed: a whole number from 1\n"
-        "instance.max_enis: not a count (got 0); allowed: a whole number from 1\n"
-        'instance.vcpus: not a count (got "2"); allowed: a whole number from 1',
+        "instance.ips_per_eni: is not a count (got true); allowed: a whole number from 1\n"
+        "instance.max_enis: is not a count (got 0); allowed: a whole number from 1\n"
+        'instance.vcpus: is not a count (got "2"); allowed: a whole number from 1',
     ),
 ]
 
@@ -134,16 +134,16 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"mode": "enis"},
         {},
-        'max_pods.mode: unknown mode (got "enis"); allowed: eni, prefix, windows_secondary_ip, windows_prefix; did you mean "eni"?',
+        'max_pods.mode: is not a known mode (got "enis"); allowed: eni, prefix, windows_secondary_ip, windows_prefix; did you mean "eni"?',
     ),
     (
         {"mode": ["eni"]},
         {},
-        'max_pods.mode: unknown mode (got ["eni"]); allowed: eni, prefix, windows_secondary_ip, windows_prefix; did you mean "eni"?',
+        'max_pods.mode: is not a known mode (got ["eni"]); allowed: eni, prefix, windows_secondary_ip, windows_prefix; did you mean "eni"?',
     ),
-    ({"reserved_enis": -1}, {}, "max_pods.reserved_enis: not a count (got -1); allowed: a whole number from 0"),
-    ({"reserved_enis": "1"}, {}, 'max_pods.reserved_enis: not a count (got "1"); allowed: a whole number from 0'),
-    ({"ceiling": "yes"}, {}, 'max_pods.ceiling: not a boolean (got "yes"); allowed: true or false'),
+    ({"reserved_enis": -1}, {}, "max_pods.reserved_enis: is not a count (got -1); allowed: a whole number from 0"),
+    ({"reserved_enis": "1"}, {}, 'max_pods.reserved_enis: is not a count (got "1"); allowed: a whole number from 0'),
+    ({"ceiling": "yes"}, {}, 'max_pods.ceiling: is not a boolean (got "yes"); allowed: true or false'),
     (
         {"ceiling": True},
         {},

@@ -65,42 +65,42 @@ def test_what_nodes_run_is_accepted(version: tuple[int, int] | None) -> None:
 
 
 CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
-    ([], None, "config: not a mapping (got []); allowed: a mapping"),
-    ({"maxpods": 1}, None, 'config.maxpods: kubelet does not know this field; did you mean "maxPods"?'),
+    ([], None, "config: is not a mapping (got []); allowed: a mapping"),
+    ({"maxpods": 1}, None, 'config.maxpods: kubelet does not know this field; did you mean "maxPods"?; fix: rename it to maxPods'),
     (
         {"authentication": {"webhook": {"cacheTtl": "2m"}}},
         None,
-        'config.authentication.webhook.cacheTtl: kubelet does not know this field; allowed: cacheTTL, enabled; did you mean "cacheTTL"?',
+        'config.authentication.webhook.cacheTtl: kubelet does not know this field; allowed: cacheTTL, enabled; did you mean "cacheTTL"?; fix: rename it to cacheTTL',
     ),
     (
         {"registerWithTaints": [{"key": "a", "effects": "NoSchedule", "effect": "NoExecute"}]},
         None,
         "config.registerWithTaints[0].effects: kubelet does not know this field; allowed: effect, key, timeAdded, value;"
-        ' did you mean "effect"?',
+        ' did you mean "effect"?; fix: rename it to effect',
     ),
     ({"registerWithTaints": [{"key": "a"}]}, None, "config.registerWithTaints[0]: effect is missing; fix: add effect"),
     (
         {"registerWithTaints": [{"key": "a", "effect": "NoScheduled"}]},
         None,
-        'config.registerWithTaints[0].effect: not a value that kubelet knows (got "NoScheduled");'
+        'config.registerWithTaints[0].effect: is not a value that kubelet knows (got "NoScheduled");'
         ' allowed: NoSchedule, PreferNoSchedule, NoExecute; did you mean "NoSchedule"?',
     ),
-    ({"maxPods": "110"}, None, 'config.maxPods: not a whole number (got "110"); allowed: a number from 1 to 2147483647, unquoted'),
-    ({"maxPods": 110.0}, None, "config.maxPods: not a whole number (got 110.0); allowed: a number from 1 to 2147483647, unquoted"),
-    ({"maxPods": True}, None, "config.maxPods: not a whole number (got true); allowed: a number from 1 to 2147483647, unquoted"),
-    ({"maxPods": 0}, None, "config.maxPods: out of range (got 0); allowed: 1 to 2147483647"),
-    ({"maxPods": 2**31}, None, "config.maxPods: out of range (got 2147483648); allowed: 1 to 2147483647"),
-    ({"imageGCHighThresholdPercent": 101}, None, "config.imageGCHighThresholdPercent: out of range (got 101); allowed: 0 to 100"),
-    ({"serverTLSBootstrap": "true"}, None, 'config.serverTLSBootstrap: not a boolean (got "true"); allowed: true or false, unquoted'),
-    ({"featureGates": {"A": 1}}, None, "config.featureGates.A: not a boolean (got 1); allowed: true or false, unquoted"),
-    ({"syncFrequency": 60}, None, 'config.syncFrequency: not text (got 60); allowed: a duration such as "30s" or "1h5m"; fix: quote it'),
+    ({"maxPods": "110"}, None, 'config.maxPods: is not a whole number (got "110"); allowed: a number from 1 to 2147483647, unquoted'),
+    ({"maxPods": 110.0}, None, "config.maxPods: is not a whole number (got 110.0); allowed: a number from 1 to 2147483647, unquoted"),
+    ({"maxPods": True}, None, "config.maxPods: is not a whole number (got true); allowed: a number from 1 to 2147483647, unquoted"),
+    ({"maxPods": 0}, None, "config.maxPods: is out of range (got 0); allowed: 1 to 2147483647"),
+    ({"maxPods": 2**31}, None, "config.maxPods: is out of range (got 2147483648); allowed: 1 to 2147483647"),
+    ({"imageGCHighThresholdPercent": 101}, None, "config.imageGCHighThresholdPercent: is out of range (got 101); allowed: 0 to 100"),
+    ({"serverTLSBootstrap": "true"}, None, 'config.serverTLSBootstrap: is not a boolean (got "true"); allowed: true or false, unquoted'),
+    ({"featureGates": {"A": 1}}, None, "config.featureGates.A: is not a boolean (got 1); allowed: true or false, unquoted"),
+    ({"syncFrequency": 60}, None, 'config.syncFrequency: is not text (got 60); allowed: a duration such as "30s" or "1h5m"; fix: quote it'),
     ({"syncFrequency": "60"}, None, 'config.syncFrequency: cannot be read (got "60"); allowed: a duration such as "30s" or "1h5m"'),
-    ({"clusterDNS": "10.0.0.10"}, None, 'config.clusterDNS: not a list (got "10.0.0.10"); allowed: a list; fix: write ["10.0.0.10"]'),
+    ({"clusterDNS": "10.0.0.10"}, None, 'config.clusterDNS: is not a list (got "10.0.0.10"); allowed: a list; fix: write ["10.0.0.10"]'),
     ({"clusterDNS": ["10.0.0"]}, None, 'config.clusterDNS[0]: cannot be read (got "10.0.0"); allowed: an IP address'),
     (
         {"kubeReserved": {"cpu": 1}},
         None,
-        'config.kubeReserved.cpu: not text (got 1); allowed: a quantity such as "100m", "1Gi" or "500"; fix: quote it',
+        'config.kubeReserved.cpu: is not text (got 1); allowed: a quantity such as "100m", "1Gi" or "500"; fix: quote it',
     ),
     (
         {"kubeReserved": {"memory": "1gb"}},
@@ -111,7 +111,7 @@ CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
         {"systemReserved": {"ephemeral_storage": "1Gi"}},
         None,
         "config.systemReserved.ephemeral_storage: kubelet does not know this key; allowed: cpu, memory, ephemeral-storage, pid;"
-        ' did you mean "ephemeral-storage"?',
+        ' did you mean "ephemeral-storage"?; fix: rename it to ephemeral-storage',
     ),
     (
         {"evictionHard": {"memory.available": "101%"}},
@@ -122,12 +122,12 @@ CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
     (
         {"cgroupDriver": "cgroups"},
         None,
-        'config.cgroupDriver: not a value that kubelet knows (got "cgroups"); allowed: cgroupfs, systemd; did you mean "cgroupfs"?',
+        'config.cgroupDriver: is not a value that kubelet knows (got "cgroups"); allowed: cgroupfs, systemd; did you mean "cgroupfs"?',
     ),
-    ({"memoryThrottlingFactor": float("nan")}, None, "config.memoryThrottlingFactor: not a number (got NaN); allowed: a number"),
+    ({"memoryThrottlingFactor": float("nan")}, None, "config.memoryThrottlingFactor: is not a number (got NaN); allowed: a number"),
     ({1: 2}, None, "config[1]: a key is text (got 1); fix: quote it"),
-    ({"authentication": "no"}, None, 'config.authentication: not a mapping (got "no"); allowed: a mapping'),
-    ({"logging": {"verbosity": -1}}, None, "config.logging.verbosity: out of range (got -1); allowed: 0 to 4294967295"),
+    ({"authentication": "no"}, None, 'config.authentication: is not a mapping (got "no"); allowed: a mapping'),
+    ({"logging": {"verbosity": -1}}, None, "config.logging.verbosity: is out of range (got -1); allowed: 0 to 4294967295"),
     (
         {"logging": {"flushFrequency": "x"}},
         None,
@@ -154,12 +154,12 @@ CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
     (
         {"imageGCLowThresholdPercent": 85, "imageGCHighThresholdPercent": 85},
         None,
-        "config.imageGCLowThresholdPercent: not below imageGCHighThresholdPercent (got 85); allowed: less than 85",
+        "config.imageGCLowThresholdPercent: is not below imageGCHighThresholdPercent (got 85); allowed: less than 85",
     ),
     (
         {"shutdownGracePeriod": "30s", "shutdownGracePeriodCriticalPods": "1m"},
         None,
-        'config.shutdownGracePeriodCriticalPods: longer than shutdownGracePeriod, of which it is a part (got "1m")',
+        'config.shutdownGracePeriodCriticalPods: is longer than shutdownGracePeriod, of which it is a part (got "1m")',
     ),
 ]
 
@@ -225,17 +225,17 @@ def test_flags_that_every_kubelet_takes(version: tuple[int, int] | None) -> None
 
 
 FLAGS: list[tuple[Any, tuple[int, int] | None, str]] = [
-    ("--max-pods=1", None, 'flags: not a mapping (got "--max-pods=1"); allowed: a mapping of flag names, without dashes, to values'),
-    ({"max-pod": 1}, None, 'flags.max-pod: kubelet has no such flag; did you mean "max-pods"?'),
+    ("--max-pods=1", None, 'flags: is not a mapping (got "--max-pods=1"); allowed: a mapping of flag names, without dashes, to values'),
+    ({"max-pod": 1}, None, 'flags.max-pod: kubelet has no such flag; did you mean "max-pods"?; fix: rename it to max-pods'),
     ({"--max-pods": 1}, None, 'flags.--max-pods: kubelet has no such flag; did you mean "max-pods"?; fix: write max-pods: VALUE'),
     ({"max-pods=1": ""}, None, 'flags["max-pods=1"]: kubelet has no such flag; did you mean "max-pods"?; fix: write max-pods: VALUE'),
-    ({"qqqq": 1}, None, "flags.qqqq: kubelet has no such flag"),
-    ({None: 1}, None, "flags.None: kubelet has no such flag"),
-    ({"max-pods": "many"}, None, 'flags.max-pods: not a whole number (got "many"); allowed: a whole number'),
-    ({"max-pods": None}, None, "flags.max-pods: not one value (got null); allowed: text, a whole number or a boolean"),
-    ({"max-pods": 1.5}, None, "flags.max-pods: not one value (got 1.5); allowed: text, a whole number or a boolean"),
+    ({"qqqq": 1}, None, "flags.qqqq: kubelet has no such flag; fix: leave it out"),
+    ({None: 1}, None, "flags.None: kubelet has no such flag; fix: leave it out"),
+    ({"max-pods": "many"}, None, 'flags.max-pods: is not a whole number (got "many"); allowed: a whole number'),
+    ({"max-pods": None}, None, "flags.max-pods: is not one value (got null); allowed: text, a whole number or a boolean"),
+    ({"max-pods": 1.5}, None, "flags.max-pods: is not one value (got 1.5); allowed: text, a whole number or a boolean"),
     ({"max-pods": [1, 2]}, None, "flags.max-pods: kubelet takes this flag once (got [1, 2]); allowed: one value"),
-    ({"register-node": "yes"}, None, 'flags.register-node: not a boolean (got "yes"); allowed: true or false'),
+    ({"register-node": "yes"}, None, 'flags.register-node: is not a boolean (got "yes"); allowed: true or false'),
     ({"sync-frequency": 60}, None, 'flags.sync-frequency: cannot be read (got "60"); allowed: a duration such as "30s" or "1h5m"'),
     ({"node-labels": ["a=b", "c"]}, None, 'flags.node-labels[1]: cannot be read (got "c"); allowed: key=value, joined with commas'),
     ({"feature-gates": "A=1"}, None, 'flags.feature-gates: cannot be read (got "A=1"); allowed: key=true or key=false, joined with commas'),
@@ -247,9 +247,9 @@ FLAGS: list[tuple[Any, tuple[int, int] | None, str]] = [
     (
         {"cpu-manager-policy": "statik"},
         None,
-        'flags.cpu-manager-policy: not a value that kubelet knows (got "statik"); allowed: none, static; did you mean "static"?',
+        'flags.cpu-manager-policy: is not a value that kubelet knows (got "statik"); allowed: none, static; did you mean "static"?',
     ),
-    ({"cloud-provider": "aws"}, (1, 27), 'flags.cloud-provider: not a value that kubelet knows (got "aws"); allowed: external, ""'),
+    ({"cloud-provider": "aws"}, (1, 27), 'flags.cloud-provider: is not a value that kubelet knows (got "aws"); allowed: external, ""'),
     (
         {"container-runtime": "remote"},
         (1, 27),

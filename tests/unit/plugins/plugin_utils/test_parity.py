@@ -290,8 +290,8 @@ def test_w35_ssh_makes_no_contradiction() -> None:
 @pytest.mark.parametrize("family", ["al2", "al2023", "ubuntu", "windows"])
 def test_w36_the_size_is_checked(family: str) -> None:
     found = refused(family, commands={"pre": [f"echo {'x' * 17000}"]})
-    assert "more than the 16384 that EC2 leaves" in found
-    assert re.search(r"commands\.pre 1\d{4}", found)
+    assert "and EC2 stores at most 16,384" in found
+    assert re.search(r"commands\.pre 1\d,\d{3}", found)
 
 
 @pytest.mark.parametrize("family", ["al2", "al2023", "ubuntu", "bottlerocket"])

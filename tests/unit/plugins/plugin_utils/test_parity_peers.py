@@ -343,7 +343,7 @@ def test_5c12_a_node_looks_nothing_up_that_is_known(family: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_5c13_the_size_is_checked_on_every_path(mode: str) -> None:
-    assert "EC2 leaves" in refused("al2023", mode=mode, commands={"pre": [f"echo {'x' * 17000}"]})
+    assert "EC2 stores at most" in refused("al2023", mode=mode, commands={"pre": [f"echo {'x' * 17000}"]})
 
 
 @pytest.mark.parametrize("family", ["al2", "al2023", "ubuntu"])

@@ -244,7 +244,7 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("cmd.exe", {"user_data": "<script>dir</script>"}, "node_group.user_data[0]: holds a <script> block, which is run by cmd.exe"),
     ("text outside of the block", {"user_data": "a<powershell>b</powershell>"}, "node_group.user_data[0]: holds text outside"),
     ("an unclosed block", {"user_data": "<powershell>b"}, "node_group.user_data[0]: the tag <powershell> has no counterpart"),
-    ("a shell script", {"user_data": "#!/bin/bash\n"}, "node_group.user_data[0]: is shell user data, which Windows cannot run"),
+    ("a shell script", {"user_data": "#!/bin/bash\n"}, "node_group.user_data[0]: is a shell script, which Windows cannot run"),
     ("a second bootstrap", {"user_data": "& $EKSBootstrapScriptFile -x"}, "node_group.user_data[0]: calls Start-EKSBootstrap.ps1"),
     (
         "a second bootstrap by its path",
@@ -284,7 +284,7 @@ VERSION_ROWS = [("2025", "1.34", True), ("2025", "1.35", False), ("2022", "1.22"
 def test_releases_begin_with_a_kubernetes_version(release: str, kubernetes: str, refused: bool) -> None:
     cluster = {**CLUSTER, "kubernetes_version": kubernetes}
     if refused:
-        assert "node_group.family: Windows Server" in problems(cluster, windows={"version": release})
+        assert "node_group.windows.version: Windows Server" in problems(cluster, windows={"version": release})
     else:
         assert text(cluster, windows={"version": release}) == text()
 

@@ -44,7 +44,7 @@ def test_an_empty_document_is_empty(text):
 def test_what_is_no_mapping_is_a_problem(text):
     problems = Problems()
     assert cloud_config.load(text, "user_data", problems) == {}
-    assert str(next(iter(problems))).startswith("user_data: is no cloud-config")
+    assert str(next(iter(problems))).startswith("user_data: is not cloud-config")
 
 
 @given(st.text(st.characters()))

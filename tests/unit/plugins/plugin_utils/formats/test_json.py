@@ -34,8 +34,8 @@ def test_unwritable(value: Any) -> None:
 
 UNREADABLE = [
     ('{"a": 1, "a": 2}', "the key 'a' stands twice"),
-    ("[NaN]", "NaN is no number that JSON knows"),
-    ("[1e999]", "inf is no number that JSON knows"),
+    ("[NaN]", "NaN is not a number that JSON knows"),
+    ("[1e999]", "inf is not a number that JSON knows"),
     ('{"a"}', "line 1, column 5: Expecting ':' delimiter"),
     ('["\\ud800"]', "a text holds a lone surrogate, which no file can hold"),
     ("[" * 200 + "]" * 200, "nested more than 100 levels deep"),

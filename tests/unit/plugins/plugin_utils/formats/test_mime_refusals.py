@@ -58,9 +58,9 @@ REFUSED = [
     pytest.param(document("Content-Type: text/yaml\n\na: b\n"), "nobody on the node reads", id="unknown type"),
     pytest.param(document("Content-Type: ;;\n\nx\n"), "refuses the whole document", id="bad type"),
     pytest.param(
-        document("Content-Type: application/node.eks.aws\n\nkind: ConfigMap\napiVersion: v1\n"), "is no NodeConfig", id="another kind"
+        document("Content-Type: application/node.eks.aws\n\nkind: ConfigMap\napiVersion: v1\n"), "is not a NodeConfig", id="another kind"
     ),
-    pytest.param(document("Content-Type: application/node.eks.aws\n\n"), "is no NodeConfig", id="empty NodeConfig"),
+    pytest.param(document("Content-Type: application/node.eks.aws\n\n"), "is not a NodeConfig", id="empty NodeConfig"),
     pytest.param(document(f"X-Header: 1\n\n{NODE_CONFIG}"), "does not begin with #!", id="NodeConfig without its type"),
     pytest.param(document("Content-Type: text/x-shellscript\n\n#!/bin/sh\n# é\n"), "which cloud-init garbles", id="8bit"),
     pytest.param(
@@ -78,7 +78,7 @@ REFUSED = [
     pytest.param(GOOD.replace("MIME-Version: 1.0\n", ""), "no MIME-Version", id="no version"),
     pytest.param(GOOD.replace("MIME-Version", "X: " + "x" * 5000 + "\nMIME-Version"), "too far down", id="late version"),
     pytest.param(GOOD.replace("Content-Type: m", "Content-Type : m"), "stands among the headers", id="blank before colon"),
-    pytest.param(GOOD.replace("multipart/mixed", "text/plain"), "is no multipart", id="no multipart"),
+    pytest.param(GOOD.replace("multipart/mixed", "text/plain"), "is not a multipart", id="no multipart"),
     pytest.param(document(), "without a part", id="no part"),
     pytest.param(GOOD.replace("\n\n--B", "\n\n#!/bin/sh\necho lost\n--B", 1), "before its first part", id="script as preamble"),
     pytest.param(GOOD.replace("\n", "\r\n", 2), "stands among the headers", id="mixed line ends"),

@@ -132,13 +132,13 @@ def test_the_lines_are_few_and_readable(path, content, mode, text):
 @pytest.mark.parametrize(
     ("path", "content", "mode", "reason"),
     [
-        ("etc/a", "", "0644", "no absolute path"),
-        ("/etc/", "", "0644", "no absolute path"),
+        ("etc/a", "", "0644", "not the absolute path"),
+        ("/etc/", "", "0644", "not the absolute path"),
         ("/etc/a\nb", "", "0644", "line break"),
         ("/etc/a", "\0", "0644", "NUL"),
         ("/etc/a", "\ud800", "0644", "lone surrogate"),
-        ("/etc/a", "", "u+x", "no file mode"),
-        ("/etc/a", "", "9999", "no file mode"),
+        ("/etc/a", "", "u+x", "not a file mode"),
+        ("/etc/a", "", "9999", "not a file mode"),
     ],
 )
 def test_what_cannot_be_a_file_is_refused(path, content, mode, reason):

@@ -113,7 +113,7 @@ def test_the_reasons(value, reason):
 @pytest.mark.parametrize("name", ["", "1A", "A B", "A=B", "é", "A\n"])
 def test_a_variable_needs_a_name(name):
     for write in (systemd.environment_assignment, systemd.environment_file_line):
-        with pytest.raises(SpecError, match="no name of a variable"):
+        with pytest.raises(SpecError, match="not the name of a variable"):
             write(name, "x")
 
 

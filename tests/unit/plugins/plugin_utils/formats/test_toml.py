@@ -152,7 +152,7 @@ def test_unusual_floats(value, text):
         ({"a": None}, ["toml.a: is null"]),
         ({"a": {"b": [1, 2**63]}}, ["toml.a.b[1]: does not fit"]),
         ({"a": 10**5000}, ["toml.a: does not fit"]),
-        ({1: "x"}, ["toml: has a key that is no string"]),
+        ({1: "x"}, ["toml: has a key that is not text"]),
         ({1: "x", "a": None}, ["toml.a: is null", "toml: has a key"]),
         ({"a": b"x", "b": {1}, "c": datetime.date(2026, 1, 1)}, ["toml.a: is a bytes", "toml.b: is a set", "toml.c: is a date"]),
         ({"a": "\ud800", "\udc00": 1}, ["toml.a: holds a lone surrogate", "toml: has a key with a lone surrogate"]),
@@ -262,7 +262,7 @@ def test_the_result_is_plain_data():
         ("#!/bin/bash\necho hi\n", "line 2"),
         ("a = 2026-01-01\n", "user_data.a: is a date"),
         ("a = [{b = 12:00:00}]\n", "user_data.a[0].b: is a date"),
-        ("a = " + "[" * 20_000, "is no TOML"),
+        ("a = " + "[" * 20_000, "is not TOML"),
     ],
 )
 def test_what_is_no_toml_is_a_problem(text, message):

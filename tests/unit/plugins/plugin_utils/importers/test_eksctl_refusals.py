@@ -98,7 +98,7 @@ REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
     ),
     "docker": (False, {"containerRuntime": "docker"}, "nodeGroups[0].containerRuntime: is gone", "containerd"),
     "dockerd": (False, {"containerRuntime": "dockerd"}, "nodeGroups[0].containerRuntime: is gone", "containerd"),
-    "runtime": (False, {"containerRuntime": "crio"}, "nodeGroups[0].containerRuntime: is no container runtime", "containerd"),
+    "runtime": (False, {"containerRuntime": "crio"}, "nodeGroups[0].containerRuntime: is not a container runtime", "containerd"),
     "family": (False, {"amiFamily": "AmazonLinux3"}, "nodeGroups[0].amiFamily: is not a family", 'did you mean "AmazonLinux2"?'),
     "family-2004": (False, {"amiFamily": "WindowsServer2004CoreContainer"}, "nodeGroups[0].amiFamily: is gone", "2021"),
     "family-20h2": (False, {"amiFamily": "windowsserver20h2corecontainer"}, "nodeGroups[0].amiFamily: is gone", "2022"),

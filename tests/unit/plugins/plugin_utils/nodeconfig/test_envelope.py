@@ -42,7 +42,7 @@ def test_found(data: bytes, count: int) -> None:
 
 
 REFUSED = [
-    ("no UTF-8", b"\xff\xfe", False, "is no UTF-8"),
+    ("no UTF-8", b"\xff\xfe", False, "is not UTF-8"),
     ("a part without headers' end", mime("Content-Type: text/plain"), True, "a part cannot be read"),
     ("a boundary that occurs nowhere", mime(PART + CONFIG).replace(b'"B"', b'"C"'), True, "occurs nowhere"),
     ("no boundary named", mime(PART).replace(b'; boundary="B"', b""), True, "names no boundary"),

@@ -18,12 +18,12 @@ REFUSED = [
     ("kind: NodeConfig", "apiVersion is missing"),
     ("apiVersion: v1\nkind: NodeConfig", 'apiVersion is "v1", not node.eks.aws/v1alpha1'),
     ("kind: 5", "kind is 5, not NodeConfig"),
-    ("- a", 'is no mapping but ["a"]'),
-    ("{kind: NodeConfig}", "is no JSON: line 1, column 2: Expecting property name enclosed in double quotes"),
-    ("a: [", "is no YAML: line 1, column 5: "),
+    ("- a", 'is not a mapping but ["a"]'),
+    ("{kind: NodeConfig}", "is not JSON: line 1, column 2: Expecting property name enclosed in double quotes"),
+    ("a: [", "is not YAML: line 1, column 5: "),
     (HEAD + "spec: {kubelet: {flags: [y]}}", "spec.kubelet.flags[0] is true, not text"),
     (HEAD + "spec: {featureGates: []}", "spec.featureGates is [], not a mapping"),
-    (HEAD + "spec: {cluster: {certificateAuthority: a}}", "spec.cluster.certificateAuthority is no base64"),
+    (HEAD + "spec: {cluster: {certificateAuthority: a}}", "spec.cluster.certificateAuthority is not base64"),
 ]
 
 

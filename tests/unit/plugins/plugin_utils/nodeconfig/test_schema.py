@@ -80,17 +80,17 @@ MISTAKES = [
         "spec.instance.network.nameServers: nodeadm has no such field and would drop it; allowed: nameservers, domains; "
         'did you mean "nameservers"?',
     ),
-    ([], "spec: wrong type (got []); allowed: a mapping"),
-    (at("kubelet", "x"), 'spec.kubelet: wrong type (got "x"); allowed: a mapping'),
-    (at("cluster.name", 5), "spec.cluster.name: wrong type (got 5); allowed: text; fix: quote it"),
+    ([], "spec: has the wrong type (got []); allowed: a mapping"),
+    (at("kubelet", "x"), 'spec.kubelet: has the wrong type (got "x"); allowed: a mapping'),
+    (at("cluster.name", 5), "spec.cluster.name: has the wrong type (got 5); allowed: text; fix: quote it"),
     (
         at("cluster.name", "a b"),
-        'spec.cluster.name: is no name of an EKS cluster (got "a b"); allowed: up to 100 letters, digits, hyphens and '
+        'spec.cluster.name: is not the name of an EKS cluster (got "a b"); allowed: up to 100 letters, digits, hyphens and '
         "underscores, the first one a letter or digit",
     ),
     (
         at("cluster.apiServerEndpoint", "example.com"),
-        'spec.cluster.apiServerEndpoint: is no API server endpoint (got "example.com"); allowed: an https URL',
+        'spec.cluster.apiServerEndpoint: is not an API server endpoint (got "example.com"); allowed: an https URL',
     ),
     (
         at("cluster.certificateAuthority", "***"),
@@ -107,12 +107,12 @@ MISTAKES = [
     ),
     (
         at("cluster.enableOutpost", "true"),
-        'spec.cluster.enableOutpost: wrong type (got "true"); allowed: true or false; fix: remove the quotes',
+        'spec.cluster.enableOutpost: has the wrong type (got "true"); allowed: true or false; fix: remove the quotes',
     ),
     (at("cluster.id", "a\nb"), 'spec.cluster.id: holds a control character (got "a\\nb"); allowed: one line of text'),
-    (at("containerd.config", {"version": 2}), 'spec.containerd.config: wrong type (got {"version": 2}); allowed: text'),
-    (at("containerd.baseRuntimeSpec", "x"), 'spec.containerd.baseRuntimeSpec: wrong type (got "x"); allowed: a mapping'),
-    (at("containerd.baseRuntimeSpec", {"a": float("nan")}), 'spec.containerd.baseRuntimeSpec.a: is no number that JSON knows (got "nan")'),
+    (at("containerd.config", {"version": 2}), 'spec.containerd.config: has the wrong type (got {"version": 2}); allowed: text'),
+    (at("containerd.baseRuntimeSpec", "x"), 'spec.containerd.baseRuntimeSpec: has the wrong type (got "x"); allowed: a mapping'),
+    (at("containerd.baseRuntimeSpec", {"a": float("nan")}), 'spec.containerd.baseRuntimeSpec.a: is not a number that JSON knows (got "nan")'),
     (
         at("instance.localStorage.strategy", "raid0"),
         'spec.instance.localStorage.strategy: nodeadm does not know this (got "raid0"); allowed: RAID0, RAID10, Mount; '
@@ -120,7 +120,7 @@ MISTAKES = [
     ),
     (
         at("instance.localStorage.mountPath", "mnt"),
-        'spec.instance.localStorage.mountPath: is no absolute path without blanks (got "mnt"); allowed: for example /mnt/k8s-disks',
+        'spec.instance.localStorage.mountPath: is not an absolute path without blanks (got "mnt"); allowed: for example /mnt/k8s-disks',
     ),
     (
         at("instance.localStorage.disabledMounts", ["Kubelet"]),
@@ -128,12 +128,12 @@ MISTAKES = [
     ),
     (
         at("instance.environment", {"A": "b"}),
-        'spec.instance.environment.A: wrong type (got "b"); allowed: a mapping of variables to texts; fix: put it under '
+        'spec.instance.environment.A: has the wrong type (got "b"); allowed: a mapping of variables to texts; fix: put it under '
         "default, or under the name of a service",
     ),
     (
         at("instance.environment", {"default": {"A": 1}}),
-        "spec.instance.environment.default.A: wrong type (got 1); allowed: text; fix: quote it",
+        "spec.instance.environment.default.A: has the wrong type (got 1); allowed: text; fix: quote it",
     ),
     (
         at("instance.environment", {"default": {"A": None}}),
@@ -141,7 +141,7 @@ MISTAKES = [
     ),
     (
         at("instance.environment", {"default": {"A-B": "x"}}),
-        'spec.instance.environment.default.A-B: is no name of an environment variable (got "A-B"); allowed: letters, '
+        'spec.instance.environment.default.A-B: is not the name of an environment variable (got "A-B"); allowed: letters, '
         "digits and underscores",
     ),
     (
@@ -153,33 +153,33 @@ MISTAKES = [
         'spec.instance.environment["kubelet.service"]: nodeadm would write for the unit kubelet.service.service, which '
         "nobody reads; fix: write kubelet",
     ),
-    (at("instance.environment", {"a/b": {}}), 'spec.instance.environment["a/b"]: is no name of a systemd service (got "a/b")'),
+    (at("instance.environment", {"a/b": {}}), 'spec.instance.environment["a/b"]: is not the name of a systemd service (got "a/b")'),
     (
         at("instance.network.nameservers", "1.1.1.1"),
-        'spec.instance.network.nameservers: wrong type (got "1.1.1.1"); allowed: a list of texts; fix: write a list, even of one',
+        'spec.instance.network.nameservers: has the wrong type (got "1.1.1.1"); allowed: a list of texts; fix: write a list, even of one',
     ),
     (
         at("instance.network.nameservers", ["dns"]),
-        'spec.instance.network.nameservers[0]: not an IP address (got "dns"); allowed: an IP address',
+        'spec.instance.network.nameservers[0]: is not an IP address (got "dns"); allowed: an IP address',
     ),
     (
         at("instance.network.domains", ["a b"]),
-        'spec.instance.network.domains[0]: is no domain for systemd-resolved (got "a b"); allowed: a domain name, with ~ '
+        'spec.instance.network.domains[0]: is not a domain for systemd-resolved (got "a b"); allowed: a domain name, with ~ '
         "before it for routing only",
     ),
-    (at("kubelet.config", []), "spec.kubelet.config: wrong type (got []); allowed: a mapping"),
+    (at("kubelet.config", []), "spec.kubelet.config: has the wrong type (got []); allowed: a mapping"),
     (
         at("kubelet.config.kind", "x"),
         'spec.kubelet.config.kind: replaces the one that nodeadm writes (got "x"); fix: remove it: nodeadm writes the '
         "one that the installed kubelet reads",
     ),
-    (at("kubelet.config.maxPodz", 3), 'spec.kubelet.config.maxPodz: kubelet does not know this field; did you mean "maxPods"?'),
+    (at("kubelet.config.maxPodz", 3), 'spec.kubelet.config.maxPodz: kubelet does not know this field; did you mean "maxPods"?; fix: rename it to maxPods'),
     (
         at("kubelet.flags", "--v=2"),
-        'spec.kubelet.flags: wrong type (got "--v=2"); allowed: a list of texts; fix: write a list, even of one',
+        'spec.kubelet.flags: has the wrong type (got "--v=2"); allowed: a list of texts; fix: write a list, even of one',
     ),
-    (at("kubelet.flags", [1]), "spec.kubelet.flags[0]: wrong type (got 1); allowed: text; fix: quote it"),
-    (at("kubelet.flags", ["v=2"]), 'spec.kubelet.flags[0]: is no kubelet flag (got "v=2"); allowed: --flag=value'),
+    (at("kubelet.flags", [1]), "spec.kubelet.flags[0]: has the wrong type (got 1); allowed: text; fix: quote it"),
+    (at("kubelet.flags", ["v=2"]), 'spec.kubelet.flags[0]: is not a kubelet flag (got "v=2"); allowed: --flag=value'),
     (
         at("kubelet.flags", ["--v=2 --x=1"]),
         'spec.kubelet.flags[0]: is more than one word (got "--v=2 --x=1"); fix: write --flag=value, one flag an entry; '
@@ -205,7 +205,7 @@ MISTAKES = [
         at("featureGates", {"Foo": True}),
         "spec.featureGates.Foo: nodeadm has no such feature gate; allowed: InstanceIdNodeName, FastImagePull",
     ),
-    (at("featureGates", {"FastImagePull": "true"}), 'spec.featureGates.FastImagePull: wrong type (got "true"); allowed: true or false'),
+    (at("featureGates", {"FastImagePull": "true"}), 'spec.featureGates.FastImagePull: has the wrong type (got "true"); allowed: true or false'),
 ]
 
 
@@ -216,7 +216,7 @@ def test_mistakes(spec: Any, message: str) -> None:
 
 def test_toml_is_read() -> None:
     (message,) = messages(at("containerd.config", "not toml ["))
-    assert message.startswith("spec.containerd.config: is not TOML: ")
+    assert message.startswith("spec.containerd.config: is not TOML, and nodeadm would stop at boot: ")
 
 
 def test_all_mistakes_at_once() -> None:
@@ -224,7 +224,7 @@ def test_all_mistakes_at_once() -> None:
 
 
 DOCUMENTS = [
-    (None, "doc: is no NodeConfig (got null); allowed: a mapping with apiVersion, kind and spec"),
+    (None, "doc: is not a NodeConfig (got null); allowed: a mapping with apiVersion, kind and spec"),
     ({"apiVersion": schema.API_VERSION}, "doc: kind is missing; fix: add kind: NodeConfig"),
     ({"apiVersion": "v1", "kind": "NodeConfig"}, 'doc.apiVersion: nodeadm does not know this (got "v1"); allowed: node.eks.aws/v1alpha1'),
     (
@@ -233,7 +233,7 @@ DOCUMENTS = [
     ),
     (
         {"apiVersion": schema.API_VERSION, "kind": "NodeConfig", "metadata": "x"},
-        'doc.metadata: wrong type (got "x"); allowed: a mapping',
+        'doc.metadata: has the wrong type (got "x"); allowed: a mapping',
     ),
 ]
 

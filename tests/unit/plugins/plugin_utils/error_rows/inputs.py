@@ -1,0 +1,169 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Inputs that are wrong whatever the family: names, types, forms, what is required."""
+
+from __future__ import annotations
+
+import base64
+from datetime import date
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, cluster, group
+
+AL2023 = {"family": "al2023"}
+PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+
+
+def _nested(levels: int) -> Any:
+    tree: Any = "x"
+    for _ in range(levels):
+        tree = [tree]
+    return tree
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+ROWS = (
+    # Unknown fields, on each level.
+    cluster("unknown field of the cluster", {"certificate_autority": "x"}),
+    cluster("unknown field of the cluster, like none", {"colour": "blue"}),
+    group("unknown field of the node group", AL2023 | {"lables": {"a": "b"}}),
+    group("unknown field in another spelling", AL2023 | {"maxPods": 20}),
+    group("field of eksctl", AL2023 | {"kubeletExtraConfig": {}, "amiFamily": "AmazonLinux2023"}),
+    group("unknown field of a taint", AL2023 | {"taints": [{"key": "a", "effects": "NoSchedule", "effect": "NoSchedule"}]}),
+    group("unknown field of instance", AL2023 | {"instance": {"type": "m5.large", "vcpu": 2}}),
+    group("unknown field of max_pods", AL2023 | {"max_pods": {"mode": "eni", "ceilling": True}, "instance": {"type": "m5.large"}}),
+    group("unknown field of kubelet", AL2023 | {"kubelet": {"extra_args": []}}),
+    group("unknown resource to reserve", AL2023 | {"reserved": {"kube": {"mem": "1Gi"}}}),
+    group("field that is no text", AL2023 | {1: "x"}),
+    # Wrong types, each kind.
+    Row("a node group that is a list", lambda: render({}, [1])),
+    Row("a cluster that is a text", lambda: render("demo", AL2023)),
+    Row("nothing at all", lambda: render(None, None)),
+    group("a node group without family", {"name": "workers"}),
+    group("text for a list", AL2023 | {"taints": "dedicated=gpu:NoSchedule"}),
+    group("a list for a mapping", AL2023 | {"labels": ["a=b"]}),
+    group("a number for a label", AL2023 | {"labels": {"a": 1, "b": True}}),
+    group("text for a boolean", AL2023 | {"allow_secrets_in_user_data": "yes"}),
+    group("a number for text", AL2023 | {"name": 7}),
+    group("a fraction for an integer", AL2023 | {"max_pods": 10.5}),
+    group("a boolean for an integer", AL2023 | {"max_pods": True}),
+    group("a mapping for a flag", AL2023 | {"kubelet": {"flags": {"v": {"level": 2}}}}),
+    group("a fraction for a flag", AL2023 | {"kubelet": {"flags": {"v": 1.5}}}),
+    group("text for reserved.kube", AL2023 | {"reserved": {"kube": "500Mi"}}),
+    group("text for kubelet.config", AL2023 | {"kubelet": {"config": "maxPods: 5"}}),
+    group("a date", AL2023 | {"name": date(2026, 7, 1)}),
+    group("bytes", AL2023 | {"override": b"x"}),
+    group("not a number", AL2023 | {"nodeadm": {"x": float("nan")}}),
+    group("a huge integer", AL2023 | {"max_pods": 10**30}),
+    group("deeply nested", AL2023 | {"nodeadm": {"x": _nested(60)}}),
+    group("half of a surrogate pair", AL2023 | {"override": "\ud800"}),
+    group("an empty name", AL2023 | {"name": ""}),
+    group("a name with blanks", AL2023 | {"name": "my group"}),
+    # Choices.
+    group("unknown family", {"family": "al2032"}),
+    group("unknown family, like none", {"family": "debian"}),
+    group("unknown family that is long", {"family": "x" * 500}),
+    group("family of eksctl that is misspelt", {"family": "AmazonLinux2032"}),
+    group("unknown mode", AL2023 | {"mode": "manged"}),
+    group("unknown effect", AL2023 | {"taints": [{"key": "a", "effect": "NoScheduling"}]}),
+    # The cluster's facts.
+    cluster("CIDR with host bits", {"service_cidr": "10.100.0.1/16"}),
+    cluster("CIDR without a prefix length", {"service_cidr": "10.100.0.0"}),
+    cluster("CIDR with a netmask", {"service_cidr": "10.100.0.0/255.255.0.0"}),
+    cluster("CIDR that is none", {"service_cidr": "ten/16"}),
+    cluster("CIDR with too long a prefix", {"service_cidr": "10.100.0.0/33"}),
+    cluster("CIDR that is too small", {"service_cidr": "10.100.0.0/29"}),
+    cluster("IPv6 CIDR that is too small", {"service_cidr": "fd00::/126"}),
+    cluster("DNS address that is none", {"dns_ips": ["10.100.0.300"]}),
+    cluster("DNS address with a zone", {"dns_ips": ["fe80::1%eth0"]}),
+    cluster("no DNS address", {"dns_ips": []}),
+    cluster("certificate authority: bad base64", {"certificate_authority": "LS0t*LS0t"}),
+    cluster("certificate authority: cut base64", {"certificate_authority": "LS0tL"}),
+    cluster("certificate authority: PEM", {"certificate_authority": PEM}),
+    cluster("certificate authority: base64 of something else", {"certificate_authority": _base64("hello")}),
+    cluster("certificate authority: base64 of a key", {"certificate_authority": _base64(PEM.replace("CERTIFICATE", "PUBLIC KEY"))}),
+    cluster("certificate authority: a line break", {"certificate_authority": _base64(PEM) + "\n"}),
+    cluster("endpoint without https", {"endpoint": "http://abc.gr7.eu-west-1.eks.amazonaws.com"}),
+    cluster("endpoint without scheme", {"endpoint": "abc.gr7.eu-west-1.eks.amazonaws.com"}),
+    cluster("name with a blank", {"name": "my cluster"}),
+    cluster("region that is a zone", {"region": "eu-west-1a"}),
+    cluster("kubernetes_version as number", {"kubernetes_version": 1.3}),
+    cluster("kubernetes_version of another form", {"kubernetes_version": "1.x"}),
+    cluster("Outposts without id", {"outpost": True}),
+    cluster("id without Outposts", {"id": "abc"}),
+    # What is required where.
+    *(
+        Row(f"no cluster facts: {family}", lambda family=family: render({}, {"family": family}))
+        for family in ("al2", "al2023", "bottlerocket", "ubuntu", "windows")
+    ),
+    Row("no cluster facts: managed_custom_ami", lambda: render({}, AL2023 | {"mode": "managed_custom_ami"})),
+    Row("no cluster facts: static", lambda: render({}, {"family": "al2", "strategy": "static", "max_pods": 20, "reserved": {"kube": {}}})),
+    cluster("DNS addresses do not replace the CIDR on al2023", {"service_cidr": None, "dns_ips": ["10.100.0.10"]}),
+    cluster("IPv6 addresses need the CIDR on al2", {"service_cidr": None, "dns_ips": ["fd00::a"]}, {"family": "al2"}),
+    # Labels and taints.
+    group("label kubelet refuses", AL2023 | {"labels": {"node-role.kubernetes.io/worker": "x"}}),
+    group("label of EKS in a managed group", AL2023 | {"mode": "managed", "labels": {"eks.amazonaws.com/nodegroup": "x"}}),
+    group("label key with a blank", AL2023 | {"labels": {"my key": "x"}}),
+    group("label key with two slashes", AL2023 | {"labels": {"a/b/c": "x"}}),
+    group("label key with capitals in its prefix", AL2023 | {"labels": {"Example.com/c": "x"}}),
+    group("label value that is too long", AL2023 | {"labels": {"a": "x" * 64}}),
+    group("label value with a blank", AL2023 | {"labels": {"a": "two words"}}),
+    group("label value with a line break", AL2023 | {"labels": {"a": "b\nc"}}),
+    group("unknown placeholder", AL2023 | {"labels": {"a": "{instance_idd}"}}),
+    group("placeholder like none", AL2023 | {"labels": {"a": "{x}"}}),
+    group(
+        "the same taint twice",
+        AL2023 | {"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "value": "b", "effect": "NoSchedule"}]},
+    ),
+    group("taint without effect", AL2023 | {"taints": [{"key": "a"}]}),
+    group("taint key that is none", AL2023 | {"taints": [{"key": "a b", "effect": "NoExecute"}]}),
+    group("taint value that is none", AL2023 | {"taints": [{"key": "a", "value": "b c", "effect": "NoExecute"}]}),
+    group("taint as text", AL2023 | {"taints": ["dedicated=gpu:NoSchedule"]}),
+    # Pods and reservations.
+    group("no pods", AL2023 | {"max_pods": 0}),
+    group("no pods as text", AL2023 | {"max_pods": "0"}),
+    group("too many pods", AL2023 | {"max_pods": 70000}),
+    group("pods as a word", AL2023 | {"max_pods": "many"}),
+    group("auto in user data", AL2023 | {"max_pods": "auto"}),
+    group("rule without instance", AL2023 | {"max_pods": {"mode": "eni"}}),
+    group("rule without mode", AL2023 | {"max_pods": {"ceiling": True}, "instance": {"type": "m5.large"}}),
+    group("rule of another family", AL2023 | {"max_pods": {"mode": "windows_prefix"}, "instance": {"type": "m5.large"}}),
+    group("unknown instance type", AL2023 | {"max_pods": {"mode": "eni"}, "instance": {"type": "m5.lage"}}),
+    group("one of several types is unknown", AL2023 | {"max_pods": {"mode": "eni"}, "instance": {"types": ["m5.large", "m99.large"]}}),
+    group("type and types", AL2023 | {"instance": {"type": "m5.large", "types": ["m5.large"]}}),
+    group("one of two numbers", AL2023 | {"max_pods": {"mode": "eni"}, "instance": {"max_enis": 3}}),
+    group("prefixes without Nitro", AL2023 | {"max_pods": {"mode": "prefix"}, "instance": {"type": "m4.large"}}),
+    group("no interface left", AL2023 | {"max_pods": {"mode": "eni", "reserved_enis": 3}, "instance": {"type": "m5.large"}}),
+    group("ceiling without vCPUs", AL2023 | {"max_pods": {"mode": "eni", "ceiling": True}, "instance": {"max_enis": 3, "ips_per_eni": 10}}),
+    group("instance count out of range", AL2023 | {"instance": {"max_enis": 0}}),
+    group("reserved.kube: auto without instance", AL2023 | {"reserved": {"kube": "auto"}}),
+    group("reserved.kube: auto without vCPUs", AL2023 | {"reserved": {"kube": "auto"}, "max_pods": 50}),
+    group("reserved.kube: auto for an unknown type", AL2023 | {"reserved": {"kube": "auto"}, "instance": {"type": "x9.huge"}}),
+    group("a quantity that is none", AL2023 | {"reserved": {"kube": {"memory": "much"}, "system": {"cpu": "1 core"}}}),
+    # Other common fields.
+    group("proxy that names none", AL2023 | {"proxy": {"no_proxy": ["10.0.0.0/8"]}}),
+    group("proxy without scheme", AL2023 | {"proxy": {"https": "proxy.example.com:3128"}}),
+    group("proxy exception with a blank", AL2023 | {"proxy": {"https": "http://p:3128", "no_proxy": ["a b"]}}),
+    group("storage without strategy", AL2023 | {"local_storage": {"mount_path": "/mnt/x"}}),
+    group("storage at a relative path", AL2023 | {"local_storage": {"strategy": "mount", "mount_path": "mnt"}}),
+    group("mirror without scheme", AL2023 | {"containerd": {"registry_mirrors": {"docker.io": "mirror.example.com"}}}),
+    group("mirrors of nothing", AL2023 | {"containerd": {"registry_mirrors": {"docker.io": []}}}),
+    group("mirror for a registry that is a path", AL2023 | {"containerd": {"registry_mirrors": {"../etc": ["https://m.example.com"]}}}),
+    # Several at once: sorted by path, each once.
+    group(
+        "several problems at once",
+        {
+            "family": "al2023",
+            "taints": [{"key": "a", "effect": "Never"}],
+            "labels": {"kubernetes.io/x": "1", "b": 2},
+            "max_pods": 0,
+            "colour": "blue",
+        },
+        {"service_cidr": "10.1.1.1/8", "endpoint": None, "certificate_authority": "?"},
+    ),
+)

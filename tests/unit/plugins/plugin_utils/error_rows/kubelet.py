@@ -1,0 +1,104 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet's flags and configuration: what a version does not know, what stands in two places, what cannot arrive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, group
+
+
+def _flags(id: str, flags: Any, family: str = "al2023", version: str = "1.32") -> Row:
+    return group(id, {"family": family, "kubelet": {"flags": flags}}, {"kubernetes_version": version})
+
+
+def _config(id: str, config: Any, family: str = "al2023", version: str = "1.32", **fields: Any) -> Row:
+    return group(id, {"family": family, "kubelet": {"config": config}, **fields}, {"kubernetes_version": version})
+
+
+def _nodeadm(id: str, nodeadm: Any, **fields: Any) -> Row:
+    return group(id, {"family": "al2023", "nodeadm": nodeadm, **fields})
+
+
+ROWS = (
+    _flags("unknown flag", {"node-labls": "a=b"}),
+    _flags("unknown flag, like none", {"colour": "blue"}),
+    _flags("flag with its dashes", {"--v": 2}),
+    _flags("flag with its value", {"v=2": ""}),
+    _flags("flag a version has removed", {"container-runtime": "remote"}),
+    _flags(
+        "flag a version has removed, with a field instead",
+        {"keep-terminated-pod-volumes": True, "pod-infra-container-image": "x"},
+        version="1.35",
+    ),
+    _flags("flags with fields of their own", {"node-labels": "a=b", "register-with-taints": "a=b:NoSchedule", "max-pods": 5}),
+    _flags("flags with fields of their own, more", {"cluster-dns": "10.0.0.10", "kube-reserved": "cpu=1", "system-reserved": "cpu=1"}),
+    _flags("flags the image decides", {"config": "/x", "kubeconfig": "/y"}),
+    _flags("flag that is given once, twice", {"v": [1, 2]}),
+    _flags("flag of the wrong type", {"fail-swap-on": "maybe", "event-burst": "ten"}),
+    _flags("flag of the wrong form", {"feature-gates": "A", "eviction-hard": "memory.available=5%"}),
+    _flags("flag with a choice", {"cpu-manager-policy": "statick"}),
+    _flags("flag with an empty list", {"feature-gates": []}),
+    _flags("flag with a line break: al2023", {"node-ip": "a\nb"}),
+    _flags("flag with a line break: al2", {"node-ip": "a\nb"}, "al2"),
+    _flags("flag with a line break: ubuntu", {"node-ip": "a\nb"}, "ubuntu"),
+    _flags("flag with a line break: windows", {"node-ip": "a\r\nb"}, "windows"),
+    _flags("flag with NUL", {"node-ip": "a\0b"}, "al2"),
+    _flags("flag with quotes: al2023", {"node-ip": 'a"b'}),
+    _flags("flag with a single quote: al2", {"node-ip": "a'b"}, "al2"),
+    _flags("flag with a backslash: al2", {"node-ip": "a\\b"}, "al2"),
+    _flags("flag with a blank: ubuntu", {"node-ip": "a b"}, "ubuntu"),
+    _flags("flag with a dollar: ubuntu", {"node-ip": "$HOME"}, "ubuntu"),
+    _flags("flag with a variable: windows", {"node-ip": "%PATH%"}, "windows"),
+    _flags("flag Bottlerocket does not pass", {"kernel-memcg-notification": True}, "bottlerocket"),
+    _config("unknown field", {"maxPod": 10}),
+    _config("unknown field, like none", {"colour": "blue"}),
+    _config("unknown nested field", {"authentication": {"anonymus": {"enabled": False}}}),
+    _config("field a version does not know yet", {"imageMaximumGCAge": "1h"}, version="1.28"),
+    _config("field a version has removed", {"dynamicKubeletConfigDir": "/x"}, version="1.32"),
+    _config("field of the wrong type", {"evictionHard": [], "podPidsLimit": "many", "failSwapOn": "no", "eventRecordQPS": 1.5}),
+    _config("field of the wrong form", {"evictionHard": {"memory.available": "x"}, "syncFrequency": "1 hour"}),
+    _config("field out of range", {"imageGCHighThresholdPercent": 101}),
+    _config("fields that exclude each other", {"imageGCHighThresholdPercent": 50, "imageGCLowThresholdPercent": 60}),
+    _config("grace period without threshold", {"evictionSoft": {"memory.available": "1Gi"}, "evictionSoftGracePeriod": {}}),
+    _config("field with a choice", {"cpuManagerPolicy": "statick"}),
+    _config("fields with a place of their own", {"registerWithTaints": [], "apiVersion": "v1", "kind": "KubeletConfiguration"}),
+    _config("no pods in the configuration", {"maxPods": 0}),
+    _config("DNS that is no address", {"clusterDNS": ["dns"]}),
+    _config("reserved that is no mapping", {"kubeReserved": "1Gi"}),
+    _config("reserved resource that is none", {"kubeReserved": {"gpu": "1"}}),
+    _config("key that is no text", {"evictionHard": {5: "1Gi"}}),
+    # Given twice.
+    _config("max pods twice", {"maxPods": 10}, max_pods=20),
+    _config("DNS twice", {"clusterDNS": ["10.100.0.11"]}, nodeadm={"kubelet": {"config": {"clusterDNS": ["10.100.0.12"]}}}),
+    _config("reservation twice", {"kubeReserved": {"memory": "1Gi"}}, reserved={"kube": {"memory": "2Gi"}}),
+    _config("field twice", {"podPidsLimit": 100}, nodeadm={"kubelet": {"config": {"podPidsLimit": 200}}}),
+    _config("nested field twice", {"evictionHard": {"a": "1Gi"}}, nodeadm={"kubelet": {"config": {"evictionHard": {"a": "2Gi"}}}}),
+    _nodeadm("flag twice", {"kubelet": {"flags": ["--v=3"]}}, kubelet={"flags": {"v": 2}}),
+    group("family and release disagree", {"family": "Ubuntu2204", "ubuntu": {"release": "24.04"}}),
+    # NodeConfig.
+    _nodeadm("unknown field of nodeadm", {"kublet": {}}),
+    _nodeadm("unknown nested field of nodeadm", {"kubelet": {"flag": []}}),
+    _nodeadm("wrong type in nodeadm", {"kubelet": {"flags": "--v=2"}, "instance": []}),
+    _nodeadm("cluster in nodeadm", {"cluster": {"name": "x"}}),
+    _nodeadm("flag in nodeadm that is none", {"kubelet": {"flags": ["v=2", "--v 2", "--node-ip=a\nb"]}}),
+    _nodeadm("unknown feature gate", {"featureGates": {"InstanceIdNodeNam": True}}),
+    _nodeadm("containerd that is no TOML", {"containerd": {"config": "a = "}}),
+    _nodeadm("environment without service", {"instance": {"environment": {"HTTP_PROXY": "x"}}}),
+    _nodeadm("storage strategy of nodeadm", {"instance": {"localStorage": {"strategy": "RAID5"}}}),
+    _nodeadm("expression with an unknown name", {"kubelet": {"maxPodsExpression": "enis * 2"}}),
+    _nodeadm("max pods as number and expression", {"kubelet": {"maxPodsExpression": "110"}}, max_pods=50),
+    # al2 and ubuntu: the configuration goes through --config-dir.
+    _config("al2 before --config-dir", {"podPidsLimit": 100}, "al2", "1.27"),
+    group("al2 without version", {"family": "al2", "kubelet": {"config": {"podPidsLimit": 100}}}, {"kubernetes_version": None}),
+    _config("ubuntu before --config-dir", {"podPidsLimit": 100}, "ubuntu", "1.29"),
+    _config("al2: field the image passes as flag", {"containerRuntimeEndpoint": "unix:///x"}, "al2"),
+    _config("ubuntu: field the image passes as flag", {"clusterDomain": "x.local"}, "ubuntu"),
+    _config("al2: reserved CPUs", {"reservedSystemCPUs": "0"}, "al2"),
+    # Bottlerocket and Windows.
+    _config("bottlerocket: field without setting", {"nodeStatusMaxImages": 10, "resolvConf": "/x"}, "bottlerocket"),
+    _config("windows: field with a flag", {"podPidsLimit": 100}, "windows"),
+    _config("windows: field without a flag", {"memorySwap": {"swapBehavior": "NoSwap"}}, "windows"),
+)

@@ -1,0 +1,183 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Existing user data: what a family cannot read, what its readers would drop, what contradicts the fields, what holds a secret."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import gzip_bytes
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, group
+
+SHELL = "#!/bin/bash\necho hi\n"
+NODE_CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"
+TOML = "[settings.kubernetes]\nmax-pods = 3\n"
+POWERSHELL = "<powershell>\nls\n</powershell>\n"
+HEADER = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n'
+SHELL_PART = f"--B\nContent-Type: text/x-shellscript\n\n{SHELL}"
+GZIP = base64.b64encode(gzip_bytes(SHELL.encode())).decode()
+
+
+def _is(what: str, text: Any, family: str = "al2023", **fields: Any) -> Row:
+    return group(f"{family}: {what}", {"family": family, "user_data": text, **fields})
+
+
+def _part(content_type: str, body: str, *headers: str) -> str:
+    lines = "".join(f"{header}\n" for header in headers)
+    return f"{HEADER}\n--B\nContent-Type: {content_type}\n{lines}\n{body}\n--B--\n"
+
+
+def _secret(what: str, text: str, secret: str) -> Row:
+    return group(f"secret in user data: {what}", {"family": "al2023", "user_data": f"#!/bin/bash\n{text}\n"}, secret=secret)
+
+
+# Put together here, so that no file of the project looks as if it held a credential.
+KEY = "-----BEGIN " + "RSA PRIVATE KEY-----"
+AWS_KEY = "wJalr" + "XUtnFEMI/K7MDENG/bPxRfiCYEX" + "AMPLEKEY"
+SESSION = "Fwo" + "GZXIvYXdzEB" * 8
+AUTH = base64.b64encode(b"user:hunter22").decode()
+TOKEN = "abcdef." + "0123456789abcdef"
+
+ROWS = (
+    _is("TOML", TOML),
+    _is("PowerShell", POWERSHELL),
+    _is("a NodeConfig", NODE_CONFIG, "al2"),
+    _is("a NodeConfig in MIME", _part("application/node.eks.aws", NODE_CONFIG), "ubuntu"),
+    _is("TOML", TOML, "al2"),
+    _is("PowerShell", POWERSHELL, "ubuntu"),
+    _is("nothing anybody runs", "echo hi\n", "al2"),
+    _is("a script", SHELL, "bottlerocket"),
+    _is("cloud-config", "#cloud-config\n{}\n", "bottlerocket"),
+    _is("MIME", HEADER + "\n" + SHELL_PART + "--B--\n", "bottlerocket"),
+    _is("broken TOML", "[settings\n", "bottlerocket"),
+    _is("TOML outside of settings", "[kubernetes]\nmax-pods = 3\n", "bottlerocket"),
+    _is("unknown setting", "[settings.kubernets]\nmax-pods = 3\n", "bottlerocket"),
+    _is("identity in a managed group", '[settings.kubernetes]\ncluster-name = "x"\n', "bottlerocket", mode="managed"),
+    _is("a script", SHELL, "windows"),
+    _is("TOML", TOML, "windows"),
+    _is("cmd.exe", "<script>dir</script>", "windows"),
+    _is("a tag that does not close", "<powershell>\nls\n", "windows"),
+    _is("text outside of the block", POWERSHELL + "ls\n", "windows"),
+    _is("persist twice", POWERSHELL + "<persist>true</persist><persist>false</persist>", "windows"),
+    _is("persist against the field", POWERSHELL + "<persist>false</persist>", "windows", windows={"persist": True}),
+    _is("persist in a managed group", POWERSHELL + "<persist>true</persist>", "windows", mode="managed"),
+    _is("a second bootstrap", "<powershell>\n& $EKSBootstrapScriptFile -EKSClusterName x\n</powershell>", "windows"),
+    # Encodings.
+    _is("damaged base64", "A" * 41),
+    _is("base64 of bytes", base64.b64encode(b"\xff" * 40).decode()),
+    _is("base64 twice", base64.b64encode(base64.b64encode(SHELL.encode())).decode()),
+    _is("damaged gzip", GZIP[:-8] + "AAAA" + GZIP[-4:]),
+    _is("gzip that ends early", base64.b64encode(gzip_bytes(SHELL.encode())[:-6]).decode()),
+    _is("gzip that grows", base64.b64encode(gzip_bytes(b"#!/bin/bash\n" + b"#" * (1 << 20))).decode()),
+    _is("raw zlib", base64.b64encode(zlib.compress(SHELL.encode() * 9)).decode()),
+    _is("byte order mark", "\ufeff" + SHELL),
+    _is("NUL", "#!/bin/bash\n\0"),
+    _is("no text", {"a": 1}),
+    # MIME that its readers would refuse, or of which they would drop something.
+    _is("MIME that is indented", "\n" + HEADER + "\n" + SHELL_PART + "--B--\n"),
+    _is("MIME without version", HEADER.split("\n", 1)[1] + "\n" + SHELL_PART + "--B--\n"),
+    _is("MIME without boundary", "MIME-Version: 1.0\nContent-Type: multipart/mixed\n\nx\n"),
+    _is("MIME without end", HEADER + "\n" + SHELL_PART),
+    _is("MIME without part", HEADER + "\n--B--\n"),
+    _is("MIME without blank line", HEADER + SHELL_PART + "--B--\n"),
+    _is("MIME with text behind its end", HEADER + "\n" + SHELL_PART + "--B--\n" + SHELL_PART + "--B--\n"),
+    _is("MIME with text before its parts", HEADER + "\n" + SHELL + SHELL_PART + "--B--\n"),
+    _is("MIME within MIME", _part("multipart/mixed; boundary=C", "--C\n\nx\n--C--")),
+    _is("MIME part without shebang", _part("text/x-shellscript", "echo hi")),
+    _is("MIME part of a type nobody reads", _part("text/html", "<p>")),
+    _is("MIME part with two types", _part("text/x-shellscript", SHELL, "Content-Type: text/cloud-config")),
+    _is("MIME part with an unknown encoding", _part("text/x-shellscript", SHELL, "Content-Transfer-Encoding: x-uuencode")),
+    _is("MIME part with broken base64", _part("text/x-shellscript", "***", "Content-Transfer-Encoding: base64")),
+    _is("MIME part beyond ASCII", _part("text/x-shellscript", "#!/bin/bash\necho ü")),
+    _is("MIME part that is no NodeConfig", _part("application/node.eks.aws", "kind: Node")),
+    _is("MIME that is no multipart", "MIME-Version: 1.0\nContent-Type: text/plain\n\nx\n"),
+    # NodeConfig that nodeadm would refuse, or of which it would drop something.
+    _is("NodeConfig with an unknown field", NODE_CONFIG + "spec: {kublet: {}}\n"),
+    _is("NodeConfig that is no YAML", NODE_CONFIG + "spec: {\n"),
+    _is("NodeConfig of another version", "apiVersion: node.eks.aws/v1\nkind: NodeConfig\nspec: {}\n"),
+    _is("NodeConfig with a wrong type", NODE_CONFIG + "spec: {kubelet: {flags: x}}\n"),
+    # Contradictions.
+    _is("max pods", NODE_CONFIG + "spec: {kubelet: {config: {maxPods: 5}}}\n", max_pods=20),
+    _is("label", NODE_CONFIG + "spec: {kubelet: {flags: [--node-labels=a=b]}}\n", labels={"a": "c"}),
+    _is(
+        "taint",
+        NODE_CONFIG + "spec: {kubelet: {flags: ['--register-with-taints=a=b:NoSchedule']}}\n",
+        taints=[{"key": "a", "effect": "NoSchedule"}],
+    ),
+    _is("flag", NODE_CONFIG + "spec: {kubelet: {flags: [--v=1]}}\n", kubelet={"flags": {"v": 2}}),
+    _is("setting", TOML, "bottlerocket", max_pods=20),
+    _is("registry secret stays unsaid", '[settings.network]\nhttps-proxy = "http://a:1"\n', "bottlerocket", proxy={"https": "http://b:1"}),
+    # Secrets: named, never repeated.
+    _secret("PEM private key", KEY + "\nMIIEow", "MIIEow"),
+    _secret("AWS secret access key", f"export AWS_SECRET_ACCESS_KEY={AWS_KEY}", AWS_KEY),
+    _secret("AWS session token", f"export AWS_SESSION_TOKEN={SESSION}", SESSION),
+    _secret("SSM activation code", "amazon-ssm-agent -register -code x -activation-code 'Abcdefghij0123456789'", "Abcdefghij0123456789"),
+    _secret("bootstrap token", f"kubeadm join --token {TOKEN}", TOKEN),
+    _secret("registry auth", f'echo \'{{"auths": {{"r": {{"auth": "{AUTH}"}}}}}}\'', AUTH),
+    _secret("registry password", 'echo \'{"password": "hunter22"}\'', "hunter22"),
+    _secret("registry identity token", 'echo \'{"identitytoken": "eyJhbGciOi"}\'', "eyJhbGciOi"),
+    _secret("proxy credentials", "export https_proxy=http://user:hunter22@proxy:3128", "hunter22"),
+    group(
+        "secret in a base64 document",
+        {"family": "al2023", "user_data": base64.b64encode(f"#!/bin/sh\nexport AWS_SECRET_ACCESS_KEY={AWS_KEY}\n".encode()).decode()},
+        secret=AWS_KEY,
+    ),
+    group(
+        "secret in a part that is base64",
+        {
+            "family": "al2023",
+            "user_data": _part(
+                "text/x-shellscript",
+                base64.b64encode(f"#!/bin/sh\nexport AWS_SECRET_ACCESS_KEY={AWS_KEY}\n".encode()).decode(),
+                "Content-Transfer-Encoding: base64",
+            ),
+        },
+        secret=AWS_KEY,
+    ),
+    group("secret in a command", {"family": "al2", "commands": {"pre": [f"#!/bin/bash\n\n{KEY}\n"]}}, secret="BEGIN"),
+    group(
+        "secret in a command that is one line",
+        {"family": "al2", "commands": {"pre": f"export AWS_SECRET_ACCESS_KEY={AWS_KEY}"}},
+        secret=AWS_KEY,
+    ),
+    group("secret in override", {"family": "ubuntu", "override": f"kubeadm join --token {TOKEN}"}, secret=TOKEN),
+    group("secret in the proxy", {"family": "al2023", "proxy": {"https": "http://user:hunter22@proxy:3128"}}, secret="hunter22"),
+    group("secret in the proxy that is no URL", {"family": "al2023", "proxy": {"https": "user:hunter22@proxy:3128"}}, secret="hunter22"),
+    group(
+        "secret in containerd's configuration",
+        {
+            "family": "al2023",
+            "containerd": {"config": {"plugins": {"x": {"registry": {"configs": {"r": {"auth": {"password": "hunter22"}}}}}}}},
+        },
+        secret="hunter22",
+    ),
+    group(
+        "secret in Bottlerocket's settings",
+        {
+            "family": "bottlerocket",
+            "bottlerocket": {"settings": {"container-registry": {"credentials": [{"registry": "r", "auth": AUTH}]}}},
+        },
+        secret=AUTH,
+    ),
+    group(
+        "secret in settings that contradict",
+        {
+            "family": "bottlerocket",
+            "proxy": {"https": "http://a:1"},
+            "bottlerocket": {"settings": {"network": {"https-proxy": "http://user:hunter22@b:1"}}},
+        },
+        secret="hunter22",
+    ),
+    group(
+        "secret in containerd's configuration that contradicts",
+        {
+            "family": "al2023",
+            "containerd": {"config": {"a": {"password": "hunter22"}}},
+            "nodeadm": {"containerd": {"config": '[a]\npassword = "hunter23"\n'}},
+        },
+        secret="hunter22",
+    ),
+)
