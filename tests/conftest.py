@@ -68,7 +68,8 @@ def _make_importable() -> None:
         fresh.replace(link)  # in one step: parallel workers meet here
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    # For the ansible-playbook and ansible-doc processes that tests start.
+    # For the ansible-playbook and ansible-doc processes that tests start: those beside this Python, and this checkout.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     os.environ["ANSIBLE_COLLECTIONS_PATH"] = str(root)
 
 

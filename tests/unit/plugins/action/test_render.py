@@ -9,7 +9,6 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ def play(folder: Path, *arguments: str, **options: Any) -> subprocess.CompletedP
         ),
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "ansible", "playbook", "play.yml", "-i", "localhost,", *arguments]
+    command = ["ansible-playbook", "play.yml", "-i", "localhost,", *arguments]
     environment = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
