@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData
 from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_unless_managed_can
@@ -15,7 +13,6 @@ from ..formats import shell, systemd
 from ..spec.model import NodeSpec
 
 _MANAGED_CAN = ("commands.pre", "user_data")
-_GZIP_REFUSED = "EKS adds its own part to the user data of a managed node group, and cannot add to compressed text"
 
 _PROXIED = ("containerd.service", "kubelet.service", "sandbox-image.service")
 _CONTAINERD_FILE = "/etc/nodebootstrap/containerd-config.toml"
@@ -83,7 +80,7 @@ def user_data(spec: NodeSpec) -> UserData:
             *cloud_init.name_parts("user_data", cloud_init.existing_parts(spec, Problems())),
             *cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, None)),
         ]
-        return replace(cloud_init.document(parts, always_mime=True), gzip_refused=_GZIP_REFUSED)
+        return cloud_init.document(parts, always_mime=True)
     laid = _files(spec)
     return node_script.user_data(spec, laid, _body(spec, laid))
 

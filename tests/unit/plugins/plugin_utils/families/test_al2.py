@@ -205,7 +205,7 @@ def test_managed_adds_only_the_users_own_parts() -> None:
     assert text(**managed) == ""
     assert render({}, {"family": "al2", "mode": "managed"}).document.text == ""
     assert files(**managed) == {}
-    with pytest.raises(SpecError, match="EKS adds its own part"):
+    with pytest.raises(SpecError, match="EKS merges its own part"):
         render(CLUSTER, {"family": "al2", **managed, "commands": {"pre": ["true"]}}, "gzip_base64")
 
 
