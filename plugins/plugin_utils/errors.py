@@ -13,6 +13,7 @@ import difflib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 _VALUE_WIDTH = 80
@@ -52,10 +53,15 @@ def joined(path: str, key: Any) -> str:
     if isinstance(key, int) and not isinstance(key, bool):
         return f"{path}[{_text(key)}]"
     text = _text(key)
-    plain = text.replace("-", "").replace("_", "")
-    if plain.isascii() and plain.isalnum() and len(text) <= _VALUE_WIDTH:
-        return f"{path}.{text}" if path else text
-    return f"{path}[{shown(text)}]"
+    below = _below(text) if len(text) <= _VALUE_WIDTH else f"[{shown(text)}]"
+    return below[1:] if not path and below[0] == "." else path + below
+
+
+@lru_cache(maxsize=1024)
+def _below(key: str) -> str:
+    """A mapping key as it follows a path. Cached: every value that is checked has a path, and the keys are few."""
+    plain = key.replace("-", "").replace("_", "")
+    return f".{key}" if plain.isascii() and plain.isalnum() else f"[{shown(key)}]"
 
 
 _FEW = 12

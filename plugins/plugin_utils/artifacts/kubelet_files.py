@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import Problems, SpecError
-from ..formats import json, toml, yaml
+from ..formats import json
 from ..spec.model import NodeSpec
 
 CA_FILE = "/etc/kubernetes/pki/ca.crt"
@@ -88,6 +88,8 @@ def kubelet_config(spec: NodeSpec) -> str:
 
 def kubeconfig(spec: NodeSpec, authenticator: str) -> str:
     """kubelet's way to the API server: a token of the instance's role, made by C(authenticator) each time it is needed."""
+    from ..formats import yaml
+
     cluster = spec.cluster
     command = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
@@ -116,6 +118,8 @@ def containerd_config(spec: NodeSpec, pause_image: str) -> str:
 
     The images find the pause image in it as a line that begins with C(sandbox_image).
     """
+    from ..formats import toml
+
     merged = deep_merge(_containerd_base(pause_image), spec.containerd.config)
     return toml.dump(merged, "node_group.containerd.config", quoted_headers=True)
 
@@ -144,6 +148,8 @@ def check_containerd_config(spec: NodeSpec, problems: Problems) -> None:
     config, path = spec.containerd.config, "node_group.containerd.config"
     if not config:
         return
+    from ..formats import toml
+
     plugins = config.get("plugins")
     newer = [name for name in _CRI_VERSION_3 if isinstance(plugins, Mapping) and name in plugins]
     if config.get("version", 2) != 2 or newer:

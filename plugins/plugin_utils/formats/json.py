@@ -10,7 +10,8 @@ import math
 import re
 from typing import Any
 
-from .yaml import MAX_DEPTH
+MAX_DEPTH = 100
+"""Levels of nesting that are read and written; no configuration needs a third of it, and the stack allows it."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

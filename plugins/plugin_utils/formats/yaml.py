@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-MAX_DEPTH = 100
-"""Levels of nesting that are read and written; no configuration needs a third of it, and the stack allows it."""
+from .json import MAX_DEPTH
+
+__all__ = ["MAX_DEPTH", "YamlError", "dump", "load", "load_all"]
 
 # Words, paths, URLs, base64, command-line flags, CIDRs: what neither YAML 1.1 nor 1.2 can take for anything else.
 # A colon inside is no mapping as long as it does not end the word.

@@ -92,8 +92,9 @@ def _mapping(value: Mapping[Any, Any], path: str, problems: Problems, depth: int
         if not isinstance(key, str):
             problems.add(joined(path, _key(key)), f"the key is {_kind(key)}, not text", fix="quote the key")
             continue
-        name = _text(str.__str__(key), joined(path, key), problems)
-        copied = plain(item, joined(path, key), problems, depth + 1)
+        below = joined(path, key)
+        name = _text(str.__str__(key), below, problems)
+        copied = plain(item, below, problems, depth + 1)
         if name is not INVALID and copied is not INVALID:
             result[name] = copied
     return result
