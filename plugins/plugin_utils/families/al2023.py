@@ -12,7 +12,7 @@ from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
 from ..artifacts.model import File, UserData
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
-from ..formats import shell, yaml
+from ..formats import shell, systemd, yaml
 from ..formats.mime import Part
 from ..kubernetes import node_labels_flag, taints_flag
 from ..spec.model import NodeSpec
@@ -47,6 +47,8 @@ a mask would not, as the image has the unit in /etc (amazon-eks-ami, July 2026).
 _BOOT_LABELS = "/etc/eks/nodeadm.d/60-nodebootstrap-labels.yaml"
 _DOCUMENT = "/etc/eks/nodeadm.d/50-nodebootstrap.yaml"
 _CONFIG_UNIT = "/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf"
+_RUN_UNIT = "/etc/systemd/system/nodeadm-run.service.d/50-nodebootstrap.conf"
+_BOOT_LABELS_SCRIPT = "/etc/nodebootstrap/boot-labels"
 
 
 def check(spec: NodeSpec, problems: Problems) -> None:
@@ -104,13 +106,20 @@ def user_data(spec: NodeSpec) -> UserData:
 
 
 def files(spec: NodeSpec) -> tuple[File, ...]:
-    """The NodeConfig as a drop-in document, the unit drop-in that makes nodeadm-config read it, and the common Linux files."""
+    """The NodeConfig as a drop-in document, the unit drop-in that makes nodeadm-config read it, and the common Linux files.
+
+    Labels that only the node knows come from a script that nodeadm-run starts with: it reads the folder of drop-ins after it.
+    """
     configs = node_configs(spec)
     merged = nodeconfig_parts.merged(configs) if configs else {}
     found = [*_linux_files(spec)]
     if merged:
         found.append(File(_DOCUMENT, yaml.dump(merged)))
         found.append(File(_CONFIG_UNIT, nodeconfig_parts.CONFIG_DROP_IN))
+    _, labels = boot_labels.split_labels(spec.labels)
+    if labels and not spec.managed:
+        found.append(File(_BOOT_LABELS_SCRIPT, "#!/bin/bash\nset -eo pipefail\n" + _boot_labels_script(labels), mode="0755"))
+        found.append(File(_RUN_UNIT, systemd.unit({"Service": [("ExecStartPre", _BOOT_LABELS_SCRIPT)]})))
     return tuple(sorted(found, key=lambda file: file.path))
 
 

@@ -1,0 +1,213 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Amazon Linux 2023 through a whole boot: real systemd, real cloud-init, the image's units with a nodeadm and a kubelet that record.
+
+nodeadm-config → cloud-init (scripts of the user data) → nodeadm-run → kubelet → commands.post. Every case is a fresh machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import tomllib
+from nodelab import Al2023Node, CloudInitResult, boot
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+
+pytestmark = pytest.mark.docker
+
+CLUSTER = {
+    "name": "demo",
+    "endpoint": "https://abc.gr7.eu-central-1.eks.amazonaws.com",
+    "certificate_authority": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=",
+    "service_cidr": "10.100.0.0/16",
+    "region": "eu-central-1",
+    "kubernetes_version": "1.33",
+}
+LABELS_FILE = "60-nodebootstrap-labels.yaml"
+
+#: Writes "NAME SECONDS" behind the other events; kubelet's program and every command of a test use it.
+EVENT = "#!/usr/bin/python3\nimport sys, time\nopen('/etc/events', 'a').write(f'{sys.argv[1]} {time.monotonic()}\\n')\n"
+#: Refuses connections first, then says that it is not well, then is well: only the last counts.
+KUBELET = """#!/usr/bin/python3
+import http.server, subprocess, time
+subprocess.run(["/usr/local/bin/event", "kubelet"])
+time.sleep(1.5)
+well = time.monotonic() + %s
+class Health(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if time.monotonic() > well:
+            subprocess.run(["/usr/local/bin/event", "healthy"])
+        self.send_response(200 if time.monotonic() > well and self.path == "/healthz" else 500)
+        self.end_headers()
+http.server.HTTPServer(("127.0.0.1", 10248), Health).serve_forever()
+"""
+#: As on the image, it is nodeadm-run that starts kubelet. What it finds on the node when it starts is kept for the test.
+RUN_UNIT = (
+    "[Service]\nExecStartPre=/usr/local/bin/event nodeadm-run\nExecStartPre=-/bin/cp -a /etc/containerd /etc/seen\n"
+    "ExecStartPost=/usr/bin/systemctl start kubelet\n"
+)
+
+
+@contextmanager
+def machine(
+    document: str, files: dict[str, Any] | None = None, *, sick: bool = False
+) -> Iterator[tuple[Al2023Node, CloudInitResult, list[str]]]:
+    """A booted node, what cloud-init did, and the events in their order. C(sick): kubelet never gets well."""
+    laid = {
+        "/usr/local/bin/event": (EVENT, 0o755),
+        "/usr/local/bin/slow-kubelet": (KUBELET % ("1e9" if sick else "2"), 0o755),
+        "/etc/systemd/system/kubelet.service.d/50-test.conf": "[Service]\nExecStart=\nExecStart=/usr/local/bin/slow-kubelet\n",
+        "/etc/systemd/system/nodeadm-run.service.d/10-test.conf": RUN_UNIT,
+        "/etc/eks/kubelet/environment": "NODEADM_KUBELET_ARGS=\n",
+        **(files or {}),
+    }
+    with boot(Al2023Node, document, files=laid) as (node, result):
+        yield node, result, events(node)
+
+
+def events(node: Al2023Node) -> list[str]:
+    if not node.exists("/etc/events"):
+        return []
+    pairs = [line.split() for line in node.read("/etc/events").decode().splitlines()]
+    ordered = [name for name, _ in sorted(pairs, key=lambda pair: float(pair[1]))]
+    return list(dict.fromkeys(ordered))
+
+
+def text(cluster: dict[str, Any] = CLUSTER, **fields: Any) -> str:
+    return render(cluster, {"family": "al2023", **fields}).document.text
+
+
+def phases(node: Al2023Node) -> list[str]:
+    """Which phases of nodeadm ran: C(config), C(run)."""
+    skipped = {"run": "config", "config": "run"}
+    return [skipped[record["argv"][2]] for record in node.records("nodeadm") if record["argv"][0] == "init"]
+
+
+def test_everything_happens_in_its_order() -> None:
+    document = text(
+        labels={"a": "b", "id": "{instance_id}", "life": "x-{instance_lifecycle}", "zone": "{availability_zone}"},
+        taints=[{"key": "k", "effect": "NoSchedule"}],
+        proxy={"https": "http://proxy.example:3128"},
+        containerd={
+            "registry_mirrors": {"docker.io": ["https://one.example", "https://two.example/v2/x"], "quay.io": ["https://one.example"]}
+        },
+        commands={
+            "pre": ["cd /etc/eks", "event pre && pwd > /etc/where", "#!/usr/bin/python3\nimport os\nos.system('event python')"],
+            "post": ["event post", "cat /proc/self/environ > /dev/null; touch /etc/post-ran"],
+        },
+        user_data=["#!/bin/bash\nevent user\n", "#cloud-config\nruncmd: [[event, runcmd]]\nbootcmd: [[event, bootcmd]]\n"],
+    )
+    with machine(document) as (node, result, order):
+        assert result.errors == []
+        assert order == ["bootcmd", "user", "runcmd", "pre", "python", "nodeadm-run", "kubelet", "healthy", "post"]
+        assert node.read("/etc/where") == b"/etc/eks\n"
+        assert phases(node) == ["config", "run"]
+        config, run = (record for record in node.records("nodeadm") if record["argv"][0] == "init")
+        # The config phase reads the document before any script has run; what nodeadm finds in it says the proxy.
+        assert config["user_data"] == run["user_data"] == document
+        assert config["drop_ins"] == {}
+        spec = envelope.effective(config["user_data"].encode())["spec"]
+        assert spec["instance"]["environment"]["default"]["HTTPS_PROXY"] == "http://proxy.example:3128"
+        assert spec["kubelet"]["flags"] == ["--node-labels=a=b", "--register-with-taints=k=:NoSchedule"]
+        # The run phase sees the labels that only the node knows.
+        assert list(run["drop_ins"]) == [LABELS_FILE]
+        labels = "--node-labels=id=i-1234567890abcdef0,life=x-on-demand,zone=eu-central-1a"
+        assert yaml.load(run["drop_ins"][LABELS_FILE]) == {
+            "apiVersion": "node.eks.aws/v1alpha1",
+            "kind": "NodeConfig",
+            "spec": {"kubelet": {"flags": [labels]}},
+        }
+        assert [request["status"] for request in node.imds_requests() if "meta-data" in request["path"]] == [200, 200, 200]
+        # nodeadm-run found the mirrors; containerd asks them in the order of their tables, then the server.
+        hosts = tomllib.loads(node.read("/etc/seen/certs.d/docker.io/hosts.toml").decode())
+        assert hosts["server"] == "https://registry-1.docker.io"
+        assert list(hosts["host"]) == ["https://one.example", "https://two.example/v2/x"]
+        assert node.exists("/etc/seen/certs.d/quay.io/hosts.toml")
+        assert node.property("nodebootstrap-post.service", "Result") == "success"
+        assert node.starts("kubelet.service") == node.starts("nodebootstrap-post.service") == 1
+        assert node.wait_boot() == "running"
+
+
+def test_a_failed_pre_command_keeps_the_node_out_for_good() -> None:
+    document = text(
+        labels={"zone": "{availability_zone}"},
+        commands={"pre": ["event pre", "systemctl list-jobs >/etc/jobs", "false", "event never", "#!/bin/sh\nevent other"]},
+    )
+    with machine(document) as (node, result, order):
+        assert "nodeadm-run.service" in node.read("/etc/jobs").decode(), "its start waited already when the command failed"
+        assert order == ["pre", "other"]
+        assert phases(node) == ["config"]
+        assert len(result.errors) == 1 and "1 failures (part-001)" in result.errors[0]
+        assert node.exec(["systemctl", "is-enabled", "nodeadm-run"]).stdout == b"disabled\n"
+        # Neither a reload nor whatever starts the boot's target again brings it in.
+        node.exec(["systemctl", "daemon-reload"], check=True)
+        node.exec(["systemctl", "start", "multi-user.target"], check=True)
+        assert phases(node) == ["config"]
+        assert node.property("kubelet.service", "ActiveState") == "inactive"
+
+
+@pytest.mark.parametrize("command", ["exit 3", "no-such-command", "sh -c 'kill -KILL $$'"])
+def test_every_way_to_fail_keeps_the_node_out(command: str) -> None:
+    with machine(text(commands={"pre": [command, "event never"]})) as (node, _, order):
+        assert (order, phases(node)) == ([], ["config"])
+
+
+def test_mask_would_not_do() -> None:
+    """The reason for disabling the unit: a runtime mask loses to the unit file that the image has in /etc."""
+    with machine("#!/bin/bash\nsystemctl mask --runtime nodeadm-run.service\n") as (node, _, _order):
+        assert phases(node) == ["config", "run"]
+
+
+def test_in_a_managed_group_a_failure_cannot_keep_the_node_out() -> None:
+    with machine(text(mode="managed", commands={"pre": ["event pre", "false"]})) as (_node, result, order):
+        assert len(result.errors) == 1
+        assert order[:2] == ["pre", "nodeadm-run"]
+
+
+@pytest.mark.parametrize("answer", ["", 'a"$(touch /etc/pwned)"'])
+def test_a_label_that_imds_does_not_answer_well_keeps_the_node_out(answer: str) -> None:
+    facts = {"/etc/nodelab/imds.json": json.dumps({"meta-data/placement/availability-zone": answer})}
+    with machine(text(labels={"zone": "{availability_zone}"}), facts) as (node, result, _order):
+        assert len(result.errors) == 1
+        assert phases(node) == ["config"]
+        assert not node.exists(f"/etc/eks/nodeadm.d/{LABELS_FILE}") and not node.exists("/etc/pwned")
+
+
+def test_post_commands_never_run_beside_a_kubelet_that_is_not_well() -> None:
+    # Fifteen minutes of waiting become three tries.
+    short = {"/usr/local/bin/seq": ('#!/bin/sh\nexec /usr/bin/seq "$(($1 / 300))"\n', 0o755)}
+    with machine(text(commands={"post": ["event post"]}), short, sick=True) as (node, result, order):
+        assert result.errors == []
+        assert order == ["nodeadm-run", "kubelet"]
+        assert node.property("nodebootstrap-post.service", "Result") == "exit-code"
+
+
+def test_files_of_an_image_configure_the_node_without_user_data() -> None:
+    labels = {"a": "b", "id": "{instance_id}"}
+    group = {
+        "family": "al2023",
+        "labels": labels,
+        "max_pods": 20,
+        "containerd": {"registry_mirrors": {"docker.io": ["https://one.example"]}},
+    }
+    files = {file["path"]: (file["content"], int(file["mode"], 8)) for file in node_files(CLUSTER, group)}
+    with machine("#!/bin/sh\nevent user\n", files) as (node, result, order):
+        assert result.errors == []
+        assert order == ["user", "nodeadm-run", "kubelet"]
+        config, run = (record for record in node.records("nodeadm") if record["argv"][0] == "init")
+        assert "file:///etc/eks/nodeadm.d/" in config["argv"]
+        document = yaml.load(config["drop_ins"]["50-nodebootstrap.yaml"])
+        assert document["spec"]["cluster"]["name"] == "demo"
+        assert document["spec"]["kubelet"]["config"]["maxPods"] == 20
+        assert document["spec"]["kubelet"]["flags"] == ["--node-labels=a=b"]
+        assert yaml.load(run["drop_ins"][LABELS_FILE])["spec"]["kubelet"]["flags"] == ["--node-labels=id=i-1234567890abcdef0"]
+        assert node.exists("/etc/seen/certs.d/docker.io/hosts.toml")
