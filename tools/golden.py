@@ -2,7 +2,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes tests/golden/examples anew: what every example renders to. Review the difference before you commit it."""
+"""Writes tests/golden anew: what every example renders to, and what users read when an input is refused. Review the difference before you commit it."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ def main() -> None:
         path = GOLDEN / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8"))
+    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
+
+    for topic, module in errors.TOPICS.items():
+        errors.write(topic, module)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,8 @@ def _check(
     instance: InstanceShape, mode: Any, custom_networking: Any, reserved_enis: Any, ceiling: Any, path: str, problems: Problems
 ) -> None:
     if mode not in MAX_PODS_MODES:
-        problems.add(f"{path}.mode", "is not a known mode", value=mode, allowed=", ".join(MAX_PODS_MODES), nearest=nearest(mode, MAX_PODS_MODES))
+        guess = nearest(mode, MAX_PODS_MODES)
+        problems.add(f"{path}.mode", "is not a known mode", value=mode, allowed=", ".join(MAX_PODS_MODES), nearest=guess)
         return
     for name, value in (("custom_networking", custom_networking), ("ceiling", ceiling)):
         if not isinstance(value, bool):

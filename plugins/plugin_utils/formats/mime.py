@@ -160,7 +160,8 @@ def _raw(part: Part) -> bytes:
             raise _Unwritable("is not quoted-printable text", "write an equals sign as =3D")
         return binascii.a2b_qp(data)
     if part.transfer_encoding != "base64":
-        raise _Unwritable(f"has the transfer encoding {shown(part.transfer_encoding)}, which nodeadm or cloud-init cannot undo", "use base64")
+        message = f"has the transfer encoding {shown(part.transfer_encoding)}, which nodeadm or cloud-init cannot undo"
+        raise _Unwritable(message, "use base64")
     try:
         return base64.b64decode(b"".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:

@@ -71,7 +71,8 @@ def known_fields(
         else:
             guess = nearest(name, [*allowed, *elsewhere])
             fix = f"rename it to {guess}" if guess else "remove it"
-            problems.add(joined(path, name), "is not a field of eksctl's configuration", allowed=listed(allowed, guess), nearest=guess, fix=fix)
+            few = listed(allowed, guess)
+            problems.add(joined(path, name), "is not a field of eksctl's configuration", allowed=few, nearest=guess, fix=fix)
     return found
 
 

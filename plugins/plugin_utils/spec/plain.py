@@ -80,7 +80,7 @@ def _text(text: str, path: str, problems: Problems) -> Any:
 
 
 def _integer(number: int, path: str, problems: Problems) -> Any:
-    if number.bit_length() > 63:
+    if not -(2**63) <= number < 2**63:
         problems.add(path, "is an integer of more than 64 bits", allowed="-2^63 to 2^63-1", fix="quote it when it is text")
         return INVALID
     return number

@@ -79,7 +79,7 @@ def choice(*words: str, aliases: Mapping[str, str] | None = None) -> Kind:
         if key in spellings:
             return spellings[key]
         # A year or a release that is near to another one is not a slip of the pen.
-        guess = nearest(value, [*words, *(aliases or {})]) if re.search("[a-zA-Z]", str(value)[:200]) else None
+        guess = nearest(value, [*words, *(aliases or {})]) if isinstance(value, str) and re.search("[a-zA-Z]", value) else None
         problems.add(path, "is not a known value", value=value, allowed=", ".join(words), nearest=guess)
         return INVALID
 

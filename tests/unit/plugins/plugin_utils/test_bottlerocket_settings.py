@@ -100,13 +100,15 @@ BAD: list[tuple[str, Any, str]] = [
     (
         "host-containers.admin.enable",
         True,
-        f'settings.host-containers.admin.enable: {UNKNOWN}; allowed: enabled, source, superpowered, user-data; did you mean "enabled"?; fix: rename it to enabled',
+        f'settings.host-containers.admin.enable: {UNKNOWN}; allowed: enabled, source, superpowered, user-data; did you mean "enabled"?;'
+        " fix: rename it to enabled",
     ),
     (
         "kubernetes.eviction-hard.memory:availabl",
         "1Gi",
         f'settings.kubernetes.eviction-hard["memory.availabl"]: {UNKNOWN}; allowed: memory.available, nodefs.available,'
-        ' nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available; did you mean "memory.available"?; fix: rename it to memory.available',
+        ' nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available; did you mean "memory.available"?;'
+        " fix: rename it to memory.available",
     ),
     ("settings", {}, "settings.settings: settings within settings; fix: leave out the outer one"),
     ("kubernetes", [], "settings.kubernetes: is not a table (got []); allowed: a mapping"),

@@ -4,12 +4,11 @@
 """What users read when their input is refused: the whole message, for every kind of mistake.
 
 The inputs stand in C(error_rows), the messages in C(tests/golden/errors), one file a topic, under the same words.
-Run this module with C(--write) to write them anew, then read the difference as a user would.
+C(make golden) writes them anew; read the difference as a user would.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
@@ -73,10 +72,3 @@ def test_message(topic: str, row: Row) -> None:
     assert all(line.isprintable() and len(line) <= _LONGEST for line in lines)
     assert all("; fix: " in line or "; allowed: " in line or ": must be " in line for line in lines), "a message says what would be right"
     assert not any(secret in text for secret in row.secrets)
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] != ["--write"]:
-        sys.exit("usage: test_error_table.py --write")
-    for name, rows in TOPICS.items():
-        write(name, rows)

@@ -70,7 +70,8 @@ CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
     (
         {"authentication": {"webhook": {"cacheTtl": "2m"}}},
         None,
-        'config.authentication.webhook.cacheTtl: kubelet does not know this field; allowed: cacheTTL, enabled; did you mean "cacheTTL"?; fix: rename it to cacheTTL',
+        'config.authentication.webhook.cacheTtl: kubelet does not know this field; allowed: cacheTTL, enabled; did you mean "cacheTTL"?;'
+        " fix: rename it to cacheTTL",
     ),
     (
         {"registerWithTaints": [{"key": "a", "effects": "NoSchedule", "effect": "NoExecute"}]},

@@ -90,7 +90,10 @@ def test_cluster_dns(cidr: str, addresses: list[str]) -> None:
             "10.100.0.0/29",
             'service_cidr: is too small to hold the cluster DNS address, its host 10 (got "10.100.0.0/29"); allowed: /28 or wider',
         ),
-        ("fd00::/125", 'service_cidr: is too small to hold the cluster DNS address, its host 10 (got "fd00::/125"); allowed: /124 or wider'),
+        (
+            "fd00::/125",
+            'service_cidr: is too small to hold the cluster DNS address, its host 10 (got "fd00::/125"); allowed: /124 or wider',
+        ),
         (
             "10.100.0.1/16",
             'service_cidr: bits are set after the prefix: the network is 10.100.0.0/16 (got "10.100.0.1/16");'

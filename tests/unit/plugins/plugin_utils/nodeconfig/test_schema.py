@@ -112,7 +112,10 @@ MISTAKES = [
     (at("cluster.id", "a\nb"), 'spec.cluster.id: holds a control character (got "a\\nb"); allowed: one line of text'),
     (at("containerd.config", {"version": 2}), 'spec.containerd.config: has the wrong type (got {"version": 2}); allowed: text'),
     (at("containerd.baseRuntimeSpec", "x"), 'spec.containerd.baseRuntimeSpec: has the wrong type (got "x"); allowed: a mapping'),
-    (at("containerd.baseRuntimeSpec", {"a": float("nan")}), 'spec.containerd.baseRuntimeSpec.a: is not a number that JSON knows (got "nan")'),
+    (
+        at("containerd.baseRuntimeSpec", {"a": float("nan")}),
+        'spec.containerd.baseRuntimeSpec.a: is not a number that JSON knows (got "nan")',
+    ),
     (
         at("instance.localStorage.strategy", "raid0"),
         'spec.instance.localStorage.strategy: nodeadm does not know this (got "raid0"); allowed: RAID0, RAID10, Mount; '
@@ -173,7 +176,10 @@ MISTAKES = [
         'spec.kubelet.config.kind: replaces the one that nodeadm writes (got "x"); fix: remove it: nodeadm writes the '
         "one that the installed kubelet reads",
     ),
-    (at("kubelet.config.maxPodz", 3), 'spec.kubelet.config.maxPodz: kubelet does not know this field; did you mean "maxPods"?; fix: rename it to maxPods'),
+    (
+        at("kubelet.config.maxPodz", 3),
+        'spec.kubelet.config.maxPodz: kubelet does not know this field; did you mean "maxPods"?; fix: rename it to maxPods',
+    ),
     (
         at("kubelet.flags", "--v=2"),
         'spec.kubelet.flags: has the wrong type (got "--v=2"); allowed: a list of texts; fix: write a list, even of one',
@@ -205,7 +211,10 @@ MISTAKES = [
         at("featureGates", {"Foo": True}),
         "spec.featureGates.Foo: nodeadm has no such feature gate; allowed: InstanceIdNodeName, FastImagePull",
     ),
-    (at("featureGates", {"FastImagePull": "true"}), 'spec.featureGates.FastImagePull: has the wrong type (got "true"); allowed: true or false'),
+    (
+        at("featureGates", {"FastImagePull": "true"}),
+        'spec.featureGates.FastImagePull: has the wrong type (got "true"); allowed: true or false',
+    ),
 ]
 
 

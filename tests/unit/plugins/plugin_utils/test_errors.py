@@ -1,0 +1,147 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Problems as lines: one line whatever stands in them, sorted, each once, never a traceback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, Problems, SpecError, joined, listed, nearest, shown
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import anything
+
+HUGE = 10**5000
+"""Python refuses to print integers of more than 4,300 digits."""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a", '"a"'),
+        (7, "7"),
+        (None, "null"),
+        (True, "true"),
+        ([1, {"b": 2}], '[1, {"b": 2}]'),
+        ("ü\n", '"\\u00fc\\n"'),
+        ("\ud800", '"\\ud800"'),
+        ("x" * 78, '"' + "x" * 78 + '"'),
+        ("x" * 79, '"' + "x" * 79 + "… (81 characters)"),
+        (b"x", '"<bytes>"'),
+        (HUGE, '"<int>"'),
+        ({1, 2}, '"<set>"'),
+    ],
+    ids=lambda value: str(value)[:20] if value is not HUGE else "huge",
+)
+def test_shown(value: Any, expected: str) -> None:
+    assert shown(value) == expected
+
+
+def test_shown_of_what_contains_itself() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    assert shown(loop) == '"<list>"'
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("labels", "labels"),
+        ("lables", "labels"),
+        ("LABELS", "labels"),
+        ("max-pods", "max_pods"),
+        ("maxPods", "max_pods"),
+        ("colour", None),
+        ("", None),
+        (7, None),
+        (None, None),
+        (HUGE, None),
+        ("x" * 10**6, None),
+    ],
+    ids=lambda value: str(value)[:20] if value is not HUGE else "huge",
+)
+def test_nearest(word: Any, expected: str | None) -> None:
+    assert nearest(word, ["max_pods", "labels", "taints"]) == expected
+
+
+def test_nearest_is_the_same_whatever_the_order() -> None:
+    assert nearest("ab", ["abc", "abd"]) == nearest("ab", ["abd", "abc"])
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "expected"),
+    [
+        ("a", "b", "a.b"),
+        ("", "b", "b"),
+        ("a", 0, "a[0]"),
+        ("a", "max-pods", "a.max-pods"),
+        ("a", "x/y", 'a["x/y"]'),
+        ("a", "x.y", 'a["x.y"]'),
+        ("a", "", 'a[""]'),
+        ("a", "ü", 'a["\\u00fc"]'),
+        ("a", "x\ny", 'a["x\\ny"]'),
+        ("a", True, "a.True"),
+        ("a", "x" * 80, "a." + "x" * 80),
+        ("a", "x" * 81, 'a["' + "x" * 79 + "… (83 characters)]"),
+        ("a", HUGE, "a[<int>]"),
+    ],
+    ids=lambda value: str(value)[:20] if value is not HUGE else "huge",
+)
+def test_joined(path: str, key: Any, expected: str) -> None:
+    assert joined(path, key) == expected
+
+
+def test_listed_leaves_out_a_long_list_beside_a_guess() -> None:
+    many = [f"n{number}" for number in range(13)]
+    assert listed(["a", "b"], "a") == "a, b"
+    assert listed(many) == ", ".join(many)
+    assert listed(many, "n1") is None
+
+
+def test_a_problem_is_one_line_in_a_fixed_order() -> None:
+    problem = Problem("a.b", "is wrong", 7, "1 to 5", "five", "write five")
+    assert str(problem) == 'a.b: is wrong (got 7); allowed: 1 to 5; did you mean "five"?; fix: write five'
+    assert str(Problem("a", "is wrong")) == "a: is wrong"
+    assert str(Problem("a", "is wrong", None)) == "a: is wrong (got null)"
+    assert str(Problem("a\nb", "is\x1b[0m", fix="c\rd")) == "a\\nb: is\\x1b[0m; fix: c\\rd"
+    assert not Problem("a", "b").has_value
+    assert Problem("a", "b", None).has_value
+
+
+def test_an_error_sorts_its_problems_and_says_each_once() -> None:
+    error = SpecError([Problem("b", "x"), Problem("a", "y"), Problem("b", "x"), Problem("a", "x")])
+    assert str(error) == "a: x\na: y\nb: x"
+    assert len(error.problems) == 3
+
+
+def test_problems_know_what_they_touch() -> None:
+    problems = Problems()
+    assert not problems
+    problems.raise_any()
+    problems.add("a.b[0].c", "x")
+    assert problems.touches("a")
+    assert problems.touches("a.b")
+    assert problems.touches("a.b[0].c")
+    assert not problems.touches("a.b[0].cd")
+    assert not problems.touches("a.b[0].c.d")
+    assert len(problems) == 1
+    with pytest.raises(SpecError, match=r"a\.b\[0\]\.c: x"):
+        problems.raise_any()
+
+
+def test_a_value_can_be_withheld() -> None:
+    problems = Problems()
+    problems.add("a", "x", value="secret")
+    problems.add("b", "x", value="open")
+    problems.add("c", "x")
+    problems.withhold_values(lambda problem: problem.value == "secret")
+    assert [str(problem) for problem in problems] == ["a: x", 'b: x (got "open")', "c: x"]
+
+
+@given(anything, st.text(), st.text())
+def test_any_value_is_shown_in_one_line(value: Any, path: str, message: str) -> None:
+    assert str(Problem(path, message, value)).isprintable()
+    assert joined(path, value).startswith(path)
