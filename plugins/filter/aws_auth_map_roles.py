@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
 
 
+@as_filter
 def aws_auth_map_roles(entries: Any) -> list[dict[str, Any]]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles as map_roles
 
-    return call_filter("aws_auth_map_roles", map_roles, entries)
+    return map_roles(entries)
 
 
 class FilterModule:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
 
 
+@as_filter
 def cluster_dns_ips(service_cidr: Any) -> list[str]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.network import cluster_dns_ips as dns_ips
 
-    return call_filter("cluster_dns_ips", dns_ips, service_cidr)
+    return dns_ips(service_cidr)
 
 
 class FilterModule:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
 
 
+@as_filter
 def from_eksctl(config: Any, cluster: Any = None) -> dict[str, Any]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers import eksctl
 
-    return call_filter("from_eksctl", eksctl.from_eksctl, config, cluster or {})
+    return eksctl.from_eksctl(config, cluster or {})
 
 
 class FilterModule:

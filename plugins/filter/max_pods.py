@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
 
 
+@as_filter
 def max_pods(
     instance_type: Any,
     mode: str = "eni",
@@ -21,7 +22,7 @@ def max_pods(
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import max_pods_of_type
 
     numbers = {"max_enis": max_enis, "ips_per_eni": ips_per_eni, "vcpus": vcpus}
-    return call_filter("max_pods", max_pods_of_type, instance_type, mode, custom_networking, reserved_enis, ceiling, **numbers)
+    return max_pods_of_type(instance_type, mode, custom_networking, reserved_enis, ceiling, **numbers)
 
 
 class FilterModule:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
 
 
+@as_filter
 def node_config(node_group: Any, cluster: Any) -> list[dict[str, Any]]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_config as sink
 
-    return call_filter("node_config", sink.node_config, cluster, node_group)
+    return sink.node_config(cluster, node_group)
 
 
 class FilterModule:

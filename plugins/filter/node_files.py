@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
 
 
+@as_filter
 def node_files(node_group: Any, cluster: Any) -> list[dict[str, str]]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_files as sink
 
-    return call_filter("node_files", sink.node_files, cluster, node_group)
+    return sink.node_files(cluster, node_group)
 
 
 class FilterModule:

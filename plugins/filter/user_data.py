@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
 
 
+@as_filter
 def user_data(node_group: Any, cluster: Any, encoding: str = "plain") -> str:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render_text
 
-    return call_filter("user_data", render_text, cluster, node_group, encoding)
+    return render_text(cluster, node_group, encoding)
 
 
 class FilterModule:
