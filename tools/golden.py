@@ -2,7 +2,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes tests/golden anew: what every example renders to, and what users read when an input is refused. Review the difference before you commit it."""
+"""Writes tests/golden anew: what every example renders to, and what users read when an input is refused.
+
+Review the difference before you commit it.
+"""
 
 from __future__ import annotations
 

@@ -141,7 +141,8 @@ def test_name_servers_say_who_gave_them() -> None:
             both({"kubeReserved": {"gpu": "2"}}, {}),
             (False, {}),
             [
-                "node_group.kubelet.config.kubeReserved.gpu: cannot be reserved; allowed: cpu, memory, ephemeral-storage, pid; fix: remove it"
+                "node_group.kubelet.config.kubeReserved.gpu: cannot be reserved;"
+                " allowed: cpu, memory, ephemeral-storage, pid; fix: remove it"
             ],
         ),
     ],
