@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import Problems
-from ..formats import cloud_config, mime
+from ..formats import mime
 from ..formats.user_data_kind import KIND_NAMES, classify
 from ..spec.model import NodeSpec
 from .model import Fragment, UserData
@@ -61,8 +61,12 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
     return tuple(parts)
 
 
-def _check_cloud_configs(parts: Iterable[mime.Part], problems: Problems) -> None:
+def _check_cloud_configs(parts: Sequence[mime.Part], problems: Problems) -> None:
     """Report cloud-config parts of which a later one silently replaces what an earlier one says."""
+    if not any(part.media_type == CLOUD_CONFIG for part in parts):
+        return
+    from ..formats import cloud_config
+
     documents = []
     for index, part in enumerate(parts):
         if part.media_type == CLOUD_CONFIG and not any(name.lower() in _MERGE_HEADERS for name, _ in part.headers):
