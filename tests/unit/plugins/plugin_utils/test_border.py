@@ -77,9 +77,10 @@ def test_a_vaulted_value_is_its_text() -> None:
 
 
 def test_errors() -> None:
-    def fail(*_: Any) -> None:
+    @border.as_filter
+    def named(*_: Any) -> None:
         raise SpecError([Problem("b", "is wrong"), Problem("a", "is wrong too")])
 
     with pytest.raises(AnsibleFilterError) as caught:
-        border.call_filter("name", fail, {})
-    assert str(caught.value).endswith("name: 2 problems\na: is wrong too\nb: is wrong")
+        named({})
+    assert str(caught.value).endswith("named: 2 problems\na: is wrong too\nb: is wrong")
