@@ -71,6 +71,17 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
             )
 
 
+def refuse_dns_of_managed(spec: NodeSpec, problems: Problems) -> None:
+    """With C(mode: managed), report name servers of the cluster that are certainly not those that EKS's own part gives."""
+    if spec.managed and not spec.dns_of_eks and not spec.dns_of_group and spec.cluster.service_cidr is not None:
+        problems.add(
+            "cluster.dns_ips",
+            f"cannot be given to a managed node group of {spec.family}, whose user data EKS completes with host 10 of the service CIDR",
+            value=list(spec.dns_ips),
+            fix="set mode: managed_custom_ami (a launch template with your own AMI), or remove it",
+        )
+
+
 def _given_paths(given: Mapping[str, Any], permitted: Iterable[str]) -> Iterable[str]:
     permitted = tuple(permitted)
     for field, value in given.items():

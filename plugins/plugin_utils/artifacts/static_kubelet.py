@@ -9,7 +9,8 @@ cluster), by a small POSIX sh program that forks curl for each and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..data import pause_image
 from ..errors import Problems
@@ -36,6 +37,7 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
     """Report what finished files cannot express, and facts they cannot do without."""
     check_flags(spec, word_problem, problems)
     check_containerd(spec, problems)
+    _check_flagged(spec, problems)
     version = spec.cluster.kubernetes_version
     if spec.max_pods is None and not problems.touches("node_group.max_pods") and not problems.touches("node_group.instance"):
         problems.add(
@@ -62,6 +64,22 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
             value="static",
             fix="set strategy: bootstrap_script",
         )
+
+
+_FLAGGED = {"containerRuntimeEndpoint": "container-runtime-endpoint", "providerID": "provider-id"}
+"""Configuration fields that C(flags) overrides: kubelet prefers flags to its file."""
+
+
+def _check_flagged(spec: NodeSpec, problems: Problems) -> None:
+    flagged = _FLAGGED | ({"logging.verbosity": "v"} if spec.family == "al2" else {})
+    for field, flag in flagged.items():
+        node: Any = spec.kubelet_config
+        for key in field.split("."):
+            node = node.get(key) if isinstance(node, Mapping) else None
+        path = f"node_group.kubelet.config.{field}"
+        if node is not None and not problems.touches(path):
+            fix = f"write kubelet.flags.{flag}, which comes after it"
+            problems.add(path, f"has no effect: --{flag} is passed, and kubelet prefers flags to files", fix=fix)
 
 
 def al2_files(spec: NodeSpec) -> tuple[File, ...]:

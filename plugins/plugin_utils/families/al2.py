@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData
-from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems
 from ..formats import shell, systemd
 from ..spec.model import NodeSpec
@@ -45,6 +45,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     node_script.check(spec, problems)
     if spec.managed:
+        refuse_dns_of_managed(spec, problems)
         if spec.strategy == "static":
             fix = "set mode: managed_custom_ami, or remove it"
             problems.add(

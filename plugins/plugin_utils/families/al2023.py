@@ -167,8 +167,8 @@ def _cluster(spec: NodeSpec) -> dict[str, Any]:
 
 
 def _kubelet(spec: NodeSpec) -> dict[str, Any]:
-    # EKS's part of a managed group brings the cluster's name servers; only a group's own ones have to be said.
-    own = ("maxPods", "clusterDNS") if spec.dns_of_group or not spec.managed else ("maxPods",)
+    # EKS's part of a managed group brings host 10 of the service CIDR; only other name servers have to be said.
+    own = ("maxPods",) if spec.managed and spec.dns_of_eks else ("maxPods", "clusterDNS")
     config = spec.kubelet_document(*own)
     flags = []
     labels, _ = boot_labels.split_labels(spec.labels)

@@ -184,8 +184,8 @@ def _ours(spec: NodeSpec, problems: Problems) -> Iterator[Setting]:
     """The settings that the cluster and the common fields mean."""
     if not spec.managed:
         yield from _cluster(spec)
-    # EKS knows the cluster's address itself; an address of the node group's own is the user's choice.
-    if spec.dns_ips and (not spec.managed or _own_dns(spec)):
+    # EKS gives host 10 of the service CIDR itself; another address is the user's choice.
+    if spec.dns_ips and not (spec.managed and spec.dns_of_eks):
         address = spec.dns_ips[0] if len(spec.dns_ips) == 1 else list(spec.dns_ips)
         yield Setting(("kubernetes", "cluster-dns-ip"), address, _own_dns(spec) or _cluster_dns_origin(spec))
     if spec.max_pods is not None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from .. import data
 from ..artifacts import windows_bootstrap
 from ..artifacts.model import File, Fragment, UserData
-from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
 from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
 from ..errors import Problems, SpecError, joined
 from ..formats import powershell
@@ -60,6 +60,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     _check_network(spec, problems)
     _check_kubelet(spec, problems)
     _check_words(spec, problems)
+    _check_runtime(spec, problems)
     _check_lines(spec, problems)
     _existing(spec, problems)
 
@@ -153,6 +154,7 @@ def _existing(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, ...], bool
 
 def _check_network(spec: NodeSpec, problems: Problems) -> None:
     if spec.managed:
+        refuse_dns_of_managed(spec, problems)
         return
     if spec.cluster.service_cidr and ip_family(spec.cluster.service_cidr) == "ipv6":
         fix = "use another family in this cluster"
@@ -195,6 +197,13 @@ def _check_words(spec: NodeSpec, problems: Problems) -> None:
             problems.add(path, reason, value=word, fix="give a value without it")
     if spec.windows.eks_endpoint and (reason := powershell.powershell_problem(spec.windows.eks_endpoint)):
         problems.add("node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
+
+
+def _check_runtime(spec: NodeSpec, problems: Problems) -> None:
+    version = spec.cluster.kubernetes_version
+    if spec.windows.container_runtime == "docker" and version is not None and version >= (1, 24):
+        path = "node_group.windows.container_runtime"
+        problems.add(path, f"is not there: Kubernetes 1.{version[1]} runs containerd only", value="docker", fix="remove it")
 
 
 def _check_lines(spec: NodeSpec, problems: Problems) -> None:

@@ -46,6 +46,9 @@ def check(spec: NodeSpec, problems: Problems, unchecked: list[str]) -> None:
 
 
 def _required(spec: NodeSpec, problems: Problems) -> None:
+    if spec.managed and spec.cluster.outpost:
+        fix = "set mode: self_managed"
+        problems.add("node_group.mode", "does not exist in a local cluster on Outposts", value=spec.mode, allowed="self_managed", fix=fix)
     # Whoever gave no mapping reads that, and not what else is missing in it.
     if spec.managed or any(problem.path == "cluster" for problem in problems):
         return

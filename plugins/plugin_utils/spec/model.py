@@ -106,6 +106,8 @@ class NodeSpec:
     """What pods get as name servers: the user's addresses, else host 10 of the service CIDR."""
     dns_of_group: bool = False
     """Whether the node group itself gives the name servers."""
+    dns_of_eks: bool = True
+    """Whether the name servers are those that EKS would give to a managed group by itself, as far as is known."""
     kube_reserved: Mapping[str, str] = field(default_factory=dict)
     system_reserved: Mapping[str, str] = field(default_factory=dict)
     kubelet_config: Mapping[str, Any] = field(default_factory=dict)

@@ -99,6 +99,7 @@ def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any
         max_pods=max_pods,
         dns_ips=tuple(dns) if dns else _computed_dns(cluster, problems),
         dns_of_group=dns_of_group,
+        dns_of_eks=not dns or (not dns_of_group and tuple(dns) == _computed_dns(cluster, Problems())),
         kube_reserved=compute.in_order(kube),
         system_reserved=compute.in_order(system),
         kubelet_config=unite.unite_kubelet_config(group, problems),
