@@ -1,0 +1,101 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long rendering takes beside writing the same input as YAML, and where the time goes.
+
+The yardstick is PyYAML's own SafeDumper in Python, which every Ansible user waits for anyway; libyaml is a different
+sport. Both get the same groups in the same run, in turns, and processor time is what counts: other work on the machine
+is not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from time import process_time
+from typing import Any
+
+import yaml
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import family_module
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import gzip_bytes
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.parse import parse
+
+from .inputs import FAMILIES, cluster, node_groups
+
+GROUPS = 1_000
+ROUNDS = 5
+LIMIT = 3.0
+"""Times of the yardstick."""
+
+PHASES = ("parse", "check", "user_data", "encode")
+
+Group = dict[str, Any]
+
+
+def main() -> int:
+    facts = cluster()
+    print(f"Rendering {GROUPS} distinct node groups a family; medians of {ROUNDS} rounds, µs a group")
+    print(f"{'family':<14}{'render':>8}{'safe_dump':>11}{'ratio':>7}  |" + "".join(f"{phase:>11}" for phase in PHASES) + "   unchecked")
+    worst = 0.0
+    for family in FAMILIES:
+        groups = node_groups(family, GROUPS)
+        ours, yardstick = _side_by_side(facts, groups)
+        phases = _phases(facts, groups)
+        ratio = ours / yardstick
+        worst = max(worst, ratio)
+        columns = "".join(f"{phases[phase]:>11.0f}" for phase in PHASES)
+        unchecked = phases["user_data"] + phases["encode"]
+        print(f"{family:<14}{ours:>8.0f}{yardstick:>11.0f}{ratio:>7.2f}  |{columns}{unchecked:>12.0f}")
+    verdict = "at most" if worst <= LIMIT else "OVER"
+    print("unchecked: a specification that was parsed and checked before, so user_data and encode alone. encode: gzip and size.")
+    print(f"Highest ratio {worst:.2f}: {verdict} {LIMIT:g}")
+    return int(worst > LIMIT)
+
+
+def _side_by_side(facts: Group, groups: list[Group]) -> tuple[float, float]:
+    """Median µs a group of rendering and of the yardstick."""
+    contenders: list[Callable[[Group], Any]] = [
+        lambda group: render(facts, group),
+        lambda group: yaml.dump({"cluster": facts, "node_group": group}, Dumper=yaml.SafeDumper),
+    ]
+    times: list[list[float]] = [[], []]
+    for contender in contenders:
+        contender(groups[0])
+    for number in range(ROUNDS):
+        # Who begins changes from round to round, so that neither always meets the warmer caches.
+        for which in (0, 1) if number % 2 else (1, 0):
+            begin = process_time()
+            for group in groups:
+                contenders[which](group)
+            times[which].append((process_time() - begin) / len(groups) * 1e6)
+    return median(times[0]), median(times[1])
+
+
+def _phases(facts: Group, groups: list[Group]) -> dict[str, float]:
+    """Median µs a group of each phase."""
+    rounds = [_phases_once(facts, groups[:: len(groups) // 200]) for _ in range(ROUNDS)]
+    return {phase: median(times[phase] for times in rounds) for phase in PHASES}
+
+
+def _phases_once(facts: Group, groups: list[Group]) -> dict[str, float]:
+    total = dict.fromkeys(PHASES, 0.0)
+    family = family_module(groups[0]["family"])
+    for group in groups:
+        problems = Problems()
+        marks = [process_time()]
+        spec = parse(facts, group, problems)
+        marks.append(process_time())
+        assert spec is not None
+        family.check(spec, problems)
+        marks.append(process_time())
+        document = family.user_data(spec)
+        marks.append(process_time())
+        gzip_bytes(document.text.encode())
+        marks.append(process_time())
+        problems.raise_any()
+        for phase, begin, end in zip(PHASES, marks, marks[1:], strict=False):
+            total[phase] += (end - begin) / len(groups) * 1e6
+    return total
