@@ -144,22 +144,24 @@ def test_parts_run_in_the_documented_order_with_a_newer_cloud_init(cloud_init_ne
 
 @pytest.mark.parametrize(
     ("node", "existing"),
-    zip(
-        itertools.cycle(FAMILIES),
-        [
-            mime((f'{SCRIPT}\nContent-Disposition: attachment; filename="zz-late.sh"', "#!/bin/sh\nsay theirs")),
-            mime((f'{SCRIPT}; name="zz-late.sh"', "#!/bin/sh\nsay theirs")),
-            mime(("Content-Type: text/plain", "#cloud-config\nruncmd: [[say, theirs]]")),
-            mime((SCRIPT + BASE64, encoded("#cloud-config\nruncmd: [[say, theirs]]"))),
-            mime(
-                (
-                    "Content-Type: text/cloud-config-archive",
-                    "#cloud-config-archive\n- {type: text/cloud-config, content: 'runcmd: [[say, theirs]]'}",
-                )
-            ),
-            mime(("Content-Type: text/jinja2", "## template: jinja\n#cloud-config\nruncmd: [[say, theirs]]")),
-            "## template: jinja\n#!/bin/sh\nsay theirs\n",
-        ],
+    list(
+        zip(
+            itertools.cycle(FAMILIES),
+            [
+                mime((f'{SCRIPT}\nContent-Disposition: attachment; filename="zz-late.sh"', "#!/bin/sh\nsay theirs")),
+                mime((f'{SCRIPT}; name="zz-late.sh"', "#!/bin/sh\nsay theirs")),
+                mime(("Content-Type: text/plain", "#cloud-config\nruncmd: [[say, theirs]]")),
+                mime((SCRIPT + BASE64, encoded("#cloud-config\nruncmd: [[say, theirs]]"))),
+                mime(
+                    (
+                        "Content-Type: text/cloud-config-archive",
+                        "#cloud-config-archive\n- {type: text/cloud-config, content: 'runcmd: [[say, theirs]]'}",
+                    )
+                ),
+                mime(("Content-Type: text/jinja2", "## template: jinja\n#cloud-config\nruncmd: [[say, theirs]]")),
+                "## template: jinja\n#!/bin/sh\nsay theirs\n",
+            ],
+        )
     ),
     indirect=["node"],
     ids=["file name", "name of the type", "sniffed", "encoded", "archive", "jinja in MIME", "jinja"],
