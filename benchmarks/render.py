@@ -50,7 +50,7 @@ def main() -> int:
         unchecked = phases["user_data"] + phases["encode"]
         print(f"{family:<14}{ours:>8.0f}{yardstick:>11.0f}{ratio:>7.2f}  |{columns}{unchecked:>12.0f}")
     verdict = "at most" if worst <= LIMIT else "OVER"
-    print("unchecked: a specification that was parsed and checked before, so user_data and encode alone. encode: gzip and size.")
+    print("render: plain. encode: gzip, not part of render. unchecked: user_data and encode alone, of a specification checked before.")
     print(f"Highest ratio {worst:.2f}: {verdict} {LIMIT:g}")
     return int(worst > LIMIT)
 
