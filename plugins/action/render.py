@@ -33,10 +33,10 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
         inputs = [(*_INPUTS, "sources")]
+        call("render", AnsibleActionFail, folder.check_paths, untagged(self._task.args))
         _, options = self.validate_argument_spec(OPTIONS, mutually_exclusive=inputs, required_one_of=inputs)
-        return result | call("render", AnsibleActionFail, self._render, untagged(options))
+        return super().run(tmp, task_vars) | call("render", AnsibleActionFail, self._render, untagged(options))
 
     def _render(self, options: dict[str, Any]) -> dict[str, Any]:
         target = options["output_dir"]
@@ -46,7 +46,7 @@ class ActionModule(ActionBase):
         diff = {"diff": folder.diffs(changed, target)} if self._task.diff else {}
         if not self._task.check_mode:
             folder.write(changed, target)
-        table = batch.table(outputs, target)
+        table = batch.table(outputs, target, not_ours)
         Display().display("\n".join(("", *table, "")))
         return {"changed": bool(changed), "table": table, "groups": [output.row() for output in outputs], "not_ours": not_ours, **diff}
 

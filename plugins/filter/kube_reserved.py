@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter, whole
 
 
 @as_filter
 def kube_reserved(max_pods: Any, vcpus: Any) -> dict[str, str]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import kube_reserved as reserved
 
-    return reserved(max_pods, vcpus)
+    return reserved(whole(max_pods), whole(vcpus))
 
 
 class FilterModule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter, whole
 
 
 @as_filter
@@ -21,8 +21,8 @@ def max_pods(
 ) -> int:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import max_pods_of_type
 
-    numbers = {"max_enis": max_enis, "ips_per_eni": ips_per_eni, "vcpus": vcpus}
-    return max_pods_of_type(instance_type, mode, custom_networking, reserved_enis, ceiling, **numbers)
+    numbers = {"max_enis": whole(max_enis), "ips_per_eni": whole(ips_per_eni), "vcpus": whole(vcpus)}
+    return max_pods_of_type(instance_type, mode, custom_networking, whole(reserved_enis), ceiling, **numbers)
 
 
 class FilterModule:

@@ -36,10 +36,16 @@ def untagged(value: Any) -> Any:
         if isinstance(value, kind):
             return kind(value)
     if isinstance(value, Mapping):
-        return {untagged(key): untagged(value[key]) for key in value}
+        # A key that is no scalar stays as it is: it must be hashable.
+        return {untagged(key) if isinstance(key, (str, int, float)) else key: untagged(value[key]) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return [untagged(item) for item in value]
     return value
+
+
+def whole(value: Any) -> Any:
+    """C(value) as an integer where it is digits in text, as templates produce them before ansible-core 2.19."""
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10 else value
 
 
 def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -74,7 +80,8 @@ def call(name: str, error_type: type[Exception], function: Callable[..., Result]
     try:
         return function(*args, **kwargs)
     except SpecError as error:
-        raise error_type(message(name, error)) from error
+        # The message says all. Ansible would append that of the cause, and of its cause.
+        raise error_type(message(name, error)) from None
     except RecursionError:
         raise error_type(message(name, _RECURSIVE)) from None
 

@@ -137,18 +137,24 @@ def _renamed(found: Iterable[Problem], index: int) -> Iterable[Problem]:
 
 def _unique_files(outputs: Iterable[Output], problems: Problems) -> None:
     seen: set[tuple[str | None, str]] = set()
+    files: dict[str, Output] = {}
     for output in outputs:
         key = (output.rendered.spec.cluster.name, output.group)
         if key in seen:
             problems.add("node_groups", "two groups of one cluster have the same name", value=output.group, fix="name each group once")
+        elif output.file_name and (other := files.get(output.file_name)):
+            # Group b-c of cluster a, and group c of cluster a-b.
+            both = f"{output.group} and {other.group} of cluster {other.rendered.spec.cluster.name}"
+            problems.add("node_groups", f"{both} would be written to one file", value=output.file_name, fix="rename one")
         seen.add(key)
+        files |= {output.file_name: output} if output.file_name else {}
 
 
 _COLUMNS = ("group", "family", "mode", "bytes", "of 16,384", "sha256", "file")
 
 
-def table(outputs: Iterable[Output], folder: str = "") -> list[str]:
-    """The table as lines of text, warnings below it."""
+def table(outputs: Iterable[Output], folder: str = "", not_ours: Sequence[Mapping[str, str]] = ()) -> list[str]:
+    """The table as lines of text; below it warnings, checks that could not be made, and what is left to others."""
     rows = [_COLUMNS]
     notes: list[str] = []
     for output in outputs:
@@ -157,7 +163,13 @@ def table(outputs: Iterable[Output], folder: str = "") -> list[str]:
         digest = output.digest[:12] if output.file_name else ""
         rows.append((output.group, spec.family, spec.mode, f"{output.size:,}", f"{output.percent}%", digest, file))
         notes.extend(f"warning: {output.group}: {warning}" for warning in spec.warnings)
+        notes.extend(f"not checked: {output.group}: {what}" for what in spec.unchecked)
         notes.extend(f"left to EKS: {output.group}: {what}" for what in sorted(left_to_eks(spec)))
+    if not_ours:
+        names = sorted({row["path"].rpartition("].")[2] for row in not_ours})
+        notes.append(
+            f"not part of node bootstrap: {', '.join(names)} (each path with its reason: not_ours of the result, ansible-playbook -v)"
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     right = {3, 4}
     lines = ["  ".join(_cell(cell, widths[column], column in right) for column, cell in enumerate(row)).rstrip() for row in rows]

@@ -7,10 +7,24 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from ..errors import Problem, SpecError
+from ..errors import Problem, Problems, SpecError
+from ..spec.schema import text
 from .batch import Output, diff
+
+
+def check_paths(options: Mapping[str, Any]) -> None:
+    """Raise C(SpecError) for paths that are no text: Ansible's own check would turn any list into the name of a folder."""
+    problems = Problems()
+    sources = options.get("sources")
+    named = [("", options), *((f"sources[{index}].", one) for index, one in enumerate(sources if isinstance(sources, list) else ()))]
+    for prefix, given in named:
+        for name in ("eksctl_config", "output_dir") if isinstance(given, Mapping) else ():
+            if given.get(name) is not None:
+                text(allowed="a path")(given[name], f"{prefix}{name}", problems)
+    problems.raise_any()
 
 
 def read(path: str) -> bytes | None:

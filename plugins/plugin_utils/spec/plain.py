@@ -63,7 +63,9 @@ def _kind(value: Any) -> str:
     """What C(value) is, with an article."""
     if isinstance(value, _BYTES):
         return "bytes"
-    name = "null" if value is None else _NAMES.get(type(value), type(value).__name__)
+    # Ansible's dates are of a class of its own below datetime's.
+    known = next((base for base in type(value).__mro__ if base.__module__ == "datetime"), type(value))
+    name = "null" if value is None else _NAMES.get(known, known.__name__)
     return name if name == "null" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 

@@ -52,6 +52,7 @@ def test_files_table_and_second_run(tmp_path: Path) -> None:
     assert "0 bytes, EKS supplies it" in table
     assert "warning: web: the node reserves 574Mi, sized for 29 pods, not for 50: set reserved.kube: auto" in table
     assert "left to EKS: given: labels" in table
+    assert "not checked: web: cluster.kubernetes_version is not given" in table
     second = play(tmp_path, cluster=CLUSTER, node_groups=GROUPS)
     assert "changed=0" in second.stdout
     digest = next(line for line in table.splitlines() if line.startswith("web"))
@@ -107,13 +108,25 @@ def test_every_problem_of_every_group_and_no_file(tmp_path: Path) -> None:
         ({"cluster": CLUSTER, "node_groups": GROUPS, "output_dir": "/proc/nowhere"}, "cannot be written"),
         ({"cluster": CLUSTER, "node_groups": [GROUPS[0], GROUPS[0]]}, "have the same name"),
         ({"cluster": CLUSTER, "node_groups": "al2023"}, "node_groups: must be a list of node groups"),
+        ({"cluster": CLUSTER, "node_groups": GROUPS, "output_dir": ["out"]}, "output_dir: must be text, not a list"),
+        ({"sources": [{"eksctl_config": ["a.yaml"]}]}, "sources[0].eksctl_config: must be text, not a list"),
+        (
+            {
+                "sources": [
+                    {"cluster": {**CLUSTER, "name": "a-b"}, "node_groups": [{**GROUPS[0], "name": "c"}]},
+                    {"cluster": {**CLUSTER, "name": "a"}, "node_groups": [{**GROUPS[0], "name": "b-c"}]},
+                ]
+            },
+            "b-c and c of cluster a-b would be written to one file",
+        ),
     ],
-    ids=["nothing", "no file", "no folder", "same name", "no list"],
+    ids=["nothing", "no file", "no folder", "same name", "no list", "no text", "no text in a source", "same file"],
 )
 def test_errors(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     done = play(tmp_path, **options)
     assert done.returncode == 2
     assert message in done.stdout + done.stderr
+    assert "Errno" not in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -128,5 +141,6 @@ def test_eksctl_files_and_sources(tmp_path: Path) -> None:
     done = play(tmp_path, sources=sources)
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["demo-web.mime", "other-workers.mime"]
+    assert "not part of node bootstrap: iam (each path with its reason" in done.stdout
     bad = play(tmp_path, sources=[*sources, {"cluster": {}, "node_groups": [{"name": "x", "family": "al2023"}]}])
     assert "sources[2].cluster.endpoint: is required for al2023" in bad.stdout + bad.stderr

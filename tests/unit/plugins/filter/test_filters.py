@@ -87,6 +87,9 @@ def test_max_pods_and_kube_reserved() -> None:
     assert filters(max_pods)["max_pods"]("new.type", max_enis=3, ips_per_eni=10) == 29
     with pytest.raises(AnsibleFilterError, match="max_enis"):
         filters(max_pods)["max_pods"]("m5.lage")
+    # Templates yield text before ansible-core 2.19.
+    assert filters(max_pods)["max_pods"](None, max_enis="3", ips_per_eni="10", reserved_enis="1") == 20
+    assert filters(kube_reserved)["kube_reserved"]("29", "2") == filters(kube_reserved)["kube_reserved"](29, 2)
     assert filters(kube_reserved)["kube_reserved"](29, 2) == {"cpu": "70m", "memory": "574Mi", "ephemeral-storage": "1Gi"}
     with pytest.raises(AnsibleFilterError):
         filters(kube_reserved)["kube_reserved"]("many", 2)

@@ -67,6 +67,10 @@ def test_plain_data() -> None:
     assert type(next(iter(found))) is str
 
 
+def test_a_key_that_is_no_text_stays_as_it_is() -> None:
+    assert border.untagged({("a", 1): 2, None: 3, Text("b"): 4}) == {("a", 1): 2, None: 3, "b": 4}
+
+
 def test_what_is_no_data_stays_for_the_library_to_refuse() -> None:
     thing = object()
     assert border.untagged([thing, b"x"]) == [thing, b"x"]

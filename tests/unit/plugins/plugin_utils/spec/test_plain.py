@@ -80,6 +80,13 @@ def test_tagged_and_other_containers_become_exact_types(value: Any, expected: An
     assert (found, types_of(found), problems) == (expected, types_of(expected), [])
 
 
+def test_a_date_of_a_class_of_its_own_is_a_date() -> None:
+    class Tagged(datetime.date):
+        pass
+
+    assert copied(Tagged(2026, 7, 1))[1][0].startswith("x: is a date, which is neither")
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
