@@ -16,10 +16,11 @@ from ansible_collections.nodebootstrap.eks.tests.consistency import project
 SIZE_LIMIT = 400
 SIZED = (".py", ".yml", ".yaml", ".sh", ".j2", ".go", ".toml")
 
+# In two halves, or the REUSE tool takes the rest of the line for a licence.
 HEADER = (
     "Copyright (c) 2026, nodebootstrap.eks contributors",
     "GNU General Public License v3.0+",
-    "SPDX-License-Identifier: GPL-3.0-or-later",
+    "SPDX-License" + "-Identifier: GPL-3.0-or-later",
 )
 HEADER_LINES = 8
 NO_HEADER = {".gitignore", "CHANGELOG.md", "changelogs/changelog.yaml", "tests/consistency/public_surface.txt"}
