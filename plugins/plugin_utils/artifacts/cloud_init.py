@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from ..errors import Problems
-from ..formats import mime
+from ..formats import mime, shell
 from ..formats.user_data_kind import KIND_NAMES, classify
 from ..spec.model import NodeSpec
 from .model import Fragment, UserData
@@ -77,27 +78,29 @@ def _check_cloud_configs(parts: Sequence[mime.Part], problems: Problems) -> None
 
 
 def pre_parts(commands: Iterable[str], cure: str | None) -> Iterator[mime.Part]:
-    """One shell part for each run of plain commands, and one for each command that brings its own interpreter line.
+    """The commands that run before the node joins, as shell parts.
 
-    Commands of one part share a shell: cd, export and functions carry over, and the first that fails ends it.
-    cure: a shell command that is run then, so that a node that was not prepared does not join.
+    cure: a shell command for the case that one of them fails, so that a node that was not prepared does not join. All of
+    them then stand in one part and share a shell: cd, export and functions carry over, and the first that fails ends it.
+    A command with an interpreter line of its own is a script that the part writes and runs. Without a cure there is
+    nothing to guard, and such a script is a part of its own.
     """
-    batch: list[str] = []
-    for command in commands:
-        if command.startswith("#!"):
-            if batch:
-                yield _pre_part(batch, cure)
-                batch = []
-            yield mime.Part(SHELL, with_newline(command))
+    listed = [with_newline(command) for command in commands]
+    if cure and listed:
+        lines = [_script_line(number, command) if command.startswith("#!") else command for number, command in enumerate(listed, 1)]
+        yield mime.Part(SHELL, "#!/bin/bash\nset -e\n" + on_failure(cure) + "".join(lines))
+        return
+    for own_interpreter, run in groupby(listed, key=lambda command: command.startswith("#!")):
+        if own_interpreter:
+            yield from (mime.Part(SHELL, command) for command in run)
         else:
-            batch.append(command)
-    if batch:
-        yield _pre_part(batch, cure)
+            yield mime.Part(SHELL, "#!/bin/bash\nset -e\n" + "".join(run))
 
 
-def _pre_part(commands: Iterable[str], cure: str | None) -> mime.Part:
-    guard = on_failure(cure) if cure else ""
-    return mime.Part(SHELL, "#!/bin/bash\nset -e\n" + guard + "".join(with_newline(command) for command in commands))
+def _script_line(number: int, script: str) -> str:
+    # Where cloud-init runs its own scripts from: other folders may be mounted noexec on hardened images.
+    path = f"/var/lib/cloud/scripts/nodebootstrap/pre-{number}"
+    return f"{shell.write_file(path, script, '0700')}{path}\n"
 
 
 def on_failure(command: str) -> str:

@@ -139,14 +139,29 @@ def test_order_of_parts() -> None:
         ("text/x-shellscript", "#!/bin/bash"),
         ("application/node.eks.aws", "apiVersion: node.eks.aws/v1alpha1"),
         ("text/x-shellscript", "#!/bin/bash"),
-        ("text/x-shellscript", "#!/usr/bin/python3"),
-        ("text/x-shellscript", "#!/bin/bash"),
         ("text/x-shellscript", "#!/bin/bash"),
         ("application/node.eks.aws", "apiVersion: node.eks.aws/v1alpha1"),
         ("application/node.eks.aws", "apiVersion: node.eks.aws/v1alpha1"),
     ]
     merged = envelope.effective(document.encode())["spec"]
     assert merged["kubelet"]["config"] == {"podPidsLimit": 5, "clusterDNS": ["10.100.0.10"], "maxPods": 7}
+
+
+def test_pre_commands_share_one_guarded_part_with_scripts_that_bring_their_interpreter() -> None:
+    (_, body), _ = parts(text(commands={"pre": ["cd /tmp", "#!/usr/bin/python3\nprint(1)", "echo last"]}))
+    assert body == (
+        "#!/bin/bash\n"
+        "set -e\n"
+        "trap '[ $? -eq 0 ] || systemctl disable --now nodeadm-run.service' EXIT\n"
+        "cd /tmp\n"
+        "install -Dm700 /dev/null /var/lib/cloud/scripts/nodebootstrap/pre-2\n"
+        "cat >/var/lib/cloud/scripts/nodebootstrap/pre-2 <<'E'\n"
+        "#!/usr/bin/python3\n"
+        "print(1)\n"
+        "E\n"
+        "/var/lib/cloud/scripts/nodebootstrap/pre-2\n"
+        "echo last\n"
+    )
 
 
 def test_user_parts_stand_as_they_are() -> None:
