@@ -71,9 +71,10 @@ bench: ## speed and size, side by side with the yardsticks
 	$(VENV)/python benchmarks/run.py
 
 .PHONY: golden
-golden: ## write tests/golden anew; review the difference
+golden: ## write tests/golden and the outputs shown in README.md and docs anew; review the difference
 	@$(SETUP) venv
 	$(VENV)/python tools/golden.py
+	PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.consistency.documented --write
 
 .PHONY: surface
 surface: ## write tests/consistency/public_surface.txt anew; a difference needs a changelog fragment

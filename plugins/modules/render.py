@@ -16,14 +16,16 @@ description:
   - A group to which nothing has to be added, because EKS supplies its user data, gets no file.
   - The same input always gives the same bytes, so a second run changes nothing.
   - Every problem of every group is reported at once, and then nothing is written.
-  - Prints a table of what was rendered. Nothing is sent to any host, and no AWS API is called.
+  - Prints a table of what was rendered, and below it warnings, checks that could not be made, and what is left to EKS or has no
+    place in node bootstrap. Nothing is sent to any host, and no AWS API is called.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 options:
   cluster:
     description:
-      - What a node must know of its cluster, for example O(cluster.name), O(cluster.endpoint),
-        O(cluster.certificate_authority) and O(cluster.service_cidr).
+      - What a node must know of its cluster, for example C(name), C(endpoint),
+        C(certificate_authority) and C(service_cidr).
+      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
       - With O(eksctl_config) it completes what the file lacks; a contradiction is an error.
     type: raw
   node_groups:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec import fields
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 

@@ -63,5 +63,5 @@ def merge_toml(old: str, new: str) -> str:
     try:
         merged = merge_mappings(tomlkit.parse(old).unwrap(), tomlkit.parse(new).unwrap())
         return tomlkit.dumps(merged, sort_keys=True)
-    except (TOMLKitError, ValueError, RecursionError) as error:
+    except (TOMLKitError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
         raise NodeConfigError(f"containerd.config is not TOML: {error}", fatal=True) from error

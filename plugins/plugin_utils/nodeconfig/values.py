@@ -190,12 +190,16 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
 
 def toml(value: str, path: str, problems: Problems) -> None:
     """containerd's configuration; nodeadm merges it at boot and stops where it is no TOML."""
-    from tomlkit import parse
-    from tomlkit.exceptions import TOMLKitError
-
+    try:
+        from tomlkit import parse
+        from tomlkit.exceptions import TOMLKitError
+    except ImportError:
+        problems.add(path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit")
+        return
     try:
         parse(value)
-    except (TOMLKitError, ValueError, RecursionError) as error:
+    except (TOMLKitError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
+        # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
         message = f"is not TOML, and nodeadm would stop at boot: {error or type(error).__name__}"
         problems.add(path, message, fix="see https://toml.io for the syntax")
 
