@@ -8,14 +8,21 @@ nodeadm-config → cloud-init (scripts of the user data) → nodeadm-run → kub
 
 from __future__ import annotations
 
+import http.server
 import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 import tomllib
-from nodelab import Al2023Node, CloudInitResult, boot
+from nodelab import Al2023Node, CloudInitResult, boot, engine
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope
@@ -78,7 +85,7 @@ def events(node: Al2023Node) -> list[str]:
     if not node.exists("/etc/events"):
         return []
     pairs = [line.split() for line in node.read("/etc/events").decode().splitlines()]
-    ordered = [name for name, _ in sorted(pairs, key=lambda pair: float(pair[1]))]
+    ordered = [name for name, _unused in sorted(pairs, key=lambda pair: float(pair[1]))]
     return list(dict.fromkeys(ordered))
 
 
@@ -127,7 +134,7 @@ def test_everything_happens_in_its_order() -> None:
             "spec": {"kubelet": {"flags": [labels]}},
         }
         assert [request["status"] for request in node.imds_requests() if "meta-data" in request["path"]] == [200, 200, 200]
-        # nodeadm-run found the mirrors; containerd asks them in the order of their tables, then the server.
+        # nodeadm-run found the mirrors.
         hosts = tomllib.loads(node.read("/etc/seen/certs.d/docker.io/hosts.toml").decode())
         assert hosts["server"] == "https://registry-1.docker.io"
         assert list(hosts["host"]) == ["https://one.example", "https://two.example/v2/x"]
@@ -140,11 +147,11 @@ def test_everything_happens_in_its_order() -> None:
 def test_a_failed_pre_command_keeps_the_node_out_for_good() -> None:
     document = text(
         labels={"zone": "{availability_zone}"},
-        commands={"pre": ["event pre", "systemctl list-jobs >/etc/jobs", "false", "event never", "#!/bin/sh\nevent other"]},
+        commands={"pre": ["event pre", "systemctl list-jobs >/etc/jobs", "false", "event never", "#!/bin/sh\nevent never"]},
     )
     with machine(document) as (node, result, order):
         assert "nodeadm-run.service" in node.read("/etc/jobs").decode(), "its start waited already when the command failed"
-        assert order == ["pre", "other"]
+        assert order == ["pre"]
         assert phases(node) == ["config"]
         assert len(result.errors) == 1 and "1 failures (part-001)" in result.errors[0]
         assert node.exec(["systemctl", "is-enabled", "nodeadm-run"]).stdout == b"disabled\n"
@@ -155,15 +162,15 @@ def test_a_failed_pre_command_keeps_the_node_out_for_good() -> None:
         assert node.property("kubelet.service", "ActiveState") == "inactive"
 
 
-@pytest.mark.parametrize("command", ["exit 3", "no-such-command", "sh -c 'kill -KILL $$'"])
+@pytest.mark.parametrize("command", ["exit 3", "no-such-command", "#!/usr/bin/python3\nraise SystemExit(3)"])
 def test_every_way_to_fail_keeps_the_node_out(command: str) -> None:
-    with machine(text(commands={"pre": [command, "event never"]})) as (node, _, order):
+    with machine(text(commands={"pre": [command, "event never"]})) as (node, _unused, order):
         assert (order, phases(node)) == ([], ["config"])
 
 
 def test_mask_would_not_do() -> None:
     """The reason for disabling the unit: a runtime mask loses to the unit file that the image has in /etc."""
-    with machine("#!/bin/bash\nsystemctl mask --runtime nodeadm-run.service\n") as (node, _, _order):
+    with machine("#!/bin/bash\nsystemctl mask --runtime nodeadm-run.service\n") as (node, _unused, _order):
         assert phases(node) == ["config", "run"]
 
 
@@ -211,3 +218,72 @@ def test_files_of_an_image_configure_the_node_without_user_data() -> None:
         assert document["spec"]["kubelet"]["flags"] == ["--node-labels=a=b"]
         assert yaml.load(run["drop_ins"][LABELS_FILE])["spec"]["kubelet"]["flags"] == ["--node-labels=id=i-1234567890abcdef0"]
         assert node.exists("/etc/seen/certs.d/docker.io/hosts.toml")
+
+
+# --- Registry mirrors, as containerd itself reads them ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def containerd() -> Iterator[tuple[Path, str]]:
+    """(folder, socket) of a containerd of its own; the one of Debian comes with Docker. It needs no rights: nothing is unpacked."""
+    engine.ensure()
+    if shutil.which("containerd") is None or shutil.which("ctr") is None:
+        pytest.fail("containerd and ctr are not on the PATH: install the package containerd (Docker's is containerd.io)")
+    # Not pytest's folder: a socket's path may have 107 characters.
+    with tempfile.TemporaryDirectory(prefix="nodelab-") as name:
+        folder, address = Path(name), f"{name}/socket"
+        lines = ["version = 2", f'root = "{name}/root"', f'state = "{name}/state"']
+        lines += ['disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"]']
+        lines += ["[grpc]", f'address = "{address}"', f"uid = {os.getuid()}", f"gid = {os.getgid()}"]
+        folder.joinpath("config.toml").write_text("\n".join(lines))
+        with (
+            folder.joinpath("log").open("wb") as log,
+            subprocess.Popen(["containerd", "-c", f"{name}/config.toml"], stdout=log, stderr=log) as program,
+        ):
+            try:
+                engine.wait_for("containerd", lambda: Path(address).exists(), 20, 0.05)
+                yield folder, address
+            finally:
+                program.terminate()
+
+
+@pytest.fixture
+def mirror() -> Iterator[tuple[str, list[str]]]:
+    """(address of a registry that has nothing, the paths it was asked for)."""
+    asked: list[str] = []
+
+    class Registry(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_GET = do_HEAD
+
+        def log_message(self, *words: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+def test_containerd_asks_the_mirrors_in_the_order_given(containerd: tuple[Path, str], mirror: tuple[str, list[str]]) -> None:
+    (folder, address), (registry, asked) = containerd, mirror
+    mirrors = {"one.invalid": ["z", "a", "m/y"], "two.invalid": ["b"], "_default": ["d", "c"]}
+    group = {
+        "family": "al2023",
+        "containerd": {"registry_mirrors": {host: [f"{registry}/{name}" for name in names] for host, names in mirrors.items()}},
+    }
+    for file in node_files(CLUSTER, group):
+        if file["path"].startswith("/etc/containerd/certs.d/"):
+            laid = folder / file["path"].removeprefix("/etc/containerd/")
+            laid.parent.mkdir(parents=True)
+            laid.write_text(file["content"])
+    for host, names in (("one.invalid", mirrors["one.invalid"]), ("two.invalid", ["b"]), ("other.invalid", mirrors["_default"])):
+        pull = ["ctr", "-a", address, "images", "pull", "--hosts-dir", str(folder / "certs.d"), f"{host}/x/y:latest"]
+        done = subprocess.run(pull, capture_output=True, text=True, timeout=60, check=False)
+        # Behind the last mirror comes the registry itself, which does not exist.
+        assert done.returncode != 0 and f"https://{host}/v2/x/y/manifests/latest" in done.stderr, done.stderr
+        assert asked == [f"/{name}/v2/x/y/manifests/latest?ns={host}" for name in names]
+        asked.clear()

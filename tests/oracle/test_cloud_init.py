@@ -125,7 +125,7 @@ MIRRORS = {"registry_mirrors": {"docker.io": ["https://one.example", "https://tw
 
 def test_parts_run_in_the_documented_order(node: Node) -> None:
     result = boot(node, user_data=THEIRS, commands={"pre": PRE}, containerd=MIRRORS)
-    assert order(node) == ["boothook", "bootcmd", "shell é", "base64 日本", "gzip", "runcmd", "pre", "python", "/"]
+    assert order(node) == ["boothook", "bootcmd", "shell é", "base64 日本", "gzip", "runcmd", "pre", "python", "/etc"]
     assert result.ran("bootcmd", "runcmd", "scripts-user") == ["bootcmd", "runcmd", "scripts-user"]
     assert (node.read("/etc/theirs"), node.stat("/etc/theirs")) == (b"theirs\n", ("0640", "root:root"))
     assert node.read("/etc/hostile").decode() == HOSTILE_LINES
@@ -138,7 +138,7 @@ def test_parts_run_in_the_documented_order(node: Node) -> None:
 def test_parts_run_in_the_documented_order_with_a_newer_cloud_init(cloud_init_new: CloudInitNode) -> None:
     cloud_init_new.write({"/usr/local/bin/say": ('#!/bin/sh\necho "$1" >>/etc/order\n', 0o755)})
     boot(cloud_init_new, user_data=THEIRS, commands={"pre": PRE}, containerd=MIRRORS)
-    assert order(cloud_init_new) == ["boothook", "bootcmd", "shell é", "base64 日本", "gzip", "runcmd", "pre", "python", "/"]
+    assert order(cloud_init_new) == ["boothook", "bootcmd", "shell é", "base64 日本", "gzip", "runcmd", "pre", "python", "/etc"]
     assert cloud_init_new.read("/etc/hostile").decode() == HOSTILE_LINES
 
 
@@ -180,7 +180,7 @@ def test_scripts_reach_the_node_byte_for_byte(node: Node) -> None:
     document = render(CLUSTER, group | {"containerd": MIRRORS}).document
     result = boot_text(node, document.text)
     sent = [part.text for part in document.fragments if part.text.startswith("#!")]
-    assert [content.decode() for _, content in sorted(result.scripts.items())] == sent
+    assert [content.decode() for _unused, content in sorted(result.scripts.items())] == sent
 
 
 def test_a_compressed_document_is_the_same(node: Node) -> None:
@@ -248,7 +248,10 @@ def test_override_and_files_of_every_kind(node: Node) -> None:
 
 @pytest.mark.parametrize(
     ("name", "ways"),
-    [("al2_node", ("set -u; echo $nothing", "sh -c 'kill -KILL $$'")), ("ubuntu_node", ("false", "( exit 1 )"))],
+    [
+        ("al2_node", ("set -u; echo $nothing", "#!/usr/bin/python3\nraise SystemExit(3)")),
+        ("ubuntu_node", ("sh -c 'kill -KILL $$'", "( exit 1 )")),
+    ],
     ids=["al2", "ubuntu"],
 )
 def test_a_failed_pre_command_keeps_the_node_out(request: pytest.FixtureRequest, name: str, ways: tuple[str, ...]) -> None:
@@ -259,8 +262,8 @@ def test_a_failed_pre_command_keeps_the_node_out(request: pytest.FixtureRequest,
             "commands": {"pre": ["touch /etc/before", failing, "touch /etc/never", "#!/bin/sh\ntouch /etc/other"]},
         }
         result = run(node, render(CLUSTER, group).document.text)
-        assert len(result.errors) == 1 and "2 failures (part-001,part-003)" in result.errors[0], failing
-        assert [node.exists(path) for path in ("/etc/before", "/etc/never", "/etc/other", PRE_FAILED)] == [True, False, True, True]
+        assert len(result.errors) == 1 and "2 failures (part-001,part-002)" in result.errors[0], failing
+        assert [node.exists(path) for path in ("/etc/before", "/etc/never", "/etc/other", PRE_FAILED)] == [True, False, False, True]
         assert "this node does not join" in result.output
         assert node.bootstrap_calls() == [] and node.kubelet_starts() == []
         node.reset()
