@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import zlib
 from collections.abc import Iterator
 
 # What may stand between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
@@ -32,6 +33,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(rf"activation[-_]?code{_IS}{_REAL}([A-Za-z0-9/+_-]{{20,250}})(?![A-Za-z0-9/+_-])", re.IGNORECASE),
     ),
     (
+        "an SSM activation code",
+        re.compile(rf"(?:amazon-ssm-agent|ssm-setup-cli)[^\n]{{0,200}}\s-{{1,2}}code(?:\s+|=)[\"']?{_REAL}([A-Za-z0-9/+_-]{{20,250}})"),
+    ),
+    (
         "a Kubernetes bootstrap token",
         re.compile(rf"(?:\btoken|bootstrap[-_]?token){_IS}([a-z0-9]{{6}}\.[a-z0-9]{{16}})(?![a-z0-9.])", re.IGNORECASE),
     ),
@@ -45,18 +50,36 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 # «auth» and «password» are words of many languages: they count only as a key with a value that can be one.
 _AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/=])")
 _PASSWORD = re.compile(rf"(?:^|[\s\"'{{,.])password[\"']?\s*[:=]\s*(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',}}]+))")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:[ \t]*\r?\n[ \t]*[A-Za-z0-9+/]{8,})*")
+_DECODED = 1 << 20
+"""Bytes of what base64 and gzip hold that are looked at."""
 _NO_PASSWORD = frozenset({"null", "none", "true", "false", "~", "yes", "no"})
 
 
 def find_secrets(text: str) -> list[tuple[str, int]]:
     """What looks like a secret in C(text), as C((what, line)), sorted by line; lines count from 1.
 
-    The secret itself is never returned. Base64 and gzip inside must be undone by the caller, who knows where it stands.
+    The secret itself is never returned. Base64 in it, and gzip in base64, are undone once.
     """
     found = set()
     for what, start in _matches(text):
         found.add((text.count("\n", 0, start) + 1, what))
+    for start, inner in _decoded(text):
+        found.update((text.count("\n", 0, start) + 1, what) for what, _ in _matches(inner))
     return [(what, line) for line, what in sorted(found)]
+
+
+def _decoded(text: str) -> Iterator[tuple[int, str]]:
+    """What words of base64 hold, each with where it begins: files of a cloud-config, settings of Bottlerocket, C(base64 -d)."""
+    for match in _BASE64.finditer(text):
+        word = "".join(match[0].split())
+        raw = base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "==")
+        if raw.startswith(b"\x1f\x8b"):
+            try:
+                raw = zlib.decompressobj(31).decompress(raw, _DECODED)
+            except zlib.error:
+                continue
+        yield match.start(), raw.decode("utf-8", "replace")
 
 
 def _matches(text: str) -> Iterator[tuple[str, int]]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,13 @@ AUTH = base64.b64encode(b"robot:hunter2hunter2").decode()
 SESSION = "IQoJb3JpZ2luX2VjE" + "A" * 80
 CA = base64.b64encode(b"-----BEGIN CERTIFICATE-----\n" + b"MIIC" * 200 + b"\n-----END CERTIFICATE-----\n").decode()
 
+PEM = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEabcdefgh" * 20 + "\n"
+
+
+def encoded(text: str, *, pack: bool = False) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0) if pack else text.encode()).decode()
+
+
 FOUND = [
     ("-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE\n", "a PEM private key"),
     ("-----BEGIN " + "PRIVATE KEY-----\n", "a PEM private key"),
@@ -33,6 +41,12 @@ FOUND = [
     (f'"SessionToken": "{SESSION}"', "an AWS session token"),
     (f"activationCode: {CODE}\n", "an SSM activation code"),
     (f"amazon-ssm-agent -register -activation-code '{CODE}' -id x\n", "an SSM activation code"),
+    (f"sudo amazon-ssm-agent -register -code '{CODE}' -id x -region eu-west-1\n", "an SSM activation code"),
+    (f"content: {encoded(PEM)}\n", "a PEM private key"),
+    (f"server-key = '{encoded(PEM)}'\n", "a PEM private key"),
+    (f"credentials: {encoded('[default]' + chr(10) + 'aws_secret_access_key=' + KEY)}\n", "an AWS secret access key"),
+    (f"content: {encoded(PEM, pack=True)}\n", "a PEM private key"),
+    (f"{base64.encodebytes(PEM.encode()).decode()}E\n", "a PEM private key"),
     (f"bootstrap-token = '{TOKEN}'\n", "a Kubernetes bootstrap token"),
     (f"kubeadm join --token {TOKEN} x\n", "a Kubernetes bootstrap token"),
     (f"    token: {TOKEN}\n", "a Kubernetes bootstrap token"),
@@ -56,6 +70,9 @@ def test_a_secret_is_found_with_its_line(text, what):
     "text",
     [
         pytest.param(f"certificateAuthority: {CA}\n", id="CA"),
+        pytest.param(f"content: {encoded('echo hello; ' * 20)}\n", id="base64 of a script"),
+        pytest.param(f"content: {encoded('x' * 100, pack=True)[:60]}\n", id="base64 of damaged gzip"),
+        pytest.param("amazon-ssm-agent -register -code $CODE -id $ID\n", id="registration with variables"),
         pytest.param("-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n", id="certificate"),
         pytest.param("-----BEGIN PUBLIC KEY-----\n", id="public key"),
         pytest.param("--node-labels=team=payments,app.kubernetes.io/name=token,x=" + "a" * 40, id="labels"),
@@ -89,15 +106,15 @@ def test_ordinary_text_holds_none(text):
 
 
 def test_the_secret_is_never_repeated():
-    for text, _ in FOUND:
+    for text, _unused in FOUND:
         assert not any(word in str(find_secrets(text)) for word in (KEY, TOKEN, CODE, AUTH, SESSION, "hunter2"))
 
 
 def test_everything_is_found_in_the_order_of_its_lines():
-    text = "".join(f"{part}\n" for part, _ in FOUND)
-    lines = [line for _, line in find_secrets(text)]
+    text = "".join(f"{part}\n" for part, _unused in FOUND)
+    lines = [line for _unused, line in find_secrets(text)]
     assert lines == sorted(lines)
-    assert {what for what, _ in find_secrets(text)} == {what for _, what in FOUND}
+    assert {what for what, _unused in find_secrets(text)} == {what for _unused, what in FOUND}
 
 
 @given(st.text(st.characters()))
