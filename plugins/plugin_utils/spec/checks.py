@@ -182,20 +182,22 @@ def _secrets(spec: NodeSpec, problems: Problems) -> None:
 
 def _pieces(text: str) -> Iterator[str]:
     """A text of user data, and what its MIME parts say once their encoding is undone. What is wrong with them is reported elsewhere."""
-    yield text
     if classify(text) == "mime":
         from ..formats import mime
 
         ignored = Problems()
         for part in mime.read(text, "user_data", ignored):
-            if part.transfer_encoding:
+            if part.transfer_encoding and part.body:
                 yield mime.decoded(part, "user_data", ignored)
+                # What it says is looked at once, and lines go on counting.
+                text = text.replace(part.body, "\n" * part.body.count("\n"))
+    yield text
 
 
 def shows_secret(problem: Problem) -> bool:
     """Whether the value that a problem would repeat looks like a secret, alone or beside the name it stands under."""
     key = re.findall(r"[A-Za-z0-9_-]+", problem.path)[-1:]
-    return any(find_secrets(text) for _, text in _texts(problem.value, problem.path, *key))
+    return any(find_secrets(text) for _unused, text in _texts(problem.value, problem.path, *key))
 
 
 def _texts(tree: Any, path: str, key: str | None = None) -> Iterator[tuple[str, str]]:
