@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -33,14 +33,19 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
         inputs = [(*_INPUTS, "sources")]
-        call("render", AnsibleActionFail, folder.check_paths, untagged(self._task.args))
-        _, options = self.validate_argument_spec(OPTIONS, mutually_exclusive=inputs, required_one_of=inputs)
-        return super().run(tmp, task_vars) | call("render", AnsibleActionFail, self._render, untagged(options))
+        try:
+            call("render", AnsibleError, folder.check_paths, untagged(self._task.args))
+            _unused, options = self.validate_argument_spec(OPTIONS, mutually_exclusive=inputs, required_one_of=inputs)
+            return result | call("render", AnsibleError, self._render, untagged(options))
+        except AnsibleError as error:
+            # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
+            return result | {"failed": True, "msg": error.message}
 
     def _render(self, options: dict[str, Any]) -> dict[str, Any]:
         target = options["output_dir"]
-        sources = [batch.Source(**_source(source)) for source in options["sources"] or [options]]
+        sources = [folder.source(source) for source in options["sources"] or [options]]
         outputs, not_ours = batch.render_sources(sources, options["encoding"])
         changed = folder.changed(outputs, target)
         diff = {"diff": folder.diffs(changed, target)} if self._task.diff else {}
@@ -49,9 +54,3 @@ class ActionModule(ActionBase):
         table = batch.table(outputs, target, not_ours)
         Display().display("\n".join(("", *table, "")))
         return {"changed": bool(changed), "table": table, "groups": [output.row() for output in outputs], "not_ours": not_ours, **diff}
-
-
-def _source(options: dict[str, Any]) -> dict[str, Any]:
-    path = options["eksctl_config"]
-    text = folder.read_text(path, "eksctl_config") if path else None
-    return {"cluster": options["cluster"], "node_groups": options["node_groups"], "eksctl_config": text}

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Problem, Problems, SpecError
 from ..spec.schema import text
-from .batch import Output, diff
+from .batch import Output, Source, diff
 
 
 def check_paths(options: Mapping[str, Any]) -> None:
@@ -42,6 +42,12 @@ def read_text(path: str, option: str) -> str:
     if content is None:
         raise SpecError([Problem(option, "cannot be read", value=path, fix="give the path of an existing file")])
     return content.decode("utf-8", "replace")
+
+
+def source(options: Mapping[str, Any]) -> Source:
+    """One source as the action render knows it, with the text of the file that C(eksctl_config) names."""
+    path = options["eksctl_config"]
+    return Source(options["cluster"], options["node_groups"], read_text(path, "eksctl_config") if path else None)
 
 
 def changed(outputs: Iterable[Output], folder: str) -> list[Output]:

@@ -144,3 +144,9 @@ def test_eksctl_files_and_sources(tmp_path: Path) -> None:
     assert "not part of node bootstrap: iam (each path with its reason" in done.stdout
     bad = play(tmp_path, sources=[*sources, {"cluster": {}, "node_groups": [{"name": "x", "family": "al2023"}]}])
     assert "sources[2].cluster.endpoint: is required for al2023" in bad.stdout + bad.stderr
+
+
+def test_a_registered_message_is_the_librarys_own_in_every_ansible_core(tmp_path: Path) -> None:
+    done = play(tmp_path, "-vvv", cluster=CLUSTER, node_groups="al2023")
+    assert '"msg": "render: 1 problem\\nnode_groups: must be a list of node groups (got \\"al2023\\")"' in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
