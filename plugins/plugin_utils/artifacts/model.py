@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,11 @@ class File:
     mode: str = "0644"
     owner: str = "root"
     group: str = "root"
+
+
+def for_root_only(files: Iterable[File], secret: bool) -> tuple[File, ...]:
+    """C(files); when C(secret), without any right for others. Everything that reads them on a node runs as root."""
+    return tuple(replace(file, mode=f"0{int(file.mode, 8) & 0o700:03o}") if secret else file for file in files)
 
 
 @dataclass(frozen=True)

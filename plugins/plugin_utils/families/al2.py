@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
-from ..artifacts.model import File, UserData
+from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems
 from ..formats import shell, systemd
@@ -91,7 +91,8 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     if spec.managed:
         return ()
     laid = _files(spec)
-    return tuple(sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path))
+    every = sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path)
+    return for_root_only(every, spec.allow_secrets)
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:
@@ -106,7 +107,7 @@ def _files(spec: NodeSpec) -> tuple[File, ...]:
         )
         override = eksctl_contract.files(spec, bootstrap_script.extra_args(spec, _IMAGE))
         found = (*bootstrap_script.files(spec), *containerd, *override, *common)
-    return tuple(sorted(found, key=lambda file: file.path))
+    return for_root_only(sorted(found, key=lambda file: file.path), spec.allow_secrets)
 
 
 def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:

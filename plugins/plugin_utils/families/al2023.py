@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
-from ..artifacts.model import File, UserData
+from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
@@ -116,11 +116,11 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     if merged:
         found.append(File(_DOCUMENT, yaml.dump(merged)))
         found.append(File(_CONFIG_UNIT, nodeconfig_parts.CONFIG_DROP_IN))
-    _, labels = boot_labels.split_labels(spec.labels)
+    _unused, labels = boot_labels.split_labels(spec.labels)
     if labels and not spec.managed:
         found.append(File(_BOOT_LABELS_SCRIPT, "#!/bin/bash\nset -eo pipefail\n" + _boot_labels_script(labels), mode="0755"))
         found.append(File(_RUN_UNIT, systemd.unit({"Service": [("ExecStartPre", _BOOT_LABELS_SCRIPT)]})))
-    return tuple(sorted(found, key=lambda file: file.path))
+    return for_root_only(sorted(found, key=lambda file: file.path), spec.allow_secrets)
 
 
 def _own(spec: NodeSpec, existing: list[dict[str, Any]]) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _kubelet(spec: NodeSpec) -> dict[str, Any]:
     own = ("maxPods",) if spec.managed and spec.dns_of_eks else ("maxPods", "clusterDNS")
     config = spec.kubelet_document(*own)
     flags = []
-    labels, _ = boot_labels.split_labels(spec.labels)
+    labels, _unused = boot_labels.split_labels(spec.labels)
     if labels and not spec.managed:
         flags.append(f"--node-labels={node_labels_flag(labels)}")
     if spec.taints and not spec.managed:
@@ -202,13 +202,13 @@ def _instance(spec: NodeSpec) -> dict[str, Any]:
 def _linux_files(spec: NodeSpec) -> tuple[File, ...]:
     mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
     post = linux_files.post_commands(spec.commands_post, after=("nodeadm-run.service", "kubelet.service"))
-    return (*mirrors, *post)
+    return for_root_only((*mirrors, *post), spec.allow_secrets)
 
 
 def _files_script(spec: NodeSpec) -> str:
     """What cloud-init has to lay down before nodeadm-run: files, and labels whose values only the node knows."""
     lines = [shell.write_file(file.path, file.content, file.mode) for file in _linux_files(spec)]
-    _, labels = boot_labels.split_labels(spec.labels)
+    _unused, labels = boot_labels.split_labels(spec.labels)
     if labels and not spec.managed:
         lines.append(_boot_labels_script(labels))
     if spec.commands_post:

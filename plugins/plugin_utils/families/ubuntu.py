@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Sequence
 
 from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, static_kubelet
-from ..artifacts.model import File, UserData
+from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
 from ..spec.model import NodeSpec
@@ -141,7 +141,8 @@ def user_data(spec: NodeSpec) -> UserData:
 def files(spec: NodeSpec) -> tuple[File, ...]:
     """The files that the user data lays down, and a script with what it runs then."""
     laid = _files(spec)
-    return tuple(sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path))
+    every = sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path)
+    return for_root_only(every, spec.allow_secrets)
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:
@@ -150,7 +151,7 @@ def _files(spec: NodeSpec) -> tuple[File, ...]:
         found = (*static_kubelet.ubuntu_files(spec), *common)
     else:
         found = (*bootstrap_script.files(spec), *eksctl_contract.files(spec, bootstrap_script.extra_args(spec, _IMAGE)), *common)
-    return tuple(sorted(found, key=lambda file: file.path))
+    return for_root_only(sorted(found, key=lambda file: file.path), spec.allow_secrets)
 
 
 def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:
