@@ -76,7 +76,7 @@ def _side_by_side(facts: Group, groups: list[Group]) -> tuple[float, float]:
 
 def _phases(facts: Group, groups: list[Group]) -> dict[str, float]:
     """Median µs a group of each phase."""
-    rounds = [_phases_once(facts, groups[:: len(groups) // 200]) for _ in range(ROUNDS)]
+    rounds = [_phases_once(facts, groups[:: len(groups) // 200]) for _unused in range(ROUNDS)]
     return {phase: median(times[phase] for times in rounds) for phase in PHASES}
 
 

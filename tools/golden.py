@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env python
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -36,11 +36,13 @@ def rendered() -> dict[str, str]:
         cases.append((f"eksctl-{path.stem}", imported["cluster"], imported["node_groups"]))
     for name, cluster, groups in cases:
         for group, output in zip(groups, batch.render_groups(cluster, groups), strict=True):
-            found[f"{name}/{output.file_name or output.group + '.empty'}"] = output.rendered.document.text
+            # A heading and .txt keep tools for shell scripts and their like from taking these for files of the project.
+            user_data = f"# user data, {output.size} bytes\n{output.rendered.document.text}"
+            found[f"{name}/{output.file_name or output.group + '.empty'}.txt"] = user_data
             for file in node_files(cluster, group):
                 flat = file["path"].strip("/").replace(":", "").replace("\\", "/")
                 heading = f"# {file['path']} {file['mode']} {file['owner']}:{file['group']}\n"
-                found[f"{name}/{output.group}.files/{flat}"] = heading + file["content"]
+                found[f"{name}/{output.group}.files/{flat}.txt"] = heading + file["content"]
     return found
 
 

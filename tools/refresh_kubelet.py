@@ -260,7 +260,7 @@ def main() -> None:
         subprocess.run(["go", "build", "-o", str(folder / "program"), "."], check=True, cwd=PROGRAM)
         (folder / "go.mod").write_text("module refresh\n\ngo 1.22\n", encoding="utf-8")
         read = {minor: read_minor(minor, patch, folder) for minor, patch in MINORS.items()}
-    tree = merged({minor: fields for minor, (fields, _) in read.items()})
+    tree = merged({minor: fields for minor, (fields, _unused) in read.items()})
     trimmed(tree)
     fields = go_names(tree)
     for path, rules in CHECKS.items():
@@ -268,7 +268,7 @@ def main() -> None:
     head = {"date": datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat(), "first": FIRST + 1, "last": LAST}
     versions = f"v0.{FIRST}.{MINORS[FIRST]} to v0.{LAST}.{MINORS[LAST]}"
     write("kubelet_fields.json", {"source": f"Go module k8s.io/kubelet {versions}, config/v1beta1", **head}, "fields", tree["fields"])
-    flags = flag_table({minor: flags for minor, (_, flags) in read.items()}, fields)
+    flags = flag_table({minor: flags for minor, (_unused, flags) in read.items()}, fields)
     write("kubelet_flags.json", {"source": "Go module k8s.io/kubernetes, same versions, cmd/kubelet/app/options", **head}, "flags", flags)
 
 

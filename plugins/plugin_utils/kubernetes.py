@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
@@ -45,11 +46,16 @@ class Taint(Protocol):
     """What C(taints_flag) reads of a taint; C(value) may be empty or None."""
 
     @property
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """The key."""
+
     @property
-    def value(self) -> str | None: ...
+    def value(self) -> str | None:
+        """The value."""
+
     @property
-    def effect(self) -> str: ...
+    def effect(self) -> str:
+        """One of C(taint_effects)."""
 
 
 def parse_version(text: Any) -> tuple[int, int] | None:
@@ -222,7 +228,7 @@ def _check_scalar(value: Any, node: Mapping[str, Any], path: str, problems: Prob
         if not isinstance(value, bool):
             problems.add(path, "is not a boolean", value=value, allowed="true or false, unquoted")
     elif kind == "float64":
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) == float("inf"):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or (isinstance(value, float) and not math.isfinite(value)):
             problems.add(path, "is not a number", value=value, allowed="a number")
     elif kind == "quantity" and isinstance(value, int) and not isinstance(value, bool):
         pass

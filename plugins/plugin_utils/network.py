@@ -93,7 +93,7 @@ def endpoint_host(endpoint: object) -> str | None:
         return None
     try:
         parts = urlsplit(endpoint)
-        host, _ = parts.hostname, parts.port
+        host, _unused = parts.hostname, parts.port
     except ValueError:
         return None
     return host if parts.scheme == "https" and host else None

@@ -92,7 +92,7 @@ def run(name: str, text: str, folder: Path, settings: Mapping[str, str]) -> tupl
     """Run the blocks of a page in C(folder): (problems, the page with the outputs that really came). A wrong end ends it."""
     problems, output, shift, written = [], "", 0, text
     for block in blocks(text):
-        kind, _, value = block.marker.partition(": ")
+        kind, _unused, value = block.marker.partition(": ")
         where = f"{name}:{block.line}"
         if kind == "file":
             (folder / value).parent.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ def test_every_block_says_whether_it_is_run(name: str) -> None:
 @pytest.mark.parametrize("name", documented.pages())
 def test_a_page_runs_as_it_stands(name: str, tmp_path: Path) -> None:
     with documented.aws_stand_in() as aws:
-        problems, _ = documented.run(name, project.text(name), tmp_path, aws)
+        problems, _unused = documented.run(name, project.text(name), tmp_path, aws)
     project.none_of(problems)
 
 
@@ -51,7 +51,7 @@ def dead_links(name: str, text: str) -> list[str]:
     """Links of a page to files or headings that do not exist; addresses in the web are not asked for."""
     result = []
     for target in LINK.findall(text):
-        path, _, anchor = target.partition("#")
+        path, _unused, anchor = target.partition("#")
         if re.match(r"[a-z]+:", target):
             continue
         file = (project.TOP / name).parent / path if path else project.TOP / name
@@ -110,7 +110,7 @@ tail
     ],
 )
 def test_a_page_that_lies_is_seen(old: str, new: str, problem: str | None, tmp_path: Path) -> None:
-    problems, _ = documented.run("page.md", PAGE.replace(old, new), tmp_path, {})
+    problems, _unused = documented.run("page.md", PAGE.replace(old, new), tmp_path, {})
     assert [problem is not None and problem in found for found in problems] == ([True] if problem else [])
 
 

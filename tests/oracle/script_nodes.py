@@ -37,11 +37,11 @@ HOSTILE = [
 LIST_FLAG = "allowed-unsafe-sysctls"
 
 
-def text(family: str, cluster: dict[str, Any] = CLUSTER, **fields: Any) -> str:
-    return render(cluster, {"family": family, **fields}).document.text
+def text(family: str, cluster: dict[str, Any] | None = None, **fields: Any) -> str:
+    return render(cluster or CLUSTER, {"family": family, **fields}).document.text
 
 
-def boot(node: BootstrapNode, cluster: dict[str, Any] = CLUSTER, **fields: Any) -> dict[str, Any]:
+def boot(node: BootstrapNode, cluster: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
     """Run the user data; the record of the one start of kubelet."""
     done = node.run_user_data(text(node.family, cluster, **fields))
     assert done.returncode == 0, done.stderr.decode() + node.journal()[-3000:]

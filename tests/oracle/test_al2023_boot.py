@@ -89,8 +89,8 @@ def events(node: Al2023Node) -> list[str]:
     return list(dict.fromkeys(ordered))
 
 
-def text(cluster: dict[str, Any] = CLUSTER, **fields: Any) -> str:
-    return render(cluster, {"family": "al2023", **fields}).document.text
+def text(cluster: dict[str, Any] | None = None, **fields: Any) -> str:
+    return render(cluster or CLUSTER, {"family": "al2023", **fields}).document.text
 
 
 def phases(node: Al2023Node) -> list[str]:

@@ -279,7 +279,7 @@ def test_windows_parameters_come_back(group: dict[str, Any]) -> None:
     for read in (powershell.by_grammar, powershell.by_lexer):
         (found,) = read(call.removesuffix(STREAMS) + "\n")
         assert (found.command, found.arguments) == ("$EKSBootstrapScriptFile", [])
-        assert [name for name, _ in found.parameters] == names
+        assert [name for name, _unused in found.parameters] == names
         values = dict(found.parameters)
         assert [values[name][0] for name in names[:5]] == ["demo", CLUSTER["endpoint"], CA, "10.100.0.0/16", "10.100.0.10"]
         assert command_line(values.get("KubeletExtraArgs", ("",))[0]) == expected_words(group)

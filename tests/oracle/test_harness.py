@@ -163,7 +163,7 @@ def test_snap_stores_what_snapd_would(ubuntu_node: UbuntuNode) -> None:
 
 def ask(node: Al2Node, *words: str) -> tuple[int, str]:
     done = node.exec(["curl", "-s", "-w", "\n%{http_code}", *words], check=True).stdout.decode()
-    body, _, status = done.rpartition("\n")
+    body, _unused, status = done.rpartition("\n")
     return int(status), body
 
 
@@ -241,7 +241,7 @@ EVENTS = ("bootcmd", "write-files", "runcmd", "script 10-a.sh", "script 20-b.sh"
 @pytest.mark.parametrize("name", ["cloud_init", "cloud_init_new"])
 def test_parts_run_in_the_order_of_their_file_names(request: pytest.FixtureRequest, name: str) -> None:
     node: CloudInitNode = request.getfixturevalue(name)
-    for _ in range(2):
+    for _unused in range(2):
         result = node.run(PARTS)
         assert result.errors == []
         assert [text.split(" userdata")[0] for text in result.warnings] == ["Unhandled unknown content-type (application/node.eks.aws)"]

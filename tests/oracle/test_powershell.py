@@ -67,7 +67,7 @@ def test_any_text_comes_back_or_is_refused(read, value):
     )
 )
 def test_a_call_is_one_invocation_with_its_parameters(read, parameters):
-    values = [item for _, value in parameters for item in ([value] if isinstance(value, str) else value)]
+    values = [item for _unused, value in parameters for item in ([value] if isinstance(value, str) else value)]
     if any(powershell.powershell_problem(value) for value in values):
         with pytest.raises(SpecError):
             powershell.call("$Script", parameters)

@@ -195,7 +195,7 @@ def file_of(script: str, path: str) -> str | None:
 
 def read_bootstrap_script(text: str, cluster: Any, _group: Any) -> Facts:
     (line,) = (line for line in text.split("\n") if line.startswith("/etc/eks/bootstrap.sh "))
-    _, name, *options = shlex.split(line)
+    _unused, name, *options = shlex.split(line)
     given = dict(zip(options[::2], options[1::2], strict=True))
     facts = flags_of(shlex.split(given.get("--kubelet-extra-args", "")))
     document = json.loads(file_of(text, "/etc/kubernetes/kubelet/config.json.d/50-nodebootstrap.conf") or "{}")

@@ -55,7 +55,7 @@ def hostile_values(count: int, seed: int) -> list[str]:
             if dice.random() < 0.5:
                 yield "".join(dice.choices(ALPHABET, k=length))
             else:
-                yield "".join(dice.choice(HOSTILE[:-4]) for _ in range(min(length, 5)))
+                yield "".join(dice.choice(HOSTILE[:-4]) for _unused in range(min(length, 5)))
 
     return list(itertools.islice(itertools.chain(HOSTILE, mixtures()), count))
 

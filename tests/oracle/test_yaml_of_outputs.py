@@ -94,7 +94,7 @@ def accepted(cluster: dict[str, Any], group: dict[str, Any]) -> Documents:
 
 def read(found: Documents, go_reader: Reader) -> list[Any]:
     """What the reader makes of each; it must be what was meant."""
-    answers = go_reader([text for text, _ in found])
+    answers = go_reader([text for text, _unused in found])
     for (text, meant), answer in zip(found, answers, strict=True):
         if "error" in answer and text.startswith("{"):
             # kubelet reads what begins with { as JSON, which may hold what YAML may not: keys of any length, characters in two escapes.

@@ -70,7 +70,7 @@ def _check_cloud_configs(parts: Sequence[mime.Part], problems: Problems) -> None
 
     documents = []
     for index, part in enumerate(parts):
-        if part.media_type == CLOUD_CONFIG and not any(name.lower() in _MERGE_HEADERS for name, _ in part.headers):
+        if part.media_type == CLOUD_CONFIG and not any(name.lower() in _MERGE_HEADERS for name, _unused in part.headers):
             path = f"node_group.user_data, part {index}"
             documents.append((path, cloud_config.load(mime.decoded(part, path, problems), path, problems)))
     if len(documents) > 1:
@@ -121,7 +121,7 @@ def document(parts: Iterable[tuple[str, mime.Part]], *, always_mime: bool) -> Us
         return UserData("", "mime" if always_mime else "sh")
     if len(named) == 1 and not always_mime and named[0][1].content_type == SHELL and not named[0][1].headers:
         return UserData(named[0][1].body, "sh", fragments)
-    return UserData(mime.write([part for _, part in named]), "mime", fragments)
+    return UserData(mime.write([part for _unused, part in named]), "mime", fragments)
 
 
 def name_parts(prefix: str, parts: Iterable[mime.Part]) -> list[tuple[str, mime.Part]]:
@@ -136,7 +136,7 @@ def run_after(existing: Sequence[mime.Part], own: list[tuple[str, mime.Part]]) -
     cloud-init runs scripts in the order of their file names: C(part-001) for a part without one, C(runcmd) for the runcmd
     of a cloud-config. So the user's would run after ours if ours had no names.
     """
-    texts = [text for part in existing for text in (part.content_type, *(value for _, value in part.headers))]
+    texts = [text for part in existing for text in (part.content_type, *(value for _unused, value in part.headers))]
     names = [match[1].strip() for text in texts if (match := _FILE_NAME.search(text))]
     if not all(_only_a_script(part) for part in existing):
         names.append("runcmd")

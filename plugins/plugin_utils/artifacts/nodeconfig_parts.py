@@ -165,7 +165,7 @@ def _flags(ours: list[str], theirs: Mapping[str, Any], spec: NodeSpec, keep: _Pr
     taints = _taints(given.get(_TAINTS, ""), config.get("registerWithTaints") if isinstance(config, Mapping) else None)
     result = []
     for word in ours:
-        name, _, value = word.partition("=")
+        name, _unused, value = word.partition("=")
         if name == _LABELS:
             own = _labels(value)
             kept = {key: item for key, item in own.items() if key not in labels or keep.ours(f"label {key}", item, labels[key])}
@@ -186,8 +186,8 @@ def _labels(text: str) -> dict[str, str]:
 def _taints(flag: str, config: Any) -> list[Taint]:
     found = []
     for word in flag.replace('"', "").replace("'", "").split(","):
-        pair, _, effect = word.rpartition(":")
-        key, _, value = pair.partition("=")
+        pair, _unused, effect = word.rpartition(":")
+        key, _unused, value = pair.partition("=")
         if key:
             found.append(Taint(key, value, effect))
     for item in config if isinstance(config, list) and not found else []:

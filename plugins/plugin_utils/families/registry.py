@@ -9,7 +9,7 @@ import importlib
 from typing import Any, Protocol, cast
 
 from ..artifacts.model import File, UserData
-from ..errors import Problems
+from ..errors import Problems, SpecError
 from ..spec.checks import shows_secret
 from ..spec.model import NodeSpec
 from ..spec.parse import parse
@@ -50,6 +50,6 @@ def resolve(cluster: Any, node_group: Any) -> tuple[NodeSpec, Family]:
     if spec is not None and family is not None:
         family.check(spec, problems)
     problems.withhold_values(shows_secret)
-    problems.raise_any()
-    assert spec is not None and family is not None
+    if problems or spec is None or family is None:
+        raise SpecError(problems)
     return spec, family

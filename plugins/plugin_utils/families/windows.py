@@ -74,7 +74,7 @@ def user_data(spec: NodeSpec) -> UserData:
     named = list(_pieces(spec, existing, (windows_bootstrap.call(spec),) if not spec.managed and spec.override is None else ()))
     if not named:
         return UserData("", "ps1", gzip_refused=_GZIP_REFUSED)
-    lines = [line for _, piece in named for line in piece]
+    lines = [line for _unused, piece in named for line in piece]
     fragments = tuple(Fragment(name, "\n".join(piece)) for name, piece in named)
     return UserData(powershell.wrap(lines, persist), "ps1", fragments, _GZIP_REFUSED)
 
@@ -82,11 +82,11 @@ def user_data(spec: NodeSpec) -> UserData:
 def files(spec: NodeSpec) -> tuple[File, ...]:
     """The script without EC2Launch's tags, and the parameters of its one call as a PowerShell data file beside it."""
     problems = Problems()
-    existing, _ = _existing(spec, problems)
+    existing, _unused = _existing(spec, problems)
     if len(problems):
         raise SpecError(problems)
     calls = not spec.managed and spec.override is None
-    lines = [line for _, piece in _pieces(spec, existing, (windows_bootstrap.call_with_data(),) if calls else ()) for line in piece]
+    lines = [line for _unused, piece in _pieces(spec, existing, (windows_bootstrap.call_with_data(),) if calls else ()) for line in piece]
     found = [_file("bootstrap.ps1", "\n".join([*lines, ""]))] if lines else []
     if calls:
         found.append(_file(windows_bootstrap.DATA_FILE, windows_bootstrap.data(spec)))

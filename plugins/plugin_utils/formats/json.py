@@ -66,7 +66,7 @@ def load(text: str, *, strict: bool = True) -> Any:
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(found)
         if strict and len(result) < len(found):
-            keys = [key for key, _ in found]
+            keys = [key for key, _unused in found]
             twice = next(key for key in result if keys.count(key) > 1)
             raise JsonError(f"the key {twice!r:.80} stands twice")
         return result

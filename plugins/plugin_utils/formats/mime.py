@@ -255,7 +255,7 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
         return None
     before = len(problems)
     types = [value for name, value in headers if name.lower() == "content-type"]
-    if not any(name.lower() == "mime-version" for name, _ in headers):
+    if not any(name.lower() == "mime-version" for name, _unused in headers):
         problems.add(path, "has no MIME-Version header, without which cloud-init sees no MIME", fix="begin with MIME-Version: 1.0")
     elif "mime-version:" not in text[:_MIME_VERSION_WITHIN].lower():
         problems.add(path, "has its MIME-Version header too far down for cloud-init", fix="begin with MIME-Version: 1.0")

@@ -135,7 +135,7 @@ def _mapping(mapping: dict[Any, Any], lead: str, pad: str, depth: int, out: list
         keys = list(mapping)  # the loop names the key that is no string
     child_pad = pad + "  "
     for key in keys:
-        text = _key(key) if type(key) is str else _odd_key(key)
+        text = _key(key) if isinstance(key, str) else _odd_key(key)
         head = f"{lead}{text}: " if len(text) < _LONGEST_SIMPLE_KEY else f"{lead}? {text}\n{pad}: "
         _value(mapping[key], head, pad, child_pad, depth + 1, out)
         lead = pad

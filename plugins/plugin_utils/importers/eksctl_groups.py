@@ -245,7 +245,7 @@ class _Translation:
         return given if given is None else wrong_type(given, "a list or a mapping", path, self.problems)
 
     def _map_taint(self, key: str, given: Any, path: str) -> dict[str, str]:
-        value, _, effect = str(given).rpartition(":")
+        value, _unused, effect = str(given).rpartition(":")
         if not isinstance(given, str) or not effect or ":" in value:
             self.problems.add(path, "is not a taint as eksctl writes it in a mapping", value=given, allowed=_TAINT_FORMS)
         return {"key": key, "value": value, "effect": effect} if value else {"key": key, "effect": effect}

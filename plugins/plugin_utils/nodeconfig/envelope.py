@@ -52,7 +52,7 @@ def documents(data: bytes, *, user_data: bool = True) -> list[str]:
         kind = headers.get("content-type", "")
         if not kind:
             continue
-        media_type, _ = _parsed(kind)
+        media_type, _unused = _parsed(kind)
         if media_type is None:
             raise NodeConfigError(f"the Content-Type {kind!r:.80} of a part cannot be read", fatal=True)
         if media_type == CONTENT_TYPE:
@@ -185,7 +185,7 @@ def _parts(body: bytes, boundary: bytes) -> list[tuple[Headers, bytes]]:
         if end is None:
             raise NodeConfigError("the last part is not closed by a boundary", fatal=True)
         parts.append((headers, _decoded(headers, body[at : max(end.start(), at)])))
-        line, _, _ = body[end.end() :].partition(b"\n")
+        line, _unused, _unused = body[end.end() :].partition(b"\n")
         if line.removesuffix(b"\r").rstrip(b" \t") == b"--":
             return parts
         if line.strip(b" \t\r"):

@@ -14,7 +14,7 @@ from ..families.registry import resolve
 
 def node_config(cluster: Any, node_group: Any) -> list[dict[str, Any]]:
     """NodeConfig mappings in the order in which nodeadm merges them. Raises C(SpecError)."""
-    spec, _ = resolve(cluster, node_group)
+    spec, _unused = resolve(cluster, node_group)
     if spec.family != "al2023":
         fix = "use user_data or node_files"
         raise SpecError(

@@ -16,7 +16,7 @@ def node_spec(cluster: Any, node_group: Any) -> dict[str, Any]:
 
     C(cluster) and C(node_group) are input again: their specification is the same one.
     """
-    spec, _ = resolve(cluster, node_group)
+    spec, _unused = resolve(cluster, node_group)
     return {
         "cluster": _cluster(spec.cluster),
         "node_group": _node_group(spec),

@@ -95,19 +95,15 @@ def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, im
     """cpu, memory and ephemeral storage by EKS's formulas, for the final number of pods."""
     path = "node_group.reserved.kube"
     final = pods if pods is not None else shape.image_pods()
-    missing = []
-    if final is None:
-        missing.append("max_pods (or instance.type)")
-    if shape.vcpus is None:
-        missing.append("instance.vcpus (or instance.type)")
-    if missing:
-        problems.extend(shape.unknown)
-        if not problems.touches("node_group.instance") and not problems.touches("node_group.max_pods"):
-            said = "auto, the default of strategy static," if implied else "auto"
-            problems.add(path, f"{said} cannot be computed", fix=f"give {' and '.join(missing)}, or write the values yourself")
-        return {}
-    assert final is not None and shape.vcpus is not None
-    return dict(capacity.kube_reserved(final, shape.vcpus))
+    if final is not None and shape.vcpus is not None:
+        return dict(capacity.kube_reserved(final, shape.vcpus))
+    needed = {"max_pods (or instance.type)": final, "instance.vcpus (or instance.type)": shape.vcpus}
+    missing = [name for name, value in needed.items() if value is None]
+    problems.extend(shape.unknown)
+    if not problems.touches("node_group.instance") and not problems.touches("node_group.max_pods"):
+        said = "auto, the default of strategy static," if implied else "auto"
+        problems.add(path, f"{said} cannot be computed", fix=f"give {' and '.join(missing)}, or write the values yourself")
+    return {}
 
 
 def warn_about_reserved(family: str, pods: int, shape: Shape, warnings: list[str]) -> None:

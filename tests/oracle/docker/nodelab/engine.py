@@ -151,8 +151,8 @@ def _started(pid: int) -> str:
 
 
 def _alive(label: str) -> bool:
-    here, _, rest = label.rpartition("/")
-    here, _, pid = here.rpartition("/")
+    here, _unused, rest = label.rpartition("/")
+    here, _unused, pid = here.rpartition("/")
     if here != _here():
         # Another boot is surely gone; another PID namespace of this boot cannot be judged from here.
         return here.split("/")[0] == _here().split("/")[0]

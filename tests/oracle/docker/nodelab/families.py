@@ -41,11 +41,11 @@ class BootstrapNode(Node):
 
     def bootstrap_calls(self) -> list[list[str]]:
         """The words of every call of /etc/eks/bootstrap.sh since the last reset."""
-        return [words for words, _ in self._bootstrap_runs()]
+        return [words for words, _unused in self._bootstrap_runs()]
 
     def bootstrap_environments(self) -> list[dict[str, str]]:
         """The environment of every such call."""
-        return [dict(line.partition("=")[::2] for line in lines) for _, lines in self._bootstrap_runs()]
+        return [dict(line.partition("=")[::2] for line in lines) for _unused, lines in self._bootstrap_runs()]
 
     def _bootstrap_runs(self) -> list[tuple[list[str], list[str]]]:
         runs: list[tuple[list[str], list[str]]] = []

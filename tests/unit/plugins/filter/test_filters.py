@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+
 from ansible_collections.nodebootstrap.eks.plugins.filter import (
     aws_auth_map_roles,
     cluster_dns_ips,

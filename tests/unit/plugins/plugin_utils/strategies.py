@@ -37,7 +37,7 @@ _HOSTILE = [
     "\0",
     "\ud800",
     "\x1b[0m",
-    "’; Remove-Item x #",
+    "\u2019; Remove-Item x #",
     "</powershell>",
     "--=_",
     "EOF",

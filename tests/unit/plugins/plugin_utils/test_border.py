@@ -64,7 +64,7 @@ def test_plain_data() -> None:
     found = border.untagged(Lazy({Text("a"): LazyList(Text("x"), Number(3), True, None, 1.5)}))
     assert found == {"a": ["x", 3, True, None, 1.5]}
     assert [type(item) for item in found["a"]] == [str, int, bool, type(None), float]
-    assert type(next(iter(found))) is str
+    assert next(iter(found)).__class__ is str
 
 
 def test_a_key_that_is_no_text_stays_as_it_is() -> None:
@@ -82,7 +82,7 @@ def test_a_vaulted_value_is_its_text() -> None:
 
 def test_errors() -> None:
     @border.as_filter
-    def named(*_: Any) -> None:
+    def named(*_unused: Any) -> None:
         raise SpecError([Problem("b", "is wrong"), Problem("a", "is wrong too")])
 
     with pytest.raises(AnsibleFilterError) as caught:

@@ -296,7 +296,7 @@ def test_any_settings_are_answered(settings: Any, version: tuple[int, int] | Non
 
 def deep(levels: int) -> Any:
     value: Any = []
-    for _ in range(levels):
+    for _unused in range(levels):
         value = [value]
     return value
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ansible_collections.nodebootstrap.eks.tools.golden import GOLDEN, rendered
 
 RENDERED = rendered()

@@ -345,7 +345,7 @@ def test_any_flags_are_answered(flags: Any, version: tuple[int, int] | None) -> 
 
 def deep(levels: int) -> Any:
     value: Any = []
-    for _ in range(levels):
+    for _unused in range(levels):
         value = [value]
     return value
 

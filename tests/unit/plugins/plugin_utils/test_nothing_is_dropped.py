@@ -372,7 +372,7 @@ LEAST = {"al2023": (100, 120), "al2": (100, 120), "ubuntu": (100, 120), "bottler
 def test_every_kubelet_field_and_flag(shape: Shape) -> None:
     fields = all_seen_or_refused(shape, map(field_sample, FIELDS))
     flags = all_seen_or_refused(shape, map(flag_sample, FLAGS))
-    family, mode, _ = shape
+    family, mode, _unused = shape
     if mode == "managed" and family in ("al2", "windows"):
         assert (fields, flags) == ([], [])
     else:

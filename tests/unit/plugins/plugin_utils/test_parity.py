@@ -58,7 +58,7 @@ def test_w01_labels_stand_in_one_order(family: str) -> None:
 
 
 def test_w02_the_boundary_comes_from_the_content() -> None:
-    first, second = (text("al2023", commands={"pre": ["date"]}) for _ in range(2))
+    first, second = (text("al2023", commands={"pre": ["date"]}) for _unused in range(2))
     assert first == second
 
 

@@ -140,7 +140,7 @@ def test_5a07_a_malformed_cidr_is_an_error(family: str, cidr: str) -> None:
 @pytest.mark.parametrize("line", ["--=_", "--//", "--MIMEBOUNDARY--", "--=_0", "--=_1"])
 def test_5a08_5b08_no_content_ends_a_part(line: str) -> None:
     rendered = text("al2023", commands={"pre": [f"cat <<'X'\n{line}\nX", "echo ünïcode"]})
-    assert [kind for kind, _ in parts(rendered)] == ["text/x-shellscript", "application/node.eks.aws"]
+    assert [kind for kind, _unused in parts(rendered)] == ["text/x-shellscript", "application/node.eks.aws"]
     assert f"\n{line}\nX\necho ünïcode\n" in parts(rendered)[0][1]
 
 
@@ -249,7 +249,7 @@ def test_5b10_no_empty_taints(family: str) -> None:
 def test_5b11_the_order_is_the_documented_one() -> None:
     existing = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config: {registryPullQPS: 7}\n"
     override = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config: {registryPullQPS: 8}\n"
-    bodies = [body for _, body in parts(text("al2023", user_data=existing, commands={"pre": ["date"]}, override=override))]
+    bodies = [body for _unused, body in parts(text("al2023", user_data=existing, commands={"pre": ["date"]}, override=override))]
     assert "registryPullQPS: 7" in bodies[0]
     assert "date" in bodies[1]
     assert "apiServerEndpoint" in bodies[2]
@@ -276,7 +276,7 @@ def test_5b14_commands_after_kubelet(family: str) -> None:
 
 def test_5c01_no_part_is_empty() -> None:
     found = parts(text("al2023", commands={"pre": ["date"], "post": ["date"]}, labels={"a": "{instance_id}"}, user_data="#!/bin/sh\nx\n"))
-    assert all(body.strip() for _, body in found)
+    assert all(body.strip() for _unused, body in found)
 
 
 def test_5c02_toml_inside_yaml_comes_out_as_it_went_in() -> None:

@@ -23,7 +23,7 @@ def config(**fields: Any) -> dict[str, Any]:
 
 def kubernetes(**fields: Any) -> dict[str, Any]:
     """What stands below settings.kubernetes."""
-    spec, _ = resolve(CLUSTER, {"family": "bottlerocket", "mode": "managed", **fields})
+    spec, _unused = resolve(CLUSTER, {"family": "bottlerocket", "mode": "managed", **fields})
     problems = Problems()
     tree = nested(collect(kubelet_settings(spec, problems), problems))
     assert not list(problems)

@@ -18,7 +18,7 @@ PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
 def _nested(levels: int) -> Any:
     tree: Any = "x"
-    for _ in range(levels):
+    for _unused in range(levels):
         tree = [tree]
     return tree
 

@@ -178,8 +178,8 @@ def test_post_commands_are_started_last() -> None:
 
 def test_parts_stand_in_their_order() -> None:
     found = parts(text(user_data="#!/bin/sh\necho theirs\n", commands={"pre": ["echo one", "#!/bin/sh\necho two"]}))
-    assert [kind for kind, _ in found] == ["text/x-shellscript"] * 3
-    assert [body.split("\n")[1] for _, body in found] == ["echo theirs", "set -e", "set -eo pipefail"]
+    assert [kind for kind, _unused in found] == ["text/x-shellscript"] * 3
+    assert [body.split("\n")[1] for _unused, body in found] == ["echo theirs", "set -e", "set -eo pipefail"]
     assert "echo one\n" in found[1][1] and "#!/bin/sh\necho two\n" in found[1][1]
     assert "pre-failed" in found[1][1] and "pre-failed" in found[2][1]
 

@@ -148,7 +148,7 @@ def test_order_of_parts() -> None:
 
 
 def test_pre_commands_share_one_guarded_part_with_scripts_that_bring_their_interpreter() -> None:
-    (_, body), _ = parts(text(commands={"pre": ["cd /tmp", "#!/usr/bin/python3\nprint(1)", "echo last"]}))
+    (_unused, body), _unused = parts(text(commands={"pre": ["cd /tmp", "#!/usr/bin/python3\nprint(1)", "echo last"]}))
     assert body == (
         "#!/bin/bash\n"
         "set -e\n"

@@ -356,7 +356,13 @@ def test_node_files() -> None:
     pairs = re.findall(r"^    (\w+) = (.*)$", data["content"], re.MULTILINE)
     assert dict(pairs)["ExcludedSnatCIDRs"] == "@('10.0.0.0/8', '10.1.0.0/16')"
     assert dict(pairs)["KubeletExtraArgs"] == "'--node-labels=a=b'"
-    assert [name for name, _ in pairs][:5] == ["EKSClusterName", "APIServerEndpoint", "Base64ClusterCA", "ServiceCIDR", "DNSClusterIP"]
+    assert [name for name, _unused in pairs][:5] == [
+        "EKSClusterName",
+        "APIServerEndpoint",
+        "Base64ClusterCA",
+        "ServiceCIDR",
+        "DNSClusterIP",
+    ]
     (only,) = node_files(CLUSTER, {"family": "windows", "override": "x"})
     assert only["content"].splitlines()[-1] == "x"
     assert node_files({}, {"family": "windows", "mode": "managed"}) == []

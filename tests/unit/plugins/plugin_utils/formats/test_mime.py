@@ -62,7 +62,7 @@ def _go_header(lines: list[bytes]) -> dict[str, str]:
 
 def _go_media(value: str) -> tuple[str, dict[str, str]]:
     token = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-    kind, _, rest = value.partition(";")
+    kind, _unused, rest = value.partition(";")
     if not re.fullmatch(rf"{token}(/{token})?", kind.strip()):
         raise GoError("no media type")
     found: dict[str, str] = {}
@@ -167,8 +167,8 @@ BODY = st.one_of(
 def test_every_body_comes_back_byte_for_byte_from_both_readers(bodies):
     parts = [Part(mime.SHELL, body) for body in bodies]
     text = mime.write(parts)
-    assert [body for _, body in cloud_init(text)] == bodies
-    assert [kind for kind, _ in cloud_init(text)] == [mime.SHELL] * len(bodies)
+    assert [body for _unused, body in cloud_init(text)] == bodies
+    assert [kind for kind, _unused in cloud_init(text)] == [mime.SHELL] * len(bodies)
     found = go(text)
     assert len(found) == len(bodies)
     for body, part in zip(bodies, found, strict=True):
@@ -182,8 +182,8 @@ def test_every_body_comes_back_byte_for_byte_from_both_readers(bodies):
 def test_the_boundary_occurs_in_no_part_encoded_or_decoded(pairs):
     text = mime.write([Part(kind, body) for kind, body in pairs])
     boundary = email.message_from_string(text).get_boundary()
-    assert not any(boundary in body for _, body in pairs)
-    assert not any(boundary in body for _, body in cloud_init(text))
+    assert not any(boundary in body for _unused, body in pairs)
+    assert not any(boundary in body for _unused, body in cloud_init(text))
     assert text.count(boundary) == len(pairs) + 2
 
 
@@ -280,7 +280,7 @@ def test_what_both_readers_accept_is_read(text):
     assert list(problems) == []
     assert [part.media_type for part in parts] == [mime.SHELL, mime.NODE_CONFIG]
     assert [mime.decoded(part, "x", problems) for part in parts] == [SCRIPT.rstrip("\n") + "\n", NODE_CONFIG]
-    assert [kind for kind, _ in go(text)] == [kind for kind, _ in cloud_init(text)]
+    assert [kind for kind, _unused in go(text)] == [kind for kind, _unused in cloud_init(text)]
 
 
 ENCODED = [
@@ -335,10 +335,10 @@ def test_what_is_read_from_a_damaged_document_is_what_both_readers_see(mutations
     text = text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") == text.count("\r") else text
     seen_by_go = go(text)
     assert len(seen_by_go) == len(parts)
-    assert [body for _, body in seen_by_go] == [part.body.encode() for part in parts]
+    assert [body for _unused, body in seen_by_go] == [part.body.encode() for part in parts]
     seen_by_cloud_init = cloud_init(text)
-    assert [kind for kind, _ in seen_by_cloud_init] == [part.media_type for part in parts]
-    for part, expected, (_, body) in zip(parts, texts, seen_by_cloud_init, strict=True):
+    assert [kind for kind, _unused in seen_by_cloud_init] == [part.media_type for part in parts]
+    for part, expected, (_unused, body) in zip(parts, texts, seen_by_cloud_init, strict=True):
         if part.media_type != mime.NODE_CONFIG:
             # email ends a line at a lone carriage return, too; the last one is taken for the delimiter's.
             assert body in (expected, expected.removesuffix("\r"))

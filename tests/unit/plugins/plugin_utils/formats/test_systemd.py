@@ -72,7 +72,7 @@ def test_exec_words_come_back(values):
 @given(FINE)
 def test_environment_file_values_come_back(value):
     line = systemd.environment_file_line("NAME", value)
-    name, _, text = line.partition("=")
+    name, _unused, text = line.partition("=")
     assert name == "NAME"
     if text.startswith('"'):
         assert re.fullmatch(r'"(?:[^"\\`$]|\\["\\`$])*"', text, re.DOTALL)

@@ -171,7 +171,7 @@ def test_what_toml_cannot_carry_is_refused_all_at_once(document, messages):
 @pytest.mark.parametrize("nest", [lambda inner: {"a": inner}, lambda inner: [inner], lambda inner: {"a.b": inner}])
 def test_deep_nesting_is_refused(nest):
     value = 1
-    for _ in range(5_000):
+    for _unused in range(5_000):
         value = nest(value)
     with pytest.raises(SpecError, match="nested deeper than 64 levels"):
         toml.dump({"k": value})
@@ -241,7 +241,7 @@ def test_what_is_written_is_read(document):
 
 
 def test_the_result_is_plain_data():
-    data, _ = loaded('[settings.kubernetes]\n"a/b" = "x"\nn = 1\nl = [1, 2]\n')
+    data, _unused = loaded('[settings.kubernetes]\n"a/b" = "x"\nn = 1\nl = [1, 2]\n')
 
     def kinds(value):
         yield type(value)

@@ -76,6 +76,6 @@ def test_the_kind(text, kind):
     assert classify(text) == kind
 
 
-@given(st.one_of(st.text(st.characters()), st.lists(st.sampled_from([text for text, _ in CASES])).map("".join)))
+@given(st.one_of(st.text(st.characters()), st.lists(st.sampled_from([text for text, _unused in CASES])).map("".join)))
 def test_any_text_has_a_kind(text):
     assert classify(text) in get_args(Kind)

@@ -49,7 +49,7 @@ def test_written(value: Any, text: str) -> None:
 
 def nested(levels: int) -> Any:
     value: Any = 1
-    for _ in range(levels):
+    for _unused in range(levels):
         value = [value]
     return value
 
@@ -72,7 +72,7 @@ UNWRITABLE = [
 ]
 
 
-@pytest.mark.parametrize(("value", "message"), UNWRITABLE, ids=[message for _, message in UNWRITABLE])
+@pytest.mark.parametrize(("value", "message"), UNWRITABLE, ids=[message for _unused, message in UNWRITABLE])
 def test_unwritable(value: Any, message: str) -> None:
     with pytest.raises(yaml.YamlError) as caught:
         yaml.dump(value)

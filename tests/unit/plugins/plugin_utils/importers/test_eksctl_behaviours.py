@@ -375,5 +375,5 @@ def _refused(cluster: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("row", [one for one in ROWS.values() if not one.says], ids=[name for name, one in ROWS.items() if not one.says])
 def test_the_same_bytes_twice(row: Row) -> None:
-    first, second = (user_data(row.fields, managed=row.managed, cluster=row.cluster, **row.top) for _ in range(2))
+    first, second = (user_data(row.fields, managed=row.managed, cluster=row.cluster, **row.top) for _unused in range(2))
     assert first == second

@@ -279,7 +279,7 @@ def test_no_input_brings_an_exception(path: str, value: Any) -> None:
 
 def test_deep_input_brings_no_exception() -> None:
     deep: Any = 1
-    for _ in range(5000):
+    for _unused in range(5000):
         deep = {"a": deep}
     assert any("nested more than" in message for message in messages(at("containerd.baseRuntimeSpec", deep)))
     assert any("nested more than" in message for message in messages(at("kubelet.config", deep)))

@@ -99,7 +99,7 @@ def test_what_is_no_quantity(value: Any) -> None:
 
 
 def test_every_name_of_eksctl_means_a_family_and_what_it_implies() -> None:
-    families = {name: family for name, (family, _) in fields.FAMILY_ALIASES.items()}
+    families = {name: family for name, (family, _unused) in fields.FAMILY_ALIASES.items()}
     assert families == {
         "AmazonLinux2": "al2",
         "AmazonLinux2023": "al2023",
@@ -112,12 +112,12 @@ def test_every_name_of_eksctl_means_a_family_and_what_it_implies() -> None:
 
 @pytest.mark.parametrize("secret", ["https", "http"])
 def test_no_message_repeats_a_proxy(secret: str) -> None:
-    _, problems = checked(fields.NODE_GROUP["proxy"], {secret: "user:hunter22@proxy"})
+    _unused, problems = checked(fields.NODE_GROUP["proxy"], {secret: "user:hunter22@proxy"})
     assert problems == [f"p.{secret}: is not a URL; allowed: a URL such as http://proxy.example.com:3128"]
 
 
 @pytest.mark.parametrize("name", ["override", "user_data"])
 def test_no_message_repeats_a_script(name: str) -> None:
-    _, problems = checked(fields.NODE_GROUP[name], [["password: hunter22"]] if name == "user_data" else ["password: hunter22"])
+    _unused, problems = checked(fields.NODE_GROUP[name], [["password: hunter22"]] if name == "user_data" else ["password: hunter22"])
     assert len(problems) == 1
     assert "hunter22" not in problems[0]

@@ -23,9 +23,12 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strat
 SCRIPT = "#!/bin/bash\necho hi\n"
 
 
-def parsed(group: Any, cluster: Any = COMPLETE) -> tuple[NodeSpec | None, list[str]]:
+_COMPLETE: Any = object()
+
+
+def parsed(group: Any, cluster: Any = _COMPLETE) -> tuple[NodeSpec | None, list[str]]:
     problems = Problems()
-    return parse(cluster, group, problems), [str(problem) for problem in problems]
+    return parse(COMPLETE if cluster is _COMPLETE else cluster, group, problems), [str(problem) for problem in problems]
 
 
 def spec_of(group: dict[str, Any], **cluster: Any) -> NodeSpec:

@@ -44,7 +44,7 @@ def types_of(value: Any) -> Any:
 
 def nested(levels: int) -> Any:
     tree: Any = "x"
-    for _ in range(levels):
+    for _unused in range(levels):
         tree = [tree]
     return tree
 
@@ -57,7 +57,7 @@ def test_plain_data_comes_back_equal_and_of_the_same_types(value: Any) -> None:
 
 def test_it_is_a_copy() -> None:
     value = {"a": [{"b": 1}]}
-    found, _ = copied(value)
+    found, _unused = copied(value)
     found["a"][0]["b"] = 2
     assert value == {"a": [{"b": 1}]}
 

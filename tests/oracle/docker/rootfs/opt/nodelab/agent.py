@@ -77,7 +77,7 @@ class State:
     def remember(self):
         self.entries = {path: entry(path) for path in walk()}
         self.contents = {}
-        for path, (kind, *_) in self.entries.items():
+        for path, (kind, *_unused) in self.entries.items():
             if kind == stat.S_IFREG:
                 with open(path, "rb") as handle:
                     self.contents[path] = handle.read()
@@ -169,11 +169,11 @@ def op_records(request):
     folder, found = "/run/recorded", []
     prefix = request["name"] + "-"
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        number, _, suffix = name[len(prefix) :].partition(".")
+        number, _unused, suffix = name[len(prefix) :].partition(".")
         if name.startswith(prefix) and number.isdigit() and suffix == "json":
             with open(os.path.join(folder, name), encoding="utf-8") as handle:
                 found.append((int(number), json.load(handle)))
-    return {"records": [what for _, what in sorted(found, key=lambda item: item[0])]}
+    return {"records": [what for _unused, what in sorted(found, key=lambda item: item[0])]}
 
 
 def op_baseline(_request):

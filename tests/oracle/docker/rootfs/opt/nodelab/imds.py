@@ -92,7 +92,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if TOKENS.get(self.headers.get("X-aws-ec2-metadata-token", ""), 0) < time.monotonic():
             return self.reply(401)
-        version, _, wanted = self.path.lstrip("/").partition("/")
+        version, _unused, wanted = self.path.lstrip("/").partition("/")
         if version not in ("latest", "2021-03-23", "2018-09-24"):
             return self.reply(404)
         if wanted == "user-data":

@@ -57,7 +57,7 @@ def main(verb, *words):
         with open(words[0], encoding="utf-8") as handle:
             document = json.load(handle)
         for word in words[1:]:
-            key, _, value = word.partition("=")
+            key, _unused, value = word.partition("=")
             document[key] = json.loads(value)
         write(words[0], document)
     elif verb == "max-pods":
