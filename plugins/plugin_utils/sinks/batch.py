@@ -12,6 +12,7 @@ from typing import Any
 
 from ..artifacts.model import Fragment
 from ..errors import Problem, Problems, SpecError
+from ..formats.secrets import find_secrets
 from ..importers.eksctl import from_eksctl
 from .existing import fragments_of
 from .node_spec import left_to_eks
@@ -192,8 +193,9 @@ def diff(output: Output, folder: str, before: bytes | None) -> dict[str, str]:
     """What C(--diff) shows of one file: decoded text by part; nothing but sizes when the text may hold secrets."""
     spec = output.rendered.spec
     path = f"{folder}/{output.file_name}"
-    if spec.allow_secrets:
-        texts = [f"{len(content)} bytes, not shown: allow_secrets_in_user_data is set\n" for content in (before or b"", output.content)]
-    else:
-        texts = [readable(fragments_of(content), spec.cluster.certificate_authority) for content in (before or b"", output.content)]
+    contents = (before or b"", output.content)
+    texts = [readable(fragments_of(content), spec.cluster.certificate_authority) for content in contents]
+    # The file of an earlier run may hold what this one must not.
+    if spec.allow_secrets or find_secrets(texts[0]):
+        texts = [f"{len(content)} bytes, not shown: they may hold secrets (allow_secrets_in_user_data)\n" for content in contents]
     return {"before_header": path if before is not None else "(no file)", "after_header": path, "before": texts[0], "after": texts[1]}
