@@ -56,6 +56,7 @@ FOUND = [
     ("password = 'hunter2'\n", "a password"),
     ('"password": "hunter2"', "a password"),
     ("password: hunter2\n", "a password"),
+    ("ALL_PROXY=socks5h://" + "user:hunter2@proxy:1080\n", "a credential in a proxy URL"),
     ("export HTTPS_PROXY=http://" + "user:hunter2@proxy:3128\n", "a credential in a proxy URL"),
 ]
 
