@@ -44,7 +44,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a registry credential",
         re.compile(rf"[\"']?(?<![A-Za-z0-9_.-])(?:identity_?token|registry_?token){_IS}{_REAL}([^\s\"',}}]{{8,}})", re.IGNORECASE),
     ),
-    ("a credential in a proxy URL", re.compile(rf"\b(?:https?|ftps?|socks[45]h?)://[^\s/:@\"'<>$]+:{_REAL}([^\s/@\"'<>]+)@", re.IGNORECASE)),
+    (
+        "a credential in a proxy URL",
+        re.compile(rf"\b(?:https?|ftps?|socks[45]h?)://[^\s/:@\"'<>$]+:{_REAL}([^\s/@\"'<>]+)@", re.IGNORECASE),
+    ),
 )
 
 # «auth» and «password» are words of many languages: they count only as a key with a value that can be one.
