@@ -68,7 +68,7 @@ def find_secrets(text: str) -> list[tuple[str, int]]:
     for what, start in _matches(text):
         found.add((text.count("\n", 0, start) + 1, what))
     for start, inner in _decoded(text):
-        found.update((text.count("\n", 0, start) + 1, what) for what, _ in _matches(inner))
+        found.update((text.count("\n", 0, start) + 1, what) for what, _unused in _matches(inner))
     return [(what, line) for line, what in sorted(found)]
 
 
