@@ -153,6 +153,7 @@ def _cluster(url: str) -> Iterator[None]:
     client.create_cluster(name="demo", version="1.33", roleArn=role, resourcesVpcConfig={"subnetIds": ["subnet-1"]})
     # What moto makes up is different each time, and no PEM.
     cluster = eks_backends[_ACCOUNT]["eu-west-1"].clusters["demo"]
+    cluster.endpoint = "https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com"
     cluster.certificate_authority = {"data": base64.b64encode(CERTIFICATE.encode()).decode()}
     try:
         yield

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ def run_playbook(plays: list[dict[str, Any]], folder: Path, settings: Mapping[st
     playbook = folder / "examples.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
     command = ["ansible-playbook", "--inventory", "localhost,", str(playbook)]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **settings}, check=False, capture_output=True, text=True, timeout=120)
+    # A host that is named gets some Python of the machine, which need not have boto3.
+    environment = {**os.environ, "ANSIBLE_PYTHON_INTERPRETER": sys.executable, **settings}
+    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True, timeout=120)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
