@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +17,26 @@ import pytest
 import yaml
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
 
-# lookup plugins and AWS modules will need more than a localhost; these kinds run on the controller alone
-KINDS = ("filter", "test", "action")
-CASES = [(kind, stem) for kind in KINDS for stem in project.plugins(kind)]
+KINDS = ("filter", "test", "action", "modules")
+# A module that only documents an action is that action.
+CASES = [(kind, stem) for kind in KINDS for stem in project.plugins(kind) if kind != "modules" or stem not in project.plugins("action")]
 
+
+@contextmanager
+def imds() -> Iterator[dict[str, str]]:
+    """The variable with which the examples of imds_info ask a stand-in instead of EC2."""
+    with serving() as service:
+        yield {"imds_endpoint": service.endpoint}
+
+
+# Examples that need more than a localhost: plugin → what runs meanwhile, and the variables that lead there.
+STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, str]]]] = {"imds_info": imds}
+
+
+# Modules run on the Python of the tests, not on whichever the machine finds first.
+HERE = {"ansible_python_interpreter": sys.executable}
 
 # What examples read from the folder they run in.
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAg==\n-----END CERTIFICATE-----\n"
@@ -31,12 +50,12 @@ def as_playbook(examples: str) -> list[dict[str, Any]]:
     return plays + ([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}] if tasks else [])
 
 
-def run_playbook(plays: list[dict[str, Any]], folder: Path) -> str:
+def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[str, str] | None = None) -> str:
     """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
     (folder / "ca.pem").write_text(CERTIFICATE, encoding="utf-8")
     playbook = folder / "examples.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
-    command = ["ansible-playbook", "--inventory", "localhost,", str(playbook)]
+    command = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", json.dumps({**HERE, **(variables or {})}), str(playbook)]
     done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=120)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
@@ -45,7 +64,8 @@ def run_playbook(plays: list[dict[str, Any]], folder: Path) -> str:
 def test_examples_run(kind: str, stem: str, tmp_path: Path) -> None:
     plays = as_playbook(project.documentation(kind, stem).get("examples") or "")
     assert plays
-    output = run_playbook(plays, tmp_path)
+    with STAND_INS.get(stem, lambda: nullcontext({}))() as variables:
+        output = run_playbook(plays, tmp_path, variables)
     project.none_of([f"{kind} {stem}: {output}"] if output else [])
 
 
