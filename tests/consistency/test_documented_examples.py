@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,34 @@ import pytest
 import yaml
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
 
-# These kinds run on the controller alone, AWS modules too, against a stand-in for AWS. Lookup plugins will need more than a localhost.
 KINDS = ("filter", "test", "action", "modules")
+# A module that only documents an action is that action.
 CASES = [(kind, stem) for kind in KINDS for stem in project.plugins(kind) if kind != "modules" or stem not in project.plugins("action")]
+
+# Modules run on the Python of the tests, not on whichever the machine finds first.
+HERE = {"ansible_python_interpreter": sys.executable}
+
+
+@contextmanager
+def aws() -> Iterator[dict[str, str]]:
+    """Nothing to tell the examples: boto3 reads where the stand-in for AWS is from the environment."""
+    with documented.aws_stand_in() as settings, pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        yield {}
+
+
+@contextmanager
+def imds() -> Iterator[dict[str, str]]:
+    """The variable with which the examples of imds_info ask a stand-in instead of EC2."""
+    with serving() as service:
+        yield {"imds_endpoint": service.endpoint}
+
+
+# Examples that need more than a localhost: plugin → what runs meanwhile, and the variables that lead there.
+STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, str]]]] = {"cluster_info": aws, "imds_info": imds}
 
 
 def as_playbook(examples: str) -> list[dict[str, Any]]:
@@ -30,15 +55,13 @@ def as_playbook(examples: str) -> list[dict[str, Any]]:
     return plays + ([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}] if tasks else [])
 
 
-def run_playbook(plays: list[dict[str, Any]], folder: Path, settings: Mapping[str, str]) -> str:
+def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[str, str]) -> str:
     """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
     (folder / "ca.pem").write_text(documented.CERTIFICATE, encoding="utf-8")
     playbook = folder / "examples.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
-    command = ["ansible-playbook", "--inventory", "localhost,", str(playbook)]
-    # A host that is named gets some Python of the machine, which need not have boto3.
-    environment = {**os.environ, "ANSIBLE_PYTHON_INTERPRETER": sys.executable, **settings}
-    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True, timeout=120)
+    command = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", json.dumps({**HERE, **variables}), str(playbook)]
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=120)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
@@ -46,8 +69,8 @@ def run_playbook(plays: list[dict[str, Any]], folder: Path, settings: Mapping[st
 def test_examples_run(kind: str, stem: str, tmp_path: Path) -> None:
     plays = as_playbook(project.documentation(kind, stem).get("examples") or "")
     assert plays
-    with documented.aws_stand_in() as aws:
-        output = run_playbook(plays, tmp_path, aws)
+    with STAND_INS.get(stem, lambda: nullcontext({}))() as variables:
+        output = run_playbook(plays, tmp_path, variables)
     project.none_of([f"{kind} {stem}: {output}"] if output else [])
 
 

@@ -1,0 +1,353 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The instance metadata service of EC2, version 2 only, for code that runs on a node: standard library, Python 3.7 and newer.
+
+One token for each client, asked for by PUT and sent with every GET. No proxy, no redirect, no name service: the endpoint is an
+address, and C(http.client) reads no environment. Every wait is bounded, and all of them together by one deadline.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import ipaddress
+import json
+import math
+import re
+import socket
+import time
+from urllib.parse import urlsplit
+
+IPV4 = "http://169.254.169.254"
+IPV6 = "http://[fd00:ec2::254]"
+
+MAX_TIMEOUT = 60
+MAX_RETRIES = 10
+FIRST_PAUSE = 0.1
+LARGEST_ANSWER = 64 * 1024
+
+_TOKEN_PATH = "/latest/api/token"
+_TRANSIENT = {429, 500, 502, 503, 504}
+
+
+class ImdsError(Exception):
+    """What went wrong and what to do about it, in words for the user."""
+
+
+class _NoAnswer(Exception):
+    """One try that brought no answer. C(kind) is C(unreachable) (no connection), C(silent) (no answer in time) or C(broken)."""
+
+    def __init__(self, kind, reason):
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+
+
+class _UntilDeadline(io.RawIOBase):
+    """What a socket receives until a moment of C(time.monotonic): a server that sends byte by byte gains nothing by it."""
+
+    def __init__(self, sock, moment):
+        super().__init__()
+        self._sock = sock
+        self._moment = moment
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        left = self._moment - time.monotonic()
+        if left <= 0:
+            raise socket.timeout("timed out")
+        self._sock.settimeout(left)
+        return self._sock.recv_into(buffer)
+
+    def makefile(self, *unused):
+        """What http.client asks a socket for."""
+        return io.BufferedReader(self)
+
+
+def address(endpoint):
+    """(host, port) of C(http://ADDRESS[:PORT]); ImdsError for anything else."""
+    shown = _shown(endpoint)
+    try:
+        parts = urlsplit(endpoint)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise ImdsError(f"endpoint {shown} is no URL: {error}") from None
+    rest = (parts.path.strip("/"), parts.query, parts.fragment, parts.username, parts.password)
+    if parts.scheme != "http" or any(rest) or port == 0 or re.search(r"[^!-~]", endpoint):
+        raise ImdsError(f"endpoint {shown} is not of the form http://ADDRESS or http://ADDRESS:PORT, for example {IPV4} or {IPV6}")
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        raise ImdsError(
+            f"endpoint {shown}: the host must be an IP address, because a name could be resolved late or elsewhere: use {IPV4} or {IPV6}"
+        ) from None
+    return host, port or 80
+
+
+class Client:
+    """Asks one endpoint. C(timeout) is the limit of one request in seconds, C(retries) how often one is repeated.
+
+    From the first request on, all of them end within C(timeout * (retries + 2)) seconds. Raises ImdsError for wrong options, too.
+    """
+
+    def __init__(self, endpoint=IPV4, timeout=2.0, retries=3):
+        self.endpoint = endpoint.rstrip("/")
+        self._host, self._port = address(endpoint)
+        if not (math.isfinite(timeout) and 0 < timeout <= MAX_TIMEOUT):
+            raise ImdsError(f"timeout {timeout} is out of range: more than 0 and at most {MAX_TIMEOUT} seconds")
+        if not 0 <= retries <= MAX_RETRIES:
+            raise ImdsError(f"retries {_shown(retries)} is out of range: 0 to {MAX_RETRIES}")
+        self._timeout = timeout
+        self._retries = retries
+        self.seconds = timeout * (retries + 2)
+        self._deadline = None
+        self._token = None
+
+    def get(self, path, missing_ok=False):
+        """The text below C(/latest/); None when it does not exist and C(missing_ok)."""
+        if self._token is None:
+            self._token = self._new_token()
+        full = f"/latest/{path}"
+        status, body = self._ask("GET", full, {"X-aws-ec2-metadata-token": self._token})
+        if status == 404 and missing_ok:
+            return None
+        if status != 200:
+            raise ImdsError(self._refused(full, status))
+        try:
+            return body.decode("utf-8").strip()
+        except UnicodeDecodeError:
+            raise malformed(self.endpoint, path, body[:40], "text") from None
+
+    def _new_token(self):
+        # It outlives the deadline, so it cannot expire between two requests of one call.
+        lifetime = str(min(21600, max(60, math.ceil(self.seconds) + 60)))
+        status, body = self._ask("PUT", _TOKEN_PATH, {"X-aws-ec2-metadata-token-ttl-seconds": lifetime})
+        if status == 403:
+            raise ImdsError(
+                f"the instance metadata service at {self.endpoint} gives no token (403 Forbidden): it is switched off for this instance, "
+                "or a local firewall or proxy denies it. Switch it on: "
+                "aws ec2 modify-instance-metadata-options --instance-id ID --http-endpoint enabled"
+            )
+        if status != 200:
+            raise ImdsError(
+                f"{self.endpoint} gives no token (status {status} for PUT {_TOKEN_PATH}): what answers there is not version 2 of the "
+                "instance metadata service. Check the option endpoint; version 1 is never used"
+            )
+        # What stands in a header may hold no blank and no line break; a page of HTML has both. It is a secret, so it is not shown.
+        if not re.fullmatch(rb"[!-~]{1,2048}", body.strip()) or body.lstrip().startswith(b"<"):
+            raise ImdsError(
+                f"{self.endpoint} answered PUT {_TOKEN_PATH} with something that is no token: another program answers there, "
+                "for example a proxy or a captive portal. Check the option endpoint and local redirections"
+            )
+        return body.strip().decode("ascii")
+
+    def _ask(self, method, path, headers):
+        """(status, body), after retries where they may help."""
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self.seconds
+        problem = None
+        for attempt in range(self._retries + 1):
+            left = self._deadline - time.monotonic()
+            if attempt:
+                time.sleep(max(0, min(FIRST_PAUSE * 2 ** (attempt - 1), left)))
+                left = self._deadline - time.monotonic()
+            if left <= 0:
+                break
+            try:
+                status, body = self._exchange(method, path, headers, min(self._timeout, left))
+            except _NoAnswer as failed:
+                if failed.kind == "silent" and left < self._timeout:
+                    break  # the deadline cut this try short; an earlier one says more
+                problem = self._explain(failed, method, path)
+                continue
+            if status not in _TRANSIENT:
+                return status, body
+            problem = (
+                f"{self.endpoint} answered {method} {path} with status {status} {attempt + 1} times: it is busy or not ready, try later"
+            )
+        raise ImdsError(
+            problem
+            or f"the requests to {self.endpoint} took longer than {self.seconds:g} s together; the next one was {method} {path}. "
+            "Raise the option timeout or retries"
+        )
+
+    def _exchange(self, method, path, headers, seconds):
+        """One request over a connection of its own: (status, body)."""
+        moment = time.monotonic() + seconds
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=seconds)
+        try:
+            try:
+                connection.connect()
+            except OSError as error:
+                raise _NoAnswer("unreachable", error.strerror or str(error) or type(error).__name__) from None
+            try:
+                connection.request(method, path, headers=dict(headers, Connection="close"))
+                response = http.client.HTTPResponse(_UntilDeadline(connection.sock, moment), method=method)
+                response.begin()
+                body = response.read(LARGEST_ANSWER + 1)
+                # A limited read takes a connection that ends too early for the end of the answer, and half an ID has the form of an ID.
+                if len(body) <= LARGEST_ANSWER and response.length:
+                    raise http.client.IncompleteRead(body, response.length)
+            except socket.timeout:
+                raise _NoAnswer("silent", "timed out") from None
+            except (http.client.IncompleteRead, OSError) as error:
+                raise _NoAnswer("broken", str(error) or type(error).__name__) from None
+            except (http.client.HTTPException, ValueError):
+                raise ImdsError(f"what answers at {self.endpoint} does not speak HTTP: check the option endpoint") from None
+        finally:
+            connection.close()
+        if len(body) > LARGEST_ANSWER:
+            raise ImdsError(f"{self.endpoint} answered {method} {path} with more than {LARGEST_ANSWER} bytes: check the option endpoint")
+        return response.status, body
+
+    def _explain(self, failed, method, path):
+        if failed.kind == "unreachable":
+            return (
+                f"the instance metadata service at {self.endpoint} cannot be reached ({failed.reason}). Check that the host is an EC2 "
+                f"instance, that its instance metadata is switched on, that no firewall, route or network policy keeps {self._host} away, "
+                "and that a container has a network from which it may be reached"
+            )
+        if failed.kind == "silent" and method == "PUT":
+            return (
+                f"{self.endpoint} took the request for a token, but the answer did not arrive within {self._timeout:g} s. This is how a "
+                "hop limit of 1 looks inside a container: raise it to 2 (aws ec2 modify-instance-metadata-options --instance-id ID "
+                "--http-put-response-hop-limit 2), or use the network of the host"
+            )
+        if failed.kind == "silent":
+            return f"{self.endpoint} did not answer {method} {path} within {self._timeout:g} s: raise the option timeout, or try later"
+        return f"{self.endpoint} broke the connection off while it answered {method} {path} ({failed.reason}): try later"
+
+    def _refused(self, path, status):
+        if status == 401:
+            return (
+                f"{self.endpoint} refused its own token for GET {path} (401 Unauthorized): the token expired or another service answers "
+                "than gave it, for example behind a proxy. Check the option endpoint and local redirections"
+            )
+        if status == 403:
+            return (
+                f"{self.endpoint} denies GET {path} (403 Forbidden): instance metadata is switched off for this instance, or a local "
+                "firewall or proxy denies the path"
+            )
+        if status == 404:
+            return (
+                f"{self.endpoint} does not know {path} (404 Not Found): check the option endpoint; EC2 answers this path on every instance"
+            )
+        return (
+            f"{self.endpoint} answered GET {path} with status {status}, which the instance metadata service does not use: check the "
+            "option endpoint"
+        )
+
+
+def _shown(value):
+    """A value for an error message: short, printable."""
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def malformed(endpoint, what, value, wanted):
+    """The error for an answer that does not have its form; another program than EC2's seems to answer."""
+    return ImdsError(
+        f"{endpoint}: {what} is {_shown(value)}, which is no {wanted}. Check the option endpoint: something else answers there"
+    )
+
+
+def _ip(version):
+    def has_form(value):
+        try:
+            return ipaddress.ip_address(value).version == version
+        except ValueError:
+            return False
+
+    return has_form
+
+
+def _form(pattern):
+    compiled = re.compile(pattern, re.ASCII)
+    return lambda value: compiled.fullmatch(value) is not None
+
+
+_LIFE_CYCLE = ("life cycle", _form(r"[a-z]+(-[a-z]+)*"))
+_MAC = ("MAC address", _form(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}"))
+_HOSTNAME = (
+    "host name",
+    _form(r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?"),
+)
+_IPV6 = ("IPv6 address", _ip(6))
+_CODE = ("product code", _form(r"[A-Za-z0-9_-]{1,64}"))
+
+_IDENTITY = {
+    "accountId": ("account_id", "account number", _form(r"[0-9]{12}")),
+    "architecture": ("architecture", "architecture", _form(r"[a-z0-9_]{1,32}")),
+    "availabilityZone": ("availability_zone", "availability zone", _form(r"[a-z]{2,8}(-[a-z0-9]+)+")),
+    "imageId": ("image_id", "image ID", _form(r"ami-[0-9a-f]{8,32}")),
+    "instanceId": ("instance_id", "instance ID", _form(r"i-[0-9a-f]{8,32}")),
+    "instanceType": ("instance_type", "instance type", _form(r"[a-z0-9-]+\.[a-z0-9-]+")),
+    "pendingTime": ("pending_time", "time in UTC", _form(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]+)?Z")),
+    "region": ("region", "region", _form(r"[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}")),
+    "version": ("document_version", "date", _form(r"[0-9]{4}(-[0-9]{2}){2}")),
+}
+"""Field of the identity document → name of ours, what it is, and its form."""
+
+_IDENTITY_OR_NONE = {
+    "kernelId": ("kernel_id", "kernel ID", _form(r"aki-[0-9a-f]{8,32}")),
+    "privateIp": ("local_ipv4", "IPv4 address", _ip(4)),
+    "ramdiskId": ("ramdisk_id", "RAM disk ID", _form(r"ari-[0-9a-f]{8,32}")),
+}
+"""Fields that not every instance has: an instance in an IPv6-only subnet has no IPv4 address."""
+
+_IDENTITY_LISTS = {
+    "billingProducts": "billing_products",
+    "devpayProductCodes": "devpay_product_codes",
+    "marketplaceProductCodes": "marketplace_product_codes",
+}
+"""Lists of codes, null where there are none."""
+
+
+def instance_facts(client):
+    """Who this instance is: a mapping of the fields that the module imds_info documents. One token and five requests."""
+    result = _identity(client)
+    result["instance_life_cycle"] = _checked(client, "meta-data/instance-life-cycle", _LIFE_CYCLE)
+    result["mac"] = _checked(client, "meta-data/mac", _MAC)
+    result["local_hostname"] = _checked(client, "meta-data/local-hostname", _HOSTNAME)
+    path = f"meta-data/network/interfaces/macs/{result['mac']}/ipv6s"
+    # There is no such path on an instance without IPv6.
+    result["ipv6"] = [_formed(client, path, line.strip(), _IPV6) for line in (client.get(path, missing_ok=True) or "").splitlines()]
+    return result
+
+
+def _checked(client, path, form):
+    return _formed(client, path, client.get(path), form)
+
+
+def _formed(client, what, value, form):
+    name, has_form = form
+    if not isinstance(value, str) or not has_form(value):
+        raise malformed(client.endpoint, what, value, name)
+    return value
+
+
+def _identity(client):
+    """The fields of the identity document, only those known to hold no secret."""
+    path = "dynamic/instance-identity/document"
+    text = client.get(path)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise malformed(client.endpoint, path, text, "JSON mapping")
+    result = {}
+    for field, (name, *form) in _IDENTITY.items():
+        result[name] = _formed(client, f"{field} of {path}", document.get(field), form)
+    for field, (name, *form) in _IDENTITY_OR_NONE.items():
+        value = document.get(field) or None
+        result[name] = None if value is None else _formed(client, f"{field} of {path}", value, form)
+    for field, name in _IDENTITY_LISTS.items():
+        codes = document.get(field) or []
+        if not isinstance(codes, list):
+            raise malformed(client.endpoint, f"{field} of {path}", codes, "list")
+        result[name] = [_formed(client, f"an item of {field} of {path}", code, _CODE) for code in codes]
+    return result
