@@ -63,7 +63,7 @@ demo: ## render every family from the examples into out/ and print the table
 .PHONY: fuzz
 fuzz: ## 100,000 random examples for every property of a family
 	@$(SETUP) venv
-	HYPOTHESIS_PROFILE=fuzz $(VENV)/python -m pytest -q -n auto -m fuzz tests/unit
+	HYPOTHESIS_PROFILE=fuzz $(VENV)/python -m pytest -q -n auto -m fuzz tests/unit tests/oracle/test_readback.py
 
 .PHONY: bench
 bench: ## speed and size, side by side with the yardsticks

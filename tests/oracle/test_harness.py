@@ -5,24 +5,18 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import subprocess
 from collections.abc import Sequence
 
 import pytest
 from nodelab import Al2Node, Al2023Node, CloudInitNode, HarnessError, UbuntuNode, boot, engine, images, run
-from nodelab.node import Output
+
+from ansible_collections.nodebootstrap.eks.tests.oracle.bootstrap_calls import BOOTSTRAP, JOIN, bootstrap
 
 pytestmark = pytest.mark.docker
 
-BOOTSTRAP = "/etc/eks/bootstrap.sh"
-JOIN = ("--apiserver-endpoint", "https://API.example", "--b64-cluster-ca", base64.b64encode(b"a certificate").decode())
 TOKEN = "http://169.254.169.254/latest/api/token"
-
-
-def bootstrap(node: Al2Node | UbuntuNode, *words: str | bytes, **options: dict[str, str]) -> Output:
-    return node.exec([BOOTSTRAP, *words], **options)  # type: ignore[arg-type]
 
 
 def mime(*parts: tuple[str, str, str]) -> str:

@@ -5,30 +5,14 @@
 
 from __future__ import annotations
 
-import base64
 import json
 
 import pytest
-from nodelab import Al2Node, HarnessError, UbuntuNode
-from nodelab.node import Output
+from nodelab import Al2Node, HarnessError
+
+from ansible_collections.nodebootstrap.eks.tests.oracle.bootstrap_calls import JOIN, bootstrap
 
 pytestmark = pytest.mark.docker
-
-BOOTSTRAP = "/etc/eks/bootstrap.sh"
-JOIN = ("--apiserver-endpoint", "https://API.example", "--b64-cluster-ca", base64.b64encode(b"a certificate").decode())
-TOKEN = "http://169.254.169.254/latest/api/token"
-
-
-def bootstrap(node: Al2Node | UbuntuNode, *words: str | bytes, **options: dict[str, str]) -> Output:
-    return node.exec([BOOTSTRAP, *words], **options)  # type: ignore[arg-type]
-
-
-def mime(*parts: tuple[str, str, str]) -> str:
-    """(content type, file name, content) → multipart user data."""
-    lines = ['MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=="\n']
-    lines += [f'--==\nContent-Type: {kind}\nContent-Disposition: attachment; filename="{name}"\n\n{text}\n' for kind, name, text in parts]
-    return "\n".join([*lines, "--==--\n"])
-
 
 # --- Amazon Linux 2: words --------------------------------------------------------------------------------------------------------
 

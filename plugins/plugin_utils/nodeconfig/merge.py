@@ -50,8 +50,7 @@ def merge_mappings(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, 
     result = dict(old)
     for key, value in new.items():
         before = result.get(key)
-        both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        result[key] = merge_mappings(before, value) if both else value  # type: ignore[arg-type]
+        result[key] = merge_mappings(before, value) if isinstance(before, Mapping) and isinstance(value, Mapping) else value
     return result
 
 
