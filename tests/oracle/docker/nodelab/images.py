@@ -20,8 +20,8 @@ from . import engine
 
 HERE = Path(__file__).resolve().parent.parent
 
-#: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init.
-CONTENTS = ("systemd", "systemd-sysv", "dbus", "python3", "iproute2", "curl", "procps", "jq", "cloud-init")
+#: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init, a real containerd, ssh.
+CONTENTS = ("systemd", "systemd-sysv", "dbus", "python3", "iproute2", "curl", "procps", "jq", "cloud-init", "containerd", "openssh-server")
 
 SUITES = ("bookworm", "trixie")
 
