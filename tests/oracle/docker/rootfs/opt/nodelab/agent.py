@@ -29,6 +29,7 @@ TREES = (
     "/run/systemd/resolved.conf.d",
     "/var/lib/kubelet",
     "/var/lib/cloud",
+    "/var/lib/nodebootstrap",
     "/var/lib/nodelab",
     "/var/lib/containerd",
     "/var/log/pods",
