@@ -87,14 +87,20 @@ def pre_parts(commands: Iterable[str], cure: str | None) -> Iterator[mime.Part]:
     """
     listed = [with_newline(command) for command in commands]
     if cure and listed:
-        lines = [_script_line(number, command) if command.startswith("#!") else command for number, command in enumerate(listed, 1)]
-        yield mime.Part(SHELL, "#!/bin/bash\nset -e\n" + on_failure(cure) + "".join(lines))
+        yield mime.Part(SHELL, pre_script(listed, cure))
         return
     for own_interpreter, run in groupby(listed, key=lambda command: command.startswith("#!")):
         if own_interpreter:
             yield from (mime.Part(SHELL, command) for command in run)
         else:
             yield mime.Part(SHELL, "#!/bin/bash\nset -e\n" + "".join(run))
+
+
+def pre_script(commands: Iterable[str], cure: str | None = None) -> str:
+    """The commands as one script: the first that fails ends it. cure: a shell command for that case."""
+    listed = [with_newline(command) for command in commands]
+    lines = [_script_line(number, command) if command.startswith("#!") else command for number, command in enumerate(listed, 1)]
+    return "#!/bin/bash\nset -e\n" + (on_failure(cure) if cure else "") + "".join(lines)
 
 
 def _script_line(number: int, script: str) -> str:
@@ -145,6 +151,12 @@ def run_after(existing: Sequence[mime.Part], own: list[tuple[str, mime.Part]]) -
         return own
     prefix = "z" * (len(last) - len(last.lstrip("z")) + 1)
     return [(name, _named(part, f"{prefix}-nodebootstrap-{number:03d}")) for number, (name, part) in enumerate(own, 1)]
+
+
+def script_name(part: mime.Part, number: int) -> str:
+    """The file name of a part, by which cloud-init sorts the scripts it runs. number: which part it is, from 1."""
+    texts = (part.content_type, *(value for _unused, value in part.headers))
+    return next((match[1].strip() for text in texts if (match := _FILE_NAME.search(text))), f"part-{number:03d}")
 
 
 def _only_a_script(part: mime.Part) -> bool:

@@ -39,7 +39,12 @@ def proxy_drop_in(unit: str, proxy: Proxy) -> File:
     """A drop-in that gives the proxy variables to one systemd unit."""
     pairs = [("Environment", systemd.environment_assignment(name, value)) for name, value in proxy.variables().items()]
     # A proxy URL with a password (allow_secrets_in_user_data) is nobody else's business.
-    return File(f"/etc/systemd/system/{unit}.d/50-nodebootstrap-proxy.conf", systemd.unit({"Service": pairs}), mode="0600")
+    return File(proxy_path(unit), systemd.unit({"Service": pairs}), mode="0600")
+
+
+def proxy_path(unit: str) -> str:
+    """Where the proxy variables of a unit stand."""
+    return f"/etc/systemd/system/{unit}.d/50-nodebootstrap-proxy.conf"
 
 
 def post_commands(commands: Iterable[str], after: Iterable[str]) -> tuple[File, ...]:

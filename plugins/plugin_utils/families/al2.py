@@ -5,12 +5,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems
 from ..formats import shell, systemd
 from ..spec.model import NodeSpec
+
+if TYPE_CHECKING:
+    from ..artifacts.node_plan import Plan
 
 _MANAGED_CAN = ("commands.pre", "user_data")
 
@@ -93,6 +98,18 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     laid = _files(spec)
     every = sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path)
     return for_root_only(every, spec.allow_secrets)
+
+
+def plan(spec: NodeSpec) -> Plan:
+    """What a live node needs. Raises C(SpecError) for a managed group, and for user data that only a boot can apply."""
+    from ..artifacts import live_parts, static_plan
+    from ..artifacts.node_plan import Machine
+
+    live_parts.refuse_managed(spec)
+    machine = Machine(("amzn",), ("2",), "Amazon Linux 2")
+    if spec.strategy == "static":
+        return static_plan.al2(spec, machine, _files(spec), _disks(spec))
+    raise NotImplementedError
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:

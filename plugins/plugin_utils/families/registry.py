@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..artifacts.model import File, UserData
 from ..errors import Problems, SpecError
 from ..spec.checks import shows_secret
 from ..spec.model import NodeSpec
 from ..spec.parse import parse
+
+if TYPE_CHECKING:
+    # Only live nodes need it, and the first call of a filter pays for every module that is loaded.
+    from ..artifacts.node_plan import Plan
 
 FAMILIES = {
     "al2": "al2",
@@ -25,7 +29,7 @@ FAMILIES = {
 
 
 class Family(Protocol):
-    """What the module of a family offers. All three are pure; C(check) has to cope with a specification that lacks fields."""
+    """What the module of a family offers. All are pure; C(check) has to cope with a specification that lacks fields."""
 
     def check(self, spec: NodeSpec, problems: Problems) -> None:
         """Report everything the family cannot express, what is wrong in existing user data included."""
@@ -35,6 +39,9 @@ class Family(Protocol):
 
     def files(self, spec: NodeSpec) -> tuple[File, ...]:
         """The files the same specification means on a live node or in an image, sorted by path."""
+
+    def plan(self, spec: NodeSpec) -> Plan:
+        """What the action C(apply) brings to a live node. Raises C(SpecError) for what only a boot can do."""
 
 
 def family_module(name: str) -> Family:
