@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from ..artifacts.bottlerocket_kubelet import kubelet_settings
 from ..artifacts.model import File, Fragment, UserData
@@ -25,7 +25,7 @@ from ..artifacts.settings_tree import (
     report_at_origin,
     unite,
 )
-from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
+from ..artifacts.shell_less import refuse_apply, refuse_boot_labels, refuse_outpost
 from ..bottlerocket_settings import bottlerocket_problems
 from ..errors import Problems, SpecError, joined
 from ..formats import toml
@@ -101,6 +101,11 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     """The settings as one file, readable by root only: registry credentials may be among them."""
     text = _text(spec)
     return (File(_FILE, text, mode="0600"),) if text else ()
+
+
+def plan(spec: NodeSpec) -> NoReturn:
+    """Raise C(SpecError): the role of this family applies its settings."""
+    refuse_apply(spec, "cannot be reached by apply: a Bottlerocket node has no shell, and takes settings through its API")
 
 
 def _text(spec: NodeSpec) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NoReturn
 
 from .. import data
 from ..artifacts import windows_bootstrap
 from ..artifacts.model import File, Fragment, UserData
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
-from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
+from ..artifacts.shell_less import refuse_apply, refuse_boot_labels, refuse_outpost
 from ..errors import Problems, SpecError, joined
 from ..formats import powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
@@ -91,6 +92,11 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     if calls:
         found.append(_file(windows_bootstrap.DATA_FILE, windows_bootstrap.data(spec)))
     return tuple(found)
+
+
+def plan(spec: NodeSpec) -> NoReturn:
+    """Raise C(SpecError): the role of this family works through PowerShell."""
+    refuse_apply(spec, "cannot be reached by apply, which works on Linux nodes")
 
 
 def _file(name: str, content: str) -> File:
