@@ -105,6 +105,8 @@ def plan(spec: NodeSpec, machine: Machine, *, steps: Iterable[Step], verify: Ver
         taints=tuple(taints_flag([taint]) for taint in spec.taints),
         steps=(*once_steps(spec), *steps, *post_steps(spec)),
         verify=verify,
+        warnings=spec.warnings,
+        unchecked=spec.unchecked,
         **rest,
     )
 

@@ -163,6 +163,7 @@ class Plan:
 
     labels, taints: as the user means them, with placeholders such as C({instance_id}) as they stand.
     owned: files that programs of ours write on the node. They go when the plan no longer lists them, and with C(state: absent).
+    warnings, unchecked: what the controller tells; the node does not get it.
     """
 
     family: str
@@ -178,6 +179,8 @@ class Plan:
     owned: tuple[str, ...] = ()
     snap_facts: SnapFacts | None = None
     steps: tuple[Step, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """The plan as plain data, as the module reads it."""
