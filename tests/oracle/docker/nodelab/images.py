@@ -21,7 +21,20 @@ from . import engine
 HERE = Path(__file__).resolve().parent.parent
 
 #: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init, a real containerd, ssh.
-CONTENTS = ("systemd", "systemd-sysv", "dbus", "python3", "iproute2", "curl", "procps", "jq", "cloud-init", "containerd", "openssh-server")
+CONTENTS = (
+    "systemd",
+    "systemd-sysv",
+    "dbus",
+    "python3",
+    "iproute2",
+    "curl",
+    "procps",
+    "jq",
+    "cloud-init",
+    "containerd",
+    "openssh-server",
+    "sudo",
+)
 
 SUITES = ("bookworm", "trixie")
 
