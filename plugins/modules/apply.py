@@ -186,7 +186,7 @@ node_patches:
   returned: success
   type: list
   elements: dict
-  sample: [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-10-0-0-5.eu-west-1.compute.internal", "labels": {"role": "worker"}}}]
+  sample: [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}}}]
 node_taints:
   description:
     - With O(reconcile=true), changes of taints of the Node object, each with the options C(name), C(state) and C(taints) of
@@ -195,5 +195,5 @@ node_taints:
   returned: success
   type: list
   elements: dict
-  sample: [{"name": "ip-10-0-0-5.eu-west-1.compute.internal", "state": "present", "taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]}]
+  sample: [{"name": "ip-10-0-0-5.ec2.internal", "state": "absent", "taints": [{"key": "dedicated", "effect": "NoSchedule"}]}]
 """
