@@ -28,11 +28,11 @@ _PAST = {
 
 _RECOVERED = {"finished": "finished what an interrupted run had begun", "undone": "undid what an interrupted run had begun"}
 
-_PYTHON = re.compile(
-    r"requires a minimum of Python|future feature annotations is not defined|SyntaxError|python[0-9.]*: (?:command )?not found"
-    r"|python[0-9.]*'?: No such file or directory|Could not find .*interpreter|No python interpreters found",
-    re.IGNORECASE,
-)
+_NO_PYTHON = re.compile(r"requires a minimum of Python|Could not find .*interpreter|No python interpreters found", re.IGNORECASE)
+"""What ansible-core says in its own words."""
+
+_OLD_PYTHON = re.compile(r"^SyntaxError: .*|.*python[0-9.]*'?: (?:(?:command )?not found|No such file or directory).*", re.MULTILINE)
+"""What the shell or Python says when the module does not even begin."""
 
 PYTHON_NEEDED = {(2, 16): "3.7", (2, 17): "3.7", (2, 18): "3.8", (2, 19): "3.8", (2, 20): "3.9", (2, 21): "3.9"}
 """ansible-core on the controller → the oldest Python on the node with which the modules of this collection run."""
@@ -96,19 +96,20 @@ def explained(result: Mapping[str, Any], core: str) -> str | None:
 
     core: the version of ansible-core on the controller.
     """
-    texts = [str(result.get(name) or "") for name in ("msg", "module_stderr", "module_stdout", "exception")]
-    found = next((line.strip() for text in texts for line in text.splitlines() if _PYTHON.search(line)), None)
-    if found is None or not _by_interpreter(result, texts[0]):
+    message = str(result.get("msg") or "")
+    outputs = [str(result.get(name) or "") for name in ("module_stderr", "module_stdout")]
+    if _NO_PYTHON.search(message):
+        found = message
+    else:
+        # Only ansible-core gives these outputs, when a module did not answer: scripts that a module runs say such words, too.
+        found = next((match[0].strip() for output in outputs if (match := _OLD_PYTHON.search(output))), "")
+    if not found:
         return None
     parts = re.findall(r"\d+", core)[:2]
     needed = PYTHON_NEEDED.get((int(parts[0]), int(parts[1]))) if len(parts) > 1 else None
     return (
-        f"Python on the node cannot run the module ({found[:200]}). ansible-core {core} needs Python {needed or '3.9'} or newer there: "
+        f"Python on the node cannot run the module ({' '.join(found.split())[:200]}). "
+        f"ansible-core {core} needs Python {needed or '3.9'} or newer there: "
         "install it, and set ansible_python_interpreter when it is not found by itself. Amazon Linux 2 has Python 3.7, for which the "
         "controller must run ansible-core 2.16 or 2.17; 2.18 and 2.19 need python3.8 of amazon-linux-extras. Nothing was changed."
     )
-
-
-def _by_interpreter(result: Mapping[str, Any], message: str) -> bool:
-    """Whether the module itself never spoke: what it says in its own words is left alone."""
-    return "actions" not in result and ("rc" in result or "module_stderr" in result or bool(_PYTHON.search(message)))
