@@ -45,13 +45,13 @@ function Get-NodeProblem {
     }
     Get-ImageProblem
     if (Test-OtherCluster) {
-        if ($TakeOver -ne 'true') {
+        if (-not $TakeOver) {
             $found = Get-ClusterOnNode
             "This node belongs to the cluster $($found.name) at $($found.endpoint), and not to $($script:Wanted.cluster.name) at " +
-                "$($script:Wanted.cluster.endpoint). Check the inventory, or set eks_node_take_over: true."
+                "$($script:Wanted.cluster.endpoint). Check the inventory, or set take_over: true (role: eks_node_take_over: true)."
         }
     }
-    elseif ($Reconcile -ne 'true') {
+    elseif (-not $Reconcile) {
         Get-RegistrationProblem
     }
 }

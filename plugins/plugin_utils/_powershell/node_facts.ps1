@@ -68,33 +68,53 @@ function Test-OtherCluster {
     return ($found.name -and $found.name -cne $wanted.name) -or ($found.endpoint -and $found.endpoint -ne $wanted.endpoint)
 }
 
+function Get-SortedItem {
+    # Labels or taints in a form that can be compared: KEY=:EFFECT and KEY:EFFECT are the same taint.
+    param ([object[]] $Items)
+    $same = $Items | Where-Object -FilterScript { $_ } | ForEach-Object -Process { $_.Replace('=:', ':') }
+    return @($same | Sort-Object -Unique -CaseSensitive)
+}
+
 function Get-FlagItem {
     # The items of a flag such as --node-labels on a command line, sorted.
     param ([string] $CommandLine, [string] $Flag)
     $items = foreach ($match in [regex]::Matches($CommandLine, "(?<=\s)$Flag[= ](?:`"([^`"]*)`"|(\S+))")) {
         ($match.Groups[1].Value + $match.Groups[2].Value).Split(',')
     }
-    return @($items | Where-Object -FilterScript { $_ } | Sort-Object -Unique -CaseSensitive)
+    return Get-SortedItem -Items @($items)
+}
+
+function Get-Registration {
+    # The node's name, and the labels and taints with which it has registered; nothing where it has not.
+    $service = Get-NodeService -Name 'kubelet'
+    if (-not $service -or (Test-OtherCluster)) {
+        return
+    }
+    return @{
+        node = (Get-FlagItem -CommandLine $service.PathName -Flag '--hostname-override') -join ''
+        labels = @(Get-FlagItem -CommandLine $service.PathName -Flag '--node-labels')
+        taints = @(Get-FlagItem -CommandLine $service.PathName -Flag '--register-with-taints')
+    }
 }
 
 function Get-RegistrationProblem {
-    $service = Get-NodeService -Name 'kubelet'
-    if (-not $service) {
+    $found = Get-Registration
+    if (-not $found) {
         return
     }
-    $flags = @{ labels = '--node-labels'; taints = '--register-with-taints' }
     foreach ($kind in @('labels', 'taints')) {
-        $is = (Get-FlagItem -CommandLine $service.PathName -Flag $flags[$kind]) -join ','
-        $shall = (@($script:Wanted.registration.$kind) | Sort-Object -Unique -CaseSensitive) -join ','
+        $is = $found[$kind] -join ','
+        $shall = @(Get-SortedItem -Items @($script:Wanted.registration.$kind)) -join ','
         if ($is -cne $shall) {
-            "The $kind of this node are '$is' and shall be '$shall', but kubelet sets them only when a node registers. Replace the node, " +
-                'or change the Node object in the cluster and set eks_node_reconcile: true.'
+            "This node is registered already, and kubelet tells $kind only when it registers: those of the node are '$is', and shall be " +
+                "'$shall'. Set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node."
         }
     }
 }
 
 function Get-NetworkConfiguration {
-    foreach ($file in @(Get-ChildItem -Path "$script:NetworkFolder\*" -File -Include '*.conf', '*.conflist' -ErrorAction SilentlyContinue)) {
+    $files = Get-ChildItem -Path "$script:NetworkFolder\*" -File -Include '*.conf', '*.conflist' -ErrorAction SilentlyContinue
+    foreach ($file in @($files)) {
         ConvertFrom-Json -InputObject (Read-Text -Path $file.FullName)
     }
 }

@@ -2,31 +2,35 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The beginning of the one script that does every step on the node, for Windows PowerShell 5.1 and win_powershell. The role
-# joins it from its files, in the order of vars/main.yml. This part: parameters, the plan, texts and the state.
+# The beginning of the one script that brings a live node to its plan, for Windows PowerShell 5.1 and win_powershell. The action
+# apply_windows joins it from the files of this folder. This part: parameters, the plan, texts and the state.
 #
 # Everything that depends on the node group comes in Plan. The result says what happened: problem (empty when all is well),
-# actions (done, or to be done in check mode), restarted, warnings and missing.
+# actions (done, or to be done in check mode), restarted, warnings, missing and others.
 [CmdletBinding(SupportsShouldProcess)]
 param (
     [Parameter(Mandatory = $true)]
     [ValidateSet('preflight', 'configure', 'validate', 'start', 'verify', 'remove')]
-    [string]
-    $Step,
+    [string[]]
+    $Steps,
 
     [Parameter(Mandatory = $true)]
     [securestring]
     $Plan,
 
-    # The three are text because templates before ansible-core 2.19 make text of true and false.
-    [string]
-    $TakeOver = 'false',
+    [bool]
+    $TakeOver,
 
-    [string]
-    $Reconcile = 'false',
+    [bool]
+    $Reconcile,
 
+    [ValidateSet('when_changed', 'never')]
     [string]
-    $Restart = 'when_changed'
+    $Restart = 'when_changed',
+
+    # Seconds to wait, in the step verify, for a node that is not well yet.
+    [int]
+    $Wait
 )
 
 $ErrorActionPreference = 'Stop'
@@ -35,7 +39,8 @@ $Ansible.Changed = $false
 $script:Actions = [System.Collections.Generic.List[string]]::new()
 $script:Restarted = [System.Collections.Generic.List[string]]::new()
 $script:Warnings = [System.Collections.Generic.List[string]]::new()
-$script:Missing = [System.Collections.Generic.List[string]]::new()
+$script:Missing = @()
+$script:Recovered = $null
 
 $script:ImageScript = "$env:ProgramFiles\Amazon\EKS\Start-EKSBootstrap.ps1"
 $script:StartupTask = 'EKS Windows startup task'

@@ -26,7 +26,7 @@ function Invoke-Configure {
     $changed = @($script:Wanted.every_file | Where-Object -FilterScript { $is[$_] -cne $shall[$_] })
     $private = [IO.Directory]::Exists($script:Wanted.folder) -and (Test-FolderPrivate)
     if (-not $private) {
-        $script:Actions.Add("let only administrators into $($script:Wanted.folder)")
+        $script:Actions.Add("make $($script:Wanted.folder)")
     }
     foreach ($name in $changed) {
         $verb = if ($null -eq $shall[$name]) { 'remove' } else { 'write' }

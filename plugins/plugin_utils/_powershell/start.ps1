@@ -42,7 +42,7 @@ function Add-PlannedAction {
     param ([hashtable] $Work)
     if ($Work.pre) { $script:Actions.Add('run commands.pre') }
     if ($Work.bootstrap) { $script:Actions.Add("run $($script:Wanted.bootstrap.name)") }
-    foreach ($name in $Work.arguments) { $script:Actions.Add("change the arguments of $name") }
+    foreach ($name in $Work.arguments) { $script:Actions.Add("set the arguments of $name") }
     foreach ($name in $script:Services) {
         if ($name -in $Work.arguments -or $name -in $Work.pending) {
             if ($Restart -eq 'never') { $script:Warnings.Add("$name would need a restart") } else { $script:Actions.Add("restart $name") }
@@ -72,7 +72,8 @@ function Invoke-OurScript {
     }
     catch {
         $_ | Out-String | Out-File -FilePath $log -Append
-        $said = if ($script:Wanted.sensitive) { 'the reason is not shown because the script may hold secrets' } else { $_.Exception.Message }
+        $said = $_.Exception.Message
+        if ($script:Wanted.sensitive) { $said = 'the reason is not shown because the script may hold secrets' }
         return "$($Description.name) failed: $said (its output is in $log)."
     }
 }
@@ -151,7 +152,7 @@ function Invoke-Change {
     foreach ($name in $script:Services) {
         $line = Get-WantedCommandLine -Name $name -State $State
         if ($null -ne $line -and $line -cne (Get-NodeService -Name $name).PathName.TrimEnd()) {
-            $script:Actions.Add("change the arguments of $name")
+            $script:Actions.Add("set the arguments of $name")
             $Ansible.Changed = $true
             Set-CommandLine -Name $name -CommandLine $line
         }
@@ -163,7 +164,7 @@ function Invoke-Start {
     $copy = Get-OurPath -Name 'before'
     $interrupted = [IO.File]::Exists([IO.Path]::Combine($copy, 'list.json'))
     if ($interrupted) {
-        $script:Actions.Add('put back what an interrupted run has changed')
+        $script:Recovered = 'undone'
         $Ansible.Changed = $true
         if (-not $Ansible.CheckMode) {
             Restore-Node -Name 'before' -Run
@@ -174,7 +175,7 @@ function Invoke-Start {
     $work = Get-Work -State $state
     if ($Ansible.CheckMode) {
         Add-PlannedAction -Work $work
-        $Ansible.Changed = $script:Actions.Count -gt 0
+        $Ansible.Changed = $Ansible.Changed -or $script:Actions.Count -gt 0
         return
     }
     if ($work.pre) {
