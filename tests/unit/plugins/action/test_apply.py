@@ -17,42 +17,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import errors
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
-COLLECTION = Path(errors.__file__).parents[2]
 CANARY = "canary-4711"
 GROUP = {"family": "al2023", "max_pods": 29, "instance": {"type": "m5.large"}, "commands": {"pre": f"echo {CANARY}"}}
 PHASES = ["preflight", "configure", "validate", "start", "verify"]
-DONE = {"changed": True, "healthy": True, "waited": 0.5, "actions": ["write /a", "restart kubelet.service"], "warnings": ["look here"]}
-
-STAND_IN = """#!/usr/bin/python
-from __future__ import annotations
-import json, os
-from ansible.module_utils.basic import AnsibleModule
-FOLDER, NAME, OPTIONS = {folder!r}, {name!r}, {options!r}
-module = AnsibleModule(OPTIONS, supports_check_mode=True)
-with open(os.path.join(FOLDER, "calls"), "a") as calls:
-    calls.write(json.dumps([NAME, module.params, module.check_mode, module._diff]) + "\\n")
-with open(os.path.join(FOLDER, NAME)) as answers:
-    given = json.load(answers)
-with open(os.path.join(FOLDER, NAME), "w") as answers:
-    json.dump(given[1:], answers)
-answer = given[0]
-module.fail_json(**answer) if answer.pop("failed", False) else module.exit_json(**answer)
-"""
-OPTIONS = {
-    "apply_plan": {
-        "plan": {"type": "str", "required": True, "no_log": True},
-        "phases": {"type": "list", "elements": "str"},
-        "state": {"type": "str"},
-        "restart": {"type": "str"},
-        "take_over": {"type": "bool"},
-        "reconcile": {"type": "bool"},
-        "wait": {"type": "float"},
-    },
-    "imds_info": {},
-}
+DONE = node_stand_in.HEALTHY | {"warnings": ["look here"]}
 
 
 class Lab:
@@ -60,23 +31,13 @@ class Lab:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        root = folder / "ansible_collections" / "nodebootstrap" / "eks"
-        modules = root / "plugins" / "modules"
-        modules.mkdir(parents=True)
-        for name in ("galaxy.yml", "meta"):
-            (root / name).symlink_to(COLLECTION / name)
-        for name in ("action", "filter", "module_utils", "plugin_utils"):
-            (root / "plugins" / name).symlink_to(COLLECTION / "plugins" / name)
-        (modules / "apply.py").symlink_to(COLLECTION / "plugins" / "modules" / "apply.py")
-        for name, options in OPTIONS.items():
-            (modules / f"{name}.py").write_text(STAND_IN.format(folder=str(folder), name=name, options=options), encoding="utf-8")
+        node_stand_in.make(folder)
 
     def play(
         self, *arguments: str, answers: Mapping[str, list[Any]], host: Mapping[str, Any] | None = None, **options: Any
     ) -> subprocess.CompletedProcess[str]:
         """Run one play with the task in it. answers: of the stand-ins, in order. host: variables of the one host."""
-        for name in OPTIONS:
-            (self.folder / name).write_text(json.dumps(answers.get(name, [])), encoding="utf-8")
+        node_stand_in.answer(self.folder, answers)
         task = {"nodebootstrap.eks.apply": {"cluster": COMPLETE, "node_group": GROUP} | options, "register": "done", "tags": PHASES}
         show = {
             "ansible.builtin.copy": {"content": "{{ done | to_json }}", "dest": str(self.folder / "result")},
@@ -105,8 +66,7 @@ class Lab:
     @property
     def calls(self) -> list[list[Any]]:
         """Name, options, check mode and diff mode of each call."""
-        path = self.folder / "calls"
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        return node_stand_in.calls(self.folder)
 
     @property
     def result(self) -> dict[str, Any]:
