@@ -6,12 +6,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-_COUNTED = {"write": ("file", "written", "write"), "remove": ("file", "removed", "remove"), "make": ("folder", "made", "make")}
-"""Verbs of actions that are told as a number: noun, participle, infinitive."""
+_COUNTED = {
+    "write": ("file", "written"),
+    "remove": ("file", "removed"),
+    "restore": ("file", "restored"),
+    "make": ("folder", "made"),
+}
+"""Verbs of actions with a path that are told as a number: noun, participle."""
 
 _PAST = {
     "disable": "disabled",
@@ -45,25 +50,27 @@ def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:
     if recovered:
         lines.append(f"preflight: {_RECOVERED.get(recovered, recovered)}")
     pairs = [(verb, rest) for verb, _unused, rest in (str(action).partition(" ") for action in result.get("actions") or [])]
-    written = [_counted(verb, [rest for one, rest in pairs if one == verb], check_mode) for verb in _COUNTED]
+    laid = [(verb, rest) for verb, rest in pairs if _is_file(verb, rest)]
+    written = [_counted(verb, sum(one == verb for one, _path in laid), check_mode) for verb in _COUNTED]
     if any(written):
         lines.append(f"configure: {', '.join(filter(None, written))}")
-    done = [_listed(verb, [rest for _verb, rest in group], check_mode) for verb, group in groupby(_others(pairs), key=lambda one: one[0])]
+    rest = [pair for pair in pairs if not _is_file(*pair)]
+    done = [_listed(verb, [name for _verb, name in group], check_mode) for verb, group in groupby(rest, key=lambda one: one[0])]
     if done:
         lines.append(f"start: {', '.join(done)}")
     return lines
 
 
-def _others(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(verb, rest) for verb, rest in pairs if verb not in _COUNTED]
+def _is_file(verb: str, rest: str) -> bool:
+    return verb in _COUNTED and rest.startswith("/")
 
 
-def _counted(verb: str, paths: Sequence[str], check_mode: bool) -> str:
-    noun, past, infinitive = _COUNTED[verb]
-    if not paths:
+def _counted(verb: str, number: int, check_mode: bool) -> str:
+    noun, past = _COUNTED[verb]
+    if not number:
         return ""
-    count = f"{len(paths)} {noun}{'s' if len(paths) > 1 else ''}"
-    return f"would {infinitive} {count}" if check_mode else f"{count} {past}"
+    count = f"{number} {noun}{'s' if number > 1 else ''}"
+    return f"would {verb} {count}" if check_mode else f"{count} {past}"
 
 
 def _listed(verb: str, names: Sequence[str], check_mode: bool) -> str:

@@ -48,6 +48,11 @@ def test_phases(asked: Any, run: list[str], skip: list[str], phases: tuple[str, 
             False,
             ["start: reloaded systemd, enabled a, restarted a, b, ran commands.pre"],
         ),
+        (
+            {"actions": ["restore /a", "write /b", "restore 3 files of the image", "run bootstrap script"]},
+            False,
+            ["configure: 1 file written, 1 file restored", "start: restored 3 files of the image, ran bootstrap script"],
+        ),
         ({"actions": ["ponder"]}, False, ["start: ponder"]),
     ],
 )
