@@ -108,13 +108,19 @@ def plan(spec: NodeSpec) -> NoReturn:
     refuse_apply(spec, "cannot be reached by apply: a Bottlerocket node has no shell, and takes settings through its API")
 
 
-def _text(spec: NodeSpec) -> str:
+def wanted_settings(spec: NodeSpec) -> Leaves:
+    """The settings one by one, as a live node is compared with them."""
     problems = Problems()
     documents = [_document(index, text, None, problems) for index, text in enumerate(spec.user_data)]
     ours = collect(_ours(spec, problems), problems)
     final = _united(ours, [*_settings_field(spec)], documents, spec, problems)
     if len(problems):
         raise SpecError(problems)
+    return final
+
+
+def _text(spec: NodeSpec) -> str:
+    final = wanted_settings(spec)
     return toml.dump({"settings": nested(final)}) if final else ""
 
 
