@@ -15,7 +15,7 @@ import fcntl
 import os
 import stat
 import struct
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 # While a change is prepared, its parts lie beside the target under names that no C(*.conf), C(*.toml) or C(*.json) matches.
@@ -67,17 +67,17 @@ def kept(path):
 def check(path):
     """Refused unless C(path) is absolute, in its shortest spelling, and free of control characters."""
     if not isinstance(path, str) or any(ord(character) < 32 or ord(character) == 127 for character in path):
-        raise Refused(f"{ascii(path)} holds a control character: no path of a node has one")
+        raise Refused(f"{path!a} holds a control character: no path of a node has one")
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
-        raise Refused(f"{ascii(path)} cannot be written as a file name") from None
+        raise Refused(f"{path!a} cannot be written as a file name") from None
     if not path.startswith("/") or path == "/" or os.path.normpath(path) != path or path.startswith("//"):
         raise Refused(f"{path} is not an absolute path in its shortest spelling")
 
 
 def read(path):
-    """What lies at C(path): C(Current), or None where there is nothing (nor the folder). Raises Refused, or OSError of the disk."""
+    """What lies at C(path): C(Current), or None where there is nothing (nor the folder). Raises Refused."""
     with folder_of(path) as (folder, name):
         if folder is None:
             return None
@@ -108,12 +108,19 @@ def exists(path):
 
 @contextmanager
 def folder_of(path):
-    """(descriptor of the folder that holds C(path), last component); (None, name) where the folder does not exist."""
+    """(descriptor of the folder that holds C(path), last component); (None, name) where the folder does not exist.
+
+    What the system refuses inside the block (a full disk, a read-only file system) becomes Refused with the path and the reason.
+    """
     check(path)
     folder, name = os.path.split(path)
     handle = open_folder(folder, holds_target=True)
     try:
         yield handle, name
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror or error}") from error
     finally:
         if handle is not None:
             os.close(handle)
@@ -140,6 +147,13 @@ def open_folder(path, holds_target=False):
             os.close(handle)
 
 
+def check_program(path):
+    """Refused when others than root could exchange the program at the absolute C(path), wherever links lead."""
+    handle = open_folder(os.path.realpath(os.path.dirname(path)), holds_target=True)
+    if handle is not None:
+        os.close(handle)
+
+
 def missing_folders(path):
     """The folders on the way to the folder C(path), itself included, that do not exist yet, topmost first. Raises Refused."""
     missing = []
@@ -158,13 +172,12 @@ def make_folder(path, mode):
     with folder_of(path) as (parent, name):
         if parent is None:
             raise Refused(f"{os.path.dirname(path)} vanished while it was in use")
-        os.mkdir(name, 0o700, dir_fd=parent)
-        handle = _open_below(parent, name, path)
+        # In one step: a chmod afterwards could be the step that never comes.
+        umask = os.umask(0)
         try:
-            os.fchmod(handle, mode)
-            os.fsync(handle)
+            os.mkdir(name, mode, dir_fd=parent)
         finally:
-            os.close(handle)
+            os.umask(umask)
 
 
 def sync_folder(path):
@@ -193,7 +206,7 @@ def keep_beside(path):
         if folder is None:
             raise Refused(f"{os.path.dirname(path)} vanished while it was in use")
         old = _OLD.format(name)
-        _unlink(folder, old)
+        remove(folder, old)
         try:
             os.link(name, old, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         except OSError as error:
@@ -214,12 +227,12 @@ def remove_beside(path):
     """Remove what an interrupted run without a journal left at the kept name of C(path)."""
     with folder_of(path) as (folder, name):
         if folder is not None:
-            _unlink(folder, _OLD.format(name))
+            remove(folder, _OLD.format(name))
 
 
 def write_at(folder, name, content, mode, uid, gid, label=None, insist=False):
     """A new file in an open folder: private while it grows, then owner, mode and label, then synced. C(insist): no label is an error."""
-    _unlink(folder, name)
+    remove(folder, name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(name, flags, 0o600, dir_fd=folder)
     try:
@@ -243,7 +256,7 @@ def _open_below(folder, name, walked):
         return None
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP):
-            raise
+            raise Refused(f"{walked}: {error.strerror}") from error
     kind = "a symbolic link" if _is_link(folder, name) else "not a folder"
     raise Refused(f"{walked} is {kind}: paths of a node must lead through real folders only")
 
@@ -303,11 +316,10 @@ def _whole(handle):
         parts.append(part)
 
 
-def _unlink(folder, name):
-    try:
+def remove(folder, name):
+    """Remove a name from an open folder, if it is there."""
+    with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
-    except FileNotFoundError:
-        pass
 
 
 def _copy(folder, name, new, path):

@@ -44,7 +44,7 @@ def flags(command):
 
 def run(number, command):
     """The operation that runs a command; C(number) is how the program speaks of it."""
-    return ("run", flags(command), str(number)) + tuple(command.argv)
+    return ("run", flags(command), str(number), *command.argv)
 
 
 def check(command):
@@ -58,7 +58,7 @@ def check(command):
 
 def encode(operations):
     """The bytes of a list."""
-    lines = [("nodebootstrap", FORMAT)] + list(operations) + [("end",)]
+    lines = [("nodebootstrap", FORMAT), *operations, ("end",)]
     return b"".join(os.fsencode("".join(_field(field) for field in line)) + b"\n" for line in lines)
 
 

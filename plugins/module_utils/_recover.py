@@ -138,7 +138,12 @@ operate() { # OPERATION FIELD...
   operation=$1
   shift
   case $operation in
-    put | away | restore | erase | leave | run) "$operation" "$@" ;;
+    put) put "$@" ;;
+    away) away "$@" ;;
+    restore) restore "$@" ;;
+    erase) erase "$@" ;;
+    leave) leave "$1" ;;
+    run) run "$@" ;;
     drop) rm -f -- "$@" ;;
     sync) durable "$@" ;;
     # Files are whole again: a unit that was waiting for that may start.
@@ -147,34 +152,48 @@ operate() { # OPERATION FIELD...
   esac
 }
 
+# whole LIST: nothing of it is missing, and it is in the format of this program.
+whole() {
+  first=
+  last=
+  while IFS= read -r line <&3; do
+    [ -n "$first" ] || first=$line
+    last=$line
+  done 3<"$1"
+  case $first in
+    "nodebootstrap${US}1${US}") ;;
+    "nodebootstrap$US"*) stuck "$1 was written by another version of nodebootstrap.eks: run that one to finish" ;;
+    *) last= ;;
+  esac
+  [ "$last" = "end$US" ] || {
+    say broken list "$1"
+    return 1
+  }
+}
+
 # walk LIST: its operations in order, up to one that fails.
 walk() {
   list=$work/$1
-  [ -f "$list" ] || stuck "$list is missing"
+  [ -f "$list" ] && whole "$list" || return 1
   exec 3<"$list"
-  IFS= read -r line <&3 || line=
-  case $line in
-    "nodebootstrap${US}1${US}") ;;
-    "nodebootstrap$US"*) stuck "$list was written by another version of nodebootstrap.eks: use that one to finish" ;;
-    *) stuck "$list is damaged" ;;
-  esac
-  line=
-  while IFS= read -r line <&3; do
-    [ "$line" != "end$US" ] || break
+  IFS= read -r line <&3
+  while IFS= read -r line <&3 && [ "$line" != "end$US" ]; do
     IFS=$US
     # shellcheck disable=SC2086 # the split into fields; set -f keeps globs out
     set -- $line
     IFS=' '
     operate "$@" && continue
-    [ "$1" = run ] || say broken "$*"
+    [ "$1" = run ] || say broken "$@"
     exec 3<&-
     return 1
   done
   exec 3<&-
-  [ "$line" = "end$US" ] || stuck "$list is cut off"
 }
 
 turn_back() {
+  # As before the switch: units that start now wait until the files are whole.
+  exec 8<"$work"
+  flock -w 10 8 || :
   mv -f -- "$work/back.ready" "$work/back" || stuck "$work/back.ready cannot be renamed"
   durable "$work"
 }
@@ -193,7 +212,7 @@ if [ "$mode" = live ]; then
   # The connection may drop, the work goes on. Not ignored but caught: programs started from here get the default.
   trap : HUP INT TERM PIPE
 else
-  [ -d "$work" ] || exit 0
+  [ -d "$work" ] || [ -d "$work.done" ] || exit 0
   exec 9<"$store"
   if ! flock -n 9; then
     # An apply is at work; most likely it starts the very unit that waits for us. Let it pass as soon as files are whole.
@@ -233,7 +252,7 @@ UNIT = """# Copyright (c) 2026, nodebootstrap.eks contributors
 
 [Unit]
 Description=Finish or undo an interrupted change of the node's configuration
-ConditionPathExists={store}/transaction
+ConditionPathExistsGlob={store}/transaction*
 DefaultDependencies=no
 RequiresMountsFor={store} /etc
 After=local-fs.target snapd.service

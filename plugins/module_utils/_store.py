@@ -14,8 +14,9 @@ import json
 import os
 import re
 import select
+import shutil
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _files, _recover
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._files import Refused
@@ -26,8 +27,10 @@ UNITS = "/etc/systemd/system"
 SHELL = "/bin/sh"
 
 _OUTPUT_LIMIT = 64 * 1024
-# A program that stays in the background may hold the pipe open for ever; what it says later is not part of the step.
-_AFTER_THE_END = 0.2
+# A program that stays in the background may hold the pipe open for ever: once recover has ended, only what is there is read.
+_POLL = 0.2
+_READ = 65536
+_READS_AFTER_THE_END = 16
 
 
 class Busy(Refused):
@@ -39,17 +42,19 @@ class Stuck(Exception):
 
 
 class Outcome:
-    """What a run of the recover program told. C(end) is finished, undone or stuck; C(failed) the number of the first command that
-    failed, or the words of the file operation; C(output) what that command printed; C(warnings) numbers of failed commands of the way
-    back."""
+    """What a run of the recover program told.
+
+    C(end): finished, undone, stuck (C(reason) says why), or None when it was killed. C(failed): number, exit status and output of every
+    command that failed, in order. C(broken): path and reason of the first file operation that failed, or None. C(rest): what was
+    printed last.
+    """
 
     def __init__(self):
         self.end = None
         self.reason = ""
-        self.failed = None
-        self.status = None
-        self.output = ""
-        self.also_failed = []
+        self.failed = []
+        self.broken = None
+        self.rest = ""
 
 
 class Store:
@@ -87,7 +92,7 @@ class Store:
     def _take_lock(self, create):
         while True:
             if create:
-                self._make(self.folder, 0o700)
+                self._make_state_folder()
             handle = _files.open_folder(self.folder, holds_target=True)
             if handle is None:
                 if not create:
@@ -127,11 +132,13 @@ class Store:
     def recover(self):
         """Finish or undo what an interrupted transaction left: "finished", "undone", or None when there was nothing.
 
-        Raises Stuck when neither is possible. Needs the lock.
+        Raises Stuck when neither is possible. Within C(lock(create=False)) of a machine without state folder there is nothing.
         """
+        if self._lock is None:
+            return None
+        self._forget_done()
         if not os.path.isdir(self.work):
             return None
-        self._need_lock()
         if _files.read(self._program()) is None:
             self._write(self._program(), _recover.PROGRAM, 0o700)
         outcome = self.run_recover()
@@ -160,14 +167,21 @@ class Store:
             )
         finally:
             os.close(work)
-        outcome = _listen(process, progress)
+        try:
+            outcome = _listen(process, progress)
+        finally:
+            process.wait()
         if outcome.end not in ("finished", "undone"):
-            reason = outcome.reason or f"it ended with status {process.returncode} and said: {outcome.output.strip() or 'nothing'}"
+            reason = outcome.reason or f"it ended with status {process.returncode} and said: {outcome.rest.strip() or 'nothing'}"
             raise Stuck(
                 f"the node's configuration is between two states and could be neither finished nor undone: {reason}. "
                 f"Remove the cause, then run again, or run: sh {self._program()} boot"
             )
         return outcome
+
+    def _forget_done(self):
+        """What is left of a transaction that was over when its removal was interrupted."""
+        shutil.rmtree(self.work + ".done", ignore_errors=True)
 
     def _program(self):
         return os.path.join(self.folder, "recover")
@@ -184,14 +198,23 @@ class Store:
         self._need_lock()
         self._write(self._program(), _recover.PROGRAM, 0o700)
         self._make(self.units, 0o755)
-        self._write(os.path.join(self.units, _recover.UNIT_NAME), _recover.unit(self.folder), 0o644)
+        target = os.path.join(self.units, _recover.UNIT_NAME)
+        # The unit before the links: what requires a unit that does not exist does not start.
+        self._write(target, _recover.unit(self.folder), 0o644)
         for unit in _recover.BEFORE:
             folder = os.path.join(self.units, unit + ".requires")
             self._make(folder, 0o755)
-            link = os.path.join(folder, _recover.UNIT_NAME)
-            if not os.path.islink(link):
-                os.symlink(os.path.join(self.units, _recover.UNIT_NAME), link)
-                _files.sync_folder(folder)
+            with _files.folder_of(os.path.join(folder, _recover.UNIT_NAME)) as (handle, name):
+                if _link_at(handle, name) != target:
+                    _files.remove(handle, name)
+                    os.symlink(target, name, dir_fd=handle)
+                    os.fsync(handle)
+
+    def must_be_free(self):
+        """RuntimeError when a transaction lies there already: C(recover) comes first."""
+        self._need_lock()
+        if os.path.lexists(self.work):
+            raise RuntimeError("an earlier transaction was not recovered")
 
     def tidy(self):
         """Remove everything of the engine when there is neither a manifest nor a transaction. Needs the lock."""
@@ -205,6 +228,7 @@ class Store:
         for path in (os.path.join(self.units, _recover.UNIT_NAME), self._program()):
             _forget(os.unlink, _files.staged(path))
             _forget(os.unlink, path)
+        self._forget_done()
         _forget(os.rmdir, os.path.join(self.folder, "originals"))
         _forget(os.rmdir, self.folder)
 
@@ -215,6 +239,14 @@ class Store:
             except FileExistsError:
                 continue
             _files.sync_folder(os.path.dirname(missing))
+
+    def _make_state_folder(self):
+        try:
+            self._make(self.folder, 0o700)
+        except BaseException:
+            # An empty one only: whatever holds something is not new.
+            _forget(os.rmdir, self.folder)
+            raise
 
     def _write(self, path, text, mode):
         """Make a file of the engine what it shall be, in one step."""
@@ -236,54 +268,62 @@ def _same(handle, path):
     return os.path.samestat(os.fstat(handle), found)
 
 
-def _forget(remove, path):
+def _link_at(folder, name):
     try:
-        remove(path)
+        return os.readlink(name, dir_fd=folder)
     except OSError:
-        pass
+        return None
+
+
+def _forget(remove, path):
+    with suppress(OSError):
+        remove(path)
 
 
 def _listen(process, progress):
     """Follow the recover program: lines that begin with US are its own, all others belong to the command that runs."""
     outcome = Outcome()
-    output = []
-    for line in _lines(process):
+    printed = ""
+    for line in _lines(process.stdout, lambda: process.poll() is not None):
         if not line.startswith(US):
-            output.append(line)
+            printed = (printed + line)[-_OUTPUT_LIMIT:]
             continue
         word, *fields = line.rstrip("\n").split(US)[1:-1]
         if word == "run":
-            del output[:]
+            printed = ""
             if progress is not None:
                 progress(int(fields[0]))
-        elif word in ("failed", "broken") and outcome.failed is None:
-            outcome.failed = int(fields[0]) if word == "failed" else " ".join(fields[0].split(" ")[:3])
-            outcome.status = int(fields[1]) if word == "failed" else None
-            outcome.output = "".join(output)[-_OUTPUT_LIMIT:]
         elif word == "failed":
-            outcome.also_failed.append(int(fields[0]))
+            outcome.failed.append((int(fields[0]), int(fields[1]), printed))
+            printed = ""
+        elif word == "broken":
+            outcome.broken = outcome.broken or (fields[-1], printed)
+            printed = ""
         elif word == "stuck":
-            outcome.end, outcome.reason = word, " ".join(fields + [" ".join("".join(output).split("\n")[-3:]).strip()]).strip()
+            outcome.end = word
+            outcome.reason = f"{fields[0]} ({printed.strip()})" if printed.strip() else fields[0]
         elif word in ("finished", "undone"):
             outcome.end = word
-    if outcome.failed is None:
-        outcome.output = "".join(output)[-_OUTPUT_LIMIT:]
+    outcome.rest = printed
     return outcome
 
 
-def _lines(process):
-    """Lines of a process as text, until it has ended and its pipe is empty."""
+def _lines(pipe, has_ended):
+    """Lines of a process as text, until its pipe is closed, or empty after its end."""
     rest = b""
-    with process.stdout as pipe:
-        while True:
-            ended = process.poll() is not None
-            ready, _unused, _unused = select.select([pipe], [], [], 0 if ended else _AFTER_THE_END)
-            part = os.read(pipe.fileno(), 65536) if ready else b""
+    left = _READS_AFTER_THE_END
+    with pipe:
+        while left:
+            ended = has_ended()
+            left -= ended
+            ready, _unused, _unused = select.select([pipe], [], [], 0 if ended else _POLL)
+            part = os.read(pipe.fileno(), _READ) if ready else b""
             if not part and (ready or ended):
                 break
             *lines, rest = (rest + part).split(b"\n")
+            # A line without end is no reason to run out of memory.
+            rest = rest[-_OUTPUT_LIMIT:]
             for line in lines:
                 yield line.decode("utf-8", "replace") + "\n"
-    process.wait()
     if rest:
         yield rest.decode("utf-8", "replace")

@@ -68,13 +68,16 @@ class Transaction:
 
     def run(self, progress=None):
         """All of it. Raises StepFailed after having gone back, Refused or OSError when nothing was touched, Stuck."""
+        self._store.must_be_free()
         try:
             self.stage()
             self.commit()
+            self.forward(progress)
+        except (StepFailed, Stuck):
+            raise
         except BaseException:
             self.undo()
             raise
-        self.forward(progress)
 
     def undo(self):
         """Undo what was staged or committed; harmless when there is nothing. Raises Stuck."""
@@ -87,6 +90,9 @@ class Transaction:
         Raises Refused for a path that may not be written, OSError (a full disk…). The caller then calls C(undo).
         """
         work = self._store.work
+        for command in self._forward + self._back:
+            if command.argv[0].startswith("/"):
+                _files.check_program(command.argv[0])
         existing = {change.path for change in self._changes if _files.exists(change.path)}
         self._changes = [change for change in self._changes if change.content is not None or change.path in existing]
         present = {path for path in self._snapshots if _files.exists(path)}
@@ -128,10 +134,14 @@ class Transaction:
         commands = self._forward + self._back
         outcome = self._store.run_recover(progress=None if progress is None else lambda number: progress(commands[number]))
         if outcome.end == "undone":
-            not_restored = [commands[number] for number in outcome.also_failed]
-            failed = commands[outcome.failed] if isinstance(outcome.failed, int) else None
-            output = outcome.output if failed is not None else f"{outcome.failed}: {outcome.output}"
-            raise StepFailed(failed, output, outcome.status, not_restored)
+            # An optional command may have failed before the one that counts.
+            forward = [step for step in outcome.failed if step[0] < len(self._forward) and not commands[step[0]].optional]
+            not_restored = [commands[step[0]] for step in outcome.failed if step[0] >= len(self._forward)]
+            if forward:
+                number, status, output = forward[0]
+                raise StepFailed(commands[number], output, status, not_restored)
+            path, output = outcome.broken or ("?", outcome.rest)
+            raise StepFailed(None, f"{path}: {output}", None, not_restored)
 
     def _missing_folders(self):
         """({path: mode} of folders to make, parents first; folders that undoing removes beside those)."""
@@ -223,16 +233,16 @@ class _Lists:
         for path in self._snapshots:
             result.append(("restore", _files.kept(path), path) if path in self._present else ("erase", path))
         result += [("leave", folder) for folder in sorted(set(self._missing) | set(self._gone), reverse=True)]
-        return result + self._sync() + [("switched",)]
+        return result + self._sync(set(self._missing)) + [("switched",)]
 
     def finish(self, manifest):
         olds = self._olds() + [_files.kept(path) for path in self._removed]
         return self._sync() + manifest + _drop(olds) + self._sync()
 
-    def _sync(self):
-        folders = self.folders()
-        return [("sync",) + tuple(folders)] if folders else []
+    def _sync(self, without=frozenset()):
+        folders = [folder for folder in self.folders() if folder not in without]
+        return [("sync", *folders)] if folders else []
 
 
 def _drop(paths):
-    return [("drop",) + tuple(paths)] if paths else []
+    return [("drop", *paths)] if paths else []
