@@ -75,7 +75,14 @@ def _counted(verb: str, number: int, check_mode: bool) -> str:
 
 def _listed(verb: str, names: Sequence[str], check_mode: bool) -> str:
     word = f"would {verb}" if check_mode else _PAST.get(verb, verb)
-    return f"{word} {', '.join(names)}".rstrip()
+    return f"{word} {', '.join(_settings(name) if verb == 'set' else name for name in names)}".rstrip()
+
+
+def _settings(text: str) -> str:
+    """C(SNAP: KEY, KEY) as the number of settings: they are many, and --diff shows them."""
+    name, colon, keys = text.partition(": ")
+    count = len(keys.split(", "))
+    return f"{count} setting{'s' if count > 1 else ''} of {name}" if colon else name
 
 
 def progress(missing: Sequence[str], passed: float, timeout: float) -> str:

@@ -53,6 +53,7 @@ def test_phases(asked: Any, run: list[str], skip: list[str], phases: tuple[str, 
             False,
             ["configure: 1 file written, 1 file restored", "start: restored 3 files of the image, ran bootstrap script"],
         ),
+        ({"actions": ["set kubelet-eks: args, config"]}, False, ["start: set 2 settings of kubelet-eks"]),
         ({"actions": ["ponder"]}, False, ["start: ponder"]),
     ],
 )
