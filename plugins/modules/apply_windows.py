@@ -14,7 +14,8 @@ description:
   - Makes a running machine with an EKS optimized Windows AMI a node of an EKS cluster, and keeps it what its node group says.
   - Renders everything on the controller first. An input with a problem fails with all its problems, and no machine is contacted.
   - Then one call of M(ansible.windows.win_powershell) on the node compares, writes the files of C(C:\ProgramData\nodebootstrap), which
-    only administrators can read, and runs C(Start-EKSBootstrap.ps1) of the image once. When values change, it changes what has become stale.
+    only administrators can read, and runs C(Start-EKSBootstrap.ps1) of the image once. When values change, it changes what has become
+    stale.
     A service is restarted only when what it reads has changed.
   - When something fails, the files and services that were there before come back. A run that was cut off is undone by the next one.
   - It has never been executed on Windows. The calls and their options are tested with a recorder in the place of the connection, and

@@ -6,7 +6,8 @@
 # apply_windows joins it from the files of this folder. This part: parameters, the plan, texts and the state.
 #
 # Everything that depends on the node group comes in Plan. The result says what happened: problem (empty when all is well),
-# actions (done, or to be done in check mode), restarted, warnings, missing and others.
+# actions (done, or to be done in check mode), restarted, warnings, missing and others. Wait: seconds that the step verify waits for a node
+# that is not well yet.
 [CmdletBinding(SupportsShouldProcess)]
 param (
     [Parameter(Mandatory = $true)]
@@ -26,9 +27,8 @@ param (
 
     [ValidateSet('when_changed', 'never')]
     [string]
-    $Restart = 'when_changed',
+    $Restart,
 
-    # Seconds to wait, in the step verify, for a node that is not well yet.
     [int]
     $Wait
 )
