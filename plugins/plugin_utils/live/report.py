@@ -62,7 +62,7 @@ def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:
 
 
 def _is_file(verb: str, rest: str) -> bool:
-    return verb in _COUNTED and rest.startswith("/")
+    return verb in _COUNTED and (rest.startswith("/") or rest[1:3] == ":\\")
 
 
 def _counted(verb: str, number: int, check_mode: bool) -> str:
