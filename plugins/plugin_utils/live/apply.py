@@ -84,10 +84,11 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
     }
     answer = node.run(MODULE, asked)
     ended = node.now()
+    warnings = _warnings(plan, answer) if options["state"] == "present" else list(answer.get("warnings") or [])
     if answer.get("failed") or answer.get("unreachable"):
-        return _refused(node, answer) | {"warnings": _warnings(plan, answer)}
+        return _refused(node, answer) | {"warnings": warnings}
     result = _for_users(answer) | {
-        "warnings": _warnings(plan, answer),
+        "warnings": warnings,
         "unchecked": list(plan.unchecked),
         "phases": list(phases),
         "node_patches": patches.label_patches(answer.get("registration")),

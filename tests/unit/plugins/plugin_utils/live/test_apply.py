@@ -156,6 +156,11 @@ def test_the_node_is_asked_for_its_type_only_for_auto() -> None:
     assert removed.lines == ["node-1: configure: 1 file removed", "node-1: start: stopped kubelet.service"]
 
 
+def test_a_node_that_goes_is_not_warned_about() -> None:
+    gone = Machine([{"changed": True, "actions": ["remove /a"], "healthy": None, "warnings": ["of the module"]}])
+    assert gone.apply(state="absent")["warnings"] == ["of the module"]
+
+
 def test_a_node_without_metadata_service() -> None:
     machine = Machine([{"failed": True, "msg": "no answer: raise the hop limit", "invocation": {}}])
     result = machine.apply(node_group={"family": "al2023", "max_pods": "auto"})
