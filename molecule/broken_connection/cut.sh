@@ -6,7 +6,7 @@
 # Waits until kubelet's start is held, then kills every SSH session with all that runs in it, as a node does that reaps sessions.
 until [ -e /run/held ]; do sleep 0.05; done
 main=$(systemctl show -p MainPID --value ssh.service)
-for process in $(cat /sys/fs/cgroup/system.slice/ssh.service/cgroup.procs); do
+while read -r process; do
   [ "$process" = "$main" ] || kill -9 "$process"
-done
+done < /sys/fs/cgroup/system.slice/ssh.service/cgroup.procs
 touch /run/cut

@@ -25,8 +25,8 @@ PACKAGES = ("docker.io", "iptables", "mmdebstrap", "debian-archive-keyring")
 #: Every container and image of ours carries this label.
 LABEL = "nodebootstrap.eks.nodelab"
 
-#: The label's value on nodes that outlive the program that started them; only `nodelab stop` and `nodelab clean` remove those.
-KEPT = "kept"
+#: Nodes that outlive the program that started them carry this one instead; only `nodelab stop` and `nodelab clean` remove those.
+KEPT = "nodebootstrap.eks.nodelab.kept"
 
 STARTED_BY_US = Path("/var/log/nodelab-dockerd.log")
 
@@ -154,8 +154,6 @@ def _started(pid: int) -> str:
 
 
 def _alive(label: str) -> bool:
-    if label == KEPT:
-        return True
     here, _unused, rest = label.rpartition("/")
     here, _unused, pid = here.rpartition("/")
     if here != _here():

@@ -40,4 +40,4 @@ def stop(names: list[str]) -> None:
 
 def stop_all() -> None:
     """Remove every node that was kept."""
-    stop(engine.docker("ps", "-aq", "--filter", f"label={engine.LABEL}={engine.KEPT}").stdout.decode().split())
+    stop(engine.docker("ps", "-aq", "--filter", f"label={engine.KEPT}").stdout.decode().split())

@@ -82,7 +82,7 @@ class Node:
         if ssh_key:
             laid["/root/.ssh/authorized_keys"] = (ssh_key, 0o600)
         made = engine.docker(
-            "create", *options, "--label", f"{engine.LABEL}={engine.KEPT if name else engine.owner()}", "--hostname", HOSTNAME,
+            "create", *options, "--label", engine.KEPT if name else f"{engine.LABEL}={engine.owner()}", "--hostname", HOSTNAME,
             "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cgroupns", "private",
             "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
             "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
