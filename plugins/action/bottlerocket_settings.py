@@ -10,7 +10,6 @@ import uuid
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible.module_utils.basic import missing_required_lib
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -39,21 +38,16 @@ class ActionModule(ActionBase):
             return result | {"failed": True, "msg": getattr(error, "message", f"bottlerocket_settings: {error}")}
 
     def _apply(self, options: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
-        if _aws.BOTO3_ERROR:
-            raise _aws.Refused(missing_required_lib("boto3"))
-        name, identifier = str(facts.get("inventory_hostname", "node")), options["instance_id"]
-        say, timeout = Display().display, max(_ssm.LEAST_TIMEOUT, options["command_timeout"])
-        cluster = options["cluster"]
-        region = options["region"] or (cluster.get("region") if isinstance(cluster, dict) else None)
-        runner = _ssm.Runner({**options, "region": region}, identifier, timeout, lambda line: say(f"{name}: {line}"))
+        name, say = str(facts.get("inventory_hostname", "node")), Display().display
+        runner = _ssm.Runner(options, lambda line: say(f"{name}: {line}"))
         instance = bottlerocket.Instance(
-            name,
-            lambda *script: bottlerocket.Answer(*runner.run(*script)),
-            f"nodebootstrap-{uuid.uuid4().hex[:12]}",
-            say,
-            time.monotonic,
-            self._task.check_mode,
-            self._task.diff,
+            name=name,
+            run=lambda *script: bottlerocket.Answer(*runner.run(*script)),
+            transaction=f"nodebootstrap-{uuid.uuid4().hex[:12]}",
+            say=say,
+            clock=time.monotonic,
+            check_mode=self._task.check_mode,
+            diff=self._task.diff,
         )
         tags = [untagged(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
         return bottlerocket.apply(instance, options, phases.chosen(options["phases"], *tags))

@@ -11,6 +11,8 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
+from ansible.module_utils.basic import missing_required_lib
+
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws
 
 DOCUMENT = "AWS-RunShellScript"
@@ -34,14 +36,15 @@ _SENT = "whether the settings were changed is not known: run again, a transactio
 class Runner:
     """Runs scripts on one instance.
 
-    options: those of C(_aws.OPTIONS). timeout: seconds for one script. say: prints a line for people.
-    C(run) raises C(_aws.Refused).
+    options: those of C(_aws.OPTIONS), and C(instance_id), C(command_timeout) and C(cluster), whose region serves where no other is
+    known. say: prints a line for people. C(run) raises C(_aws.Refused).
     """
 
-    def __init__(self, options: dict[str, Any], instance_id: str, timeout: int, say: Callable[[str], None]) -> None:
-        self.options = options
-        self.instance_id = instance_id
-        self.timeout = timeout
+    def __init__(self, options: dict[str, Any], say: Callable[[str], None]) -> None:
+        cluster = options["cluster"]
+        self.options = {**options, "region": options["region"] or (cluster.get("region") if isinstance(cluster, dict) else None)}
+        self.instance_id = options["instance_id"]
+        self.timeout = max(LEAST_TIMEOUT, options["command_timeout"])
         self.say = say
         self.session: Any = None
         self.client: Any = None
@@ -51,6 +54,8 @@ class Runner:
 
         changes: whether the script changes anything, so that an error has to say that this may have happened.
         """
+        if _aws.BOTO3_ERROR:
+            raise _aws.Refused(missing_required_lib("boto3"))
         with _aws.in_words(self.options, "Systems Manager"):
             self._connect()
             command = self._send(purpose, script)
@@ -73,7 +78,7 @@ class Runner:
             InstanceIds=[self.instance_id],
             DocumentName=DOCUMENT,
             Comment=f"nodebootstrap.eks: {purpose}",
-            TimeoutSeconds=max(LEAST_TIMEOUT, self.timeout),
+            TimeoutSeconds=self.timeout,
             Parameters={"commands": [script], "executionTimeout": [str(self.timeout)]},
         )
         command = answer.get("Command", {}).get("CommandId")

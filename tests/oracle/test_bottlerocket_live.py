@@ -9,94 +9,25 @@ Systems Manager and Bottlerocket cannot run here. What the stand-ins assume of t
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws, _ssm
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _ssm
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apiclient, bottlerocket
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apiclient
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE, REGION, Node, SystemsManager
-
-_PEM = b"-----BEGIN CERTIFICATE-----\n" + b"MIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAgAB\n" * 30 + b"-----END CERTIFICATE-----\n"
-CA = base64.b64encode(_PEM).decode()
-CLUSTER = {
-    "name": "demo",
-    "endpoint": "https://abc.gr7.eu-west-1.eks.amazonaws.com",
-    "certificate_authority": CA,
-    "service_cidr": "10.100.0.0/16",
-    "region": REGION,
-}
-GROUP = {"name": "web", "family": "bottlerocket", "max_pods": 40, "labels": {"role": "web", "example.com/tier": "a"}}
-BOOTED = {
-    "kubernetes": {
-        "cluster-name": "demo",
-        "api-server": CLUSTER["endpoint"],
-        "cluster-certificate": CA,
-        "cluster-dns-ip": "10.100.0.10",
-        "hostname-override": "ip-10-0-0-5.eu-west-1.compute.internal",
-        "max-pods": 29,
-        "node-labels": {"role": "web", "example.com/tier": "a"},
-        "server-key": "canary-of-a-server-key",
-    },
-    "motd": "Welcome",
-    "container-registry": {"credentials": [{"registry": "docker.io", "username": "canary-of-a-user", "password": "canary-of-a-password"}]},
-    "host-containers": {"admin": {"enabled": False, "user-data": "canary-of-user-data"}},
-}
-OPTIONS = {
-    "cluster": CLUSTER,
-    "node_group": GROUP,
-    "instance_id": INSTANCE,
-    "state": "present",
-    "restart": "when_changed",
-    "take_over": False,
-    "reconcile": False,
-    "verify_timeout": 1,
-    "command_timeout": 30,
-    "phases": None,
-}
-CHANGES = ["PATCH /settings?tx", "POST /tx/commit_and_apply?tx"]
-
-
-class Lab:
-    """A node, its endpoint, and what was printed for people."""
-
-    def __init__(self, folder: Path) -> None:
-        self.node = Node(folder / "node", BOOTED)
-        self.ssm = SystemsManager(self.node)
-        self.lines: list[str] = []
-
-    def apply(self, phases: tuple[str, ...] = PHASES, check: bool = False, **changed: Any) -> dict[str, Any]:
-        """One run of the task, without Ansible."""
-        options = {**OPTIONS, **changed}
-        aws = {**dict.fromkeys(_aws.OPTIONS), "endpoint_url": self.ssm.url, "region": REGION, "access_key": "a", "secret_key": "b"}
-        runner = _ssm.Runner(aws, INSTANCE, options["command_timeout"], self.lines.append)
-        ticks = itertools.count()
-        instance = bottlerocket.Instance(
-            "node",
-            lambda *script: bottlerocket.Answer(*runner.run(*script)),
-            f"nodebootstrap-{len(self.ssm.calls)}",
-            self.lines.append,
-            lambda: float(next(ticks)),
-            check,
-            True,
-        )
-        return bottlerocket.apply(instance, options, phases)
+from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, CHANGES, CLUSTER, GROUP, PEM, Lab, running
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE
 
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     monkeypatch.setattr(_ssm, "FIRST_PAUSE", 0.01)
-    found = Lab(tmp_path)
-    yield found
-    found.ssm.close()
-    said = json.dumps([found.lines, found.ssm.calls])
-    assert "canary" not in said
+    with running(tmp_path) as found:
+        yield found
 
 
 def test_one_transaction_and_then_nothing(lab: Lab) -> None:
@@ -142,7 +73,7 @@ def test_check_mode_shows_and_changes_nothing(lab: Lab) -> None:
 
 
 def test_a_certificate_is_shortened_in_the_diff(lab: Lab) -> None:
-    other = base64.b64encode(_PEM.replace(b"MIIB", b"MIIC")).decode()
+    other = base64.b64encode(PEM.replace(b"MIIB", b"MIIC")).decode()
     result = lab.apply(check=True, cluster={**CLUSTER, "certificate_authority": other})
     (diff,) = result["diff"]
     assert "characters, sha256 " in diff["after"]
@@ -371,56 +302,3 @@ def test_nobody_can_ask_kubelet(lab: Lab) -> None:
         result = lab.apply()
         assert (result["healthy"], "msg" in result) == (None, False)
         assert any("has no curl" in text for text in result["warnings"])
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        ("InvalidInstanceId", ["not connected with i-0123456789abcdef0 in region eu-west-1", "AmazonSSMManagedInstanceCore"]),
-        ("AccessDeniedException", ["may not call ssm:SendCommand"]),
-        ("ExpiredTokenException", ["credentials have expired"]),
-        ("InvalidDocument", ["refused SendCommand", "because"]),
-    ],
-)
-def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> None:
-    lab.ssm.errors["SendCommand"] = error
-    with pytest.raises(_aws.Refused) as refused:
-        lab.apply()
-    assert [word for word in words if word not in str(refused.value)] == []
-    assert lab.node.settings == BOOTED
-
-
-@pytest.mark.parametrize(
-    ("ending", "words"),
-    [
-        ({"Status": "TimedOut", "StatusDetails": "DeliveryTimedOut"}, "did not fetch the command"),
-        ({"Status": "TimedOut", "StatusDetails": "ExecutionTimedOut"}, "did not end in time"),
-        ({"Status": "Failed", "StatusDetails": "Undeliverable"}, "did not fetch the command"),
-        ({"Status": "Cancelled"}, "ended as Cancelled"),
-    ],
-)
-def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], words: str) -> None:
-    lab.ssm.endings = [dict(ending)]
-    with pytest.raises(_aws.Refused, match=words) as refused:
-        lab.apply()
-    assert "transaction" not in str(refused.value)
-    lab.ssm.endings = [lab.node.run(lab.ssm.scripts()[0]), dict(ending)]
-    with pytest.raises(_aws.Refused, match="whether the settings were changed is not known: run again"):
-        lab.apply()
-
-
-def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ssm, "GRACE", 0.0)
-    monkeypatch.setattr(_ssm, "LINE_EVERY", 0.3)
-    monkeypatch.setattr(_ssm, "LONGEST_PAUSE", 0.05)
-    lab.ssm.slow = 1_000
-    with pytest.raises(_aws.Refused, match="read the settings is InProgress after 1 s"):
-        lab.apply(command_timeout=1)
-    assert lab.ssm.operations()[-1] == "CancelCommand"
-    assert any(line.startswith("read the settings: InProgress (0 s of 1 s)") for line in lab.lines)
-
-
-def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
-    lab.ssm.errors["GetCommandInvocation"] = "AccessDeniedException"
-    with pytest.raises(_aws.Refused, match="may not call ssm:GetCommandInvocation"):
-        lab.apply()

@@ -58,14 +58,14 @@ class Instance:
     """The node as the action sees it.
 
     run: runs a script there; told what it is for and whether it changes anything. transaction: a name nobody else uses.
-    say: prints a line for people. now: seconds of a clock that never goes back.
+    say: prints a line for people. clock: seconds of one that never goes back.
     """
 
     name: str
     run: Callable[[str, str, bool], Answer]
     transaction: str
     say: Callable[[str], None]
-    now: Callable[[], float]
+    clock: Callable[[], float]
     check_mode: bool = False
     diff: bool = False
 
@@ -292,10 +292,10 @@ def _told(instance: Instance, state: apiclient.State, found: Sequence[Change], a
 
 def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout: int, result: Mapping[str, Any]) -> dict[str, Any]:
     """Ask until kubelet is healthy or the time is over. healthy: what is known; None after a restart, or when nobody can ask."""
-    started = instance.now()
+    started = instance.clock()
     settle, asked = (_SETTLE if restarted else 0), not restarted
     while not healthy:
-        passed = instance.now() - started
+        passed = instance.clock() - started
         if asked and healthy is None:
             warning = "the control container has no curl, so nobody can ask kubelet whether it is healthy"
             return {"healthy": None, "warnings": [*result["warnings"], warning]}
@@ -306,8 +306,8 @@ def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout
         answer = instance.run("wait for kubelet", apiclient.wait_healthy(wait, settle), False)
         _ended(answer, "")
         healthy, settle, asked = _page(answer).healthy, 0, True
-    if instance.now() - started >= 1:
-        instance.say(f"{instance.name}: {report.healthy(instance.now() - started)}")
+    if instance.clock() - started >= 1:
+        instance.say(f"{instance.name}: {report.healthy(instance.clock() - started)}")
     return {"healthy": True, "missing": []}
 
 

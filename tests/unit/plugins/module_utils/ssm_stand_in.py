@@ -191,14 +191,15 @@ class Node:
 class SystemsManager:
     """The endpoint. C(calls) holds the name and the parameters of every call.
 
-    C(errors): operation → code of the error with which its next calls are answered. C(endings): what commands end as instead
-    of being run. C(slow): how often a command is still under way.
+    C(errors): operation → code of the error with which its calls are answered. C(passing): such codes for the next questions
+    only. C(endings): what commands end as instead of being run. C(slow): how often a command is still under way.
     """
 
     def __init__(self, node: Node) -> None:
         self.node = node
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.errors: dict[str, str] = {}
+        self.passing: list[str] = []
         self.endings: list[dict[str, Any]] = []
         self.slow = 1
         self._commands: dict[str, list[dict[str, Any]]] = {}
@@ -241,6 +242,8 @@ class SystemsManager:
             return 400, {"__type": code, "message": "because"}
         if operation == "SendCommand":
             return 200, {"Command": {"CommandId": self._send(sent), "Status": "Pending"}}
+        if operation == "GetCommandInvocation" and self.passing:
+            return 400, {"__type": self.passing.pop(0), "message": "slower"}
         if operation == "GetCommandInvocation":
             return self._invocation(sent)
         return 200, {}
