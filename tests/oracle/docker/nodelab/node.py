@@ -74,7 +74,7 @@ class Node:
         tag = images.image(suite)
         engine.remove_stale()
         laid = dict(files or {})
-        options = ["--name", name] if name else []
+        options = ["--name", name, "--label", engine.KEPT] if name else []
         if containerd:
             # overlayfs does not stack on the container's own.
             options += ["-v", "/var/lib/containerd"]
@@ -82,7 +82,7 @@ class Node:
         if ssh_key:
             laid["/root/.ssh/authorized_keys"] = (ssh_key, 0o600)
         made = engine.docker(
-            "create", *options, "--label", engine.KEPT if name else f"{engine.LABEL}={engine.owner()}", "--hostname", HOSTNAME,
+            "create", *options, "--label", f"{engine.LABEL}={engine.owner(1 if name else 0)}", "--hostname", HOSTNAME,
             "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cgroupns", "private",
             "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
             "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
