@@ -19,6 +19,7 @@ import yaml
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
@@ -55,10 +56,22 @@ def node() -> Iterator[dict[str, Any]]:
         yield {"ansible_become": False, "cluster": COMPLETE, "node_group": {"family": "al2023"}, "plan": "none"}
 
 
+@contextmanager
+def bottlerocket() -> Iterator[dict[str, Any]]:
+    """The variables of the examples of bottlerocket_settings; boto3 reads where the stand-in for Systems Manager is."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        service = ssm_stand_in.SystemsManager(ssm_stand_in.Node(Path(folder) / "node", {}))
+        for name, value in {"ENDPOINT_URL": service.url, "ACCESS_KEY_ID": "none", "SECRET_ACCESS_KEY": "none"}.items():
+            patch.setenv(f"AWS_{name}", value)
+        yield {"cluster": {**COMPLETE, "name": "demo"}, "instance_id": ssm_stand_in.INSTANCE}
+        service.close()
+
+
 # Examples that need more than a localhost: plugin → what runs meanwhile, and the variables that lead there.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "apply": node,
     "apply_plan": node,
+    "bottlerocket_settings": bottlerocket,
     "cluster_info": aws,
     "imds_info": imds,
 }
