@@ -25,7 +25,8 @@ PACKAGES = ("docker.io", "iptables", "mmdebstrap", "debian-archive-keyring")
 #: Every container and image of ours carries this label.
 LABEL = "nodebootstrap.eks.nodelab"
 
-#: Nodes that outlive the program that started them carry this one, too, and belong to process 1; `nodelab stop` and `nodelab clean` remove them.
+#: Nodes that outlive the program that started them carry this one, too, and belong to process 1: only `nodelab stop` and
+#: `nodelab clean` remove them.
 KEPT = "nodebootstrap.eks.nodelab.kept"
 
 STARTED_BY_US = Path("/var/log/nodelab-dockerd.log")
