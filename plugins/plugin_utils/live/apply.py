@@ -48,13 +48,13 @@ class Node:
     """The node as the action sees it.
 
     run: calls a module there, by name and options, and returns its result. say: prints a line for people.
-    now: seconds of a clock that never goes back. core: the version of ansible-core.
+    clock: seconds that never go back. core: the version of ansible-core.
     """
 
     name: str
     run: Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
     say: Callable[[str], None]
-    now: Callable[[], float]
+    clock: Callable[[], float]
     core: str
     check_mode: bool = False
 
@@ -83,7 +83,7 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
         **{name: options[name] for name in ("state", "restart", "take_over", "reconcile")},
     }
     answer = node.run(MODULE, asked)
-    ended = node.now()
+    ended = node.clock()
     warnings = _warnings(plan, answer) if options["state"] == "present" else list(answer.get("warnings") or [])
     if answer.get("failed") or answer.get("unreachable"):
         return _refused(node, answer) | {"warnings": warnings}
@@ -116,7 +116,7 @@ def _verified(node: Node, plan: Plan, asked: Mapping[str, Any], answer: Mapping[
         answer = node.run(MODULE, {**asked, "phases": ["verify"], "wait": wait})
         if answer.get("failed") or answer.get("unreachable"):
             return _refused(node, answer)
-        passed = waited + node.now() - ended
+        passed = waited + node.clock() - ended
     if worth_a_line:
         node.say(f"{node.name}: {report.healthy(passed)}")
     return {"healthy": True, "missing": []}
