@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
+from ansible_collections.nodebootstrap.eks.tests.oracle import windows_lab
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
@@ -67,10 +68,21 @@ def bottlerocket() -> Iterator[dict[str, Any]]:
         service.close()
 
 
+@contextmanager
+def windows() -> Iterator[dict[str, Any]]:
+    """The variables of the examples of apply_windows, and a recorder in the place of the connection."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        asked = {"changed": False, "result": {"problem": "", "instance_type": "m5.large"}}
+        for name, value in windows_lab.recorder(Path(folder), [asked, windows_lab.said(), windows_lab.said()]).items():
+            patch.setenv(name, value)
+        yield {**windows_lab.CONNECTION, "cluster": COMPLETE, "node_group": {"family": "windows"}}
+
+
 # Examples that need more than a localhost: plugin → what runs meanwhile, and the variables that lead there.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "apply": node,
     "apply_plan": node,
+    "apply_windows": windows,
     "bottlerocket_settings": bottlerocket,
     "cluster_info": aws,
     "imds_info": imds,

@@ -18,6 +18,9 @@ from typing import Any
 
 RECORDER = Path(__file__).with_name("windows_recorder")
 
+CONNECTION = {"ansible_connection": "recorder", "ansible_shell_type": "powershell", "ansible_become_method": "runas"}
+"""The variables of a host that is the recorder."""
+
 ROLE = "nodebootstrap.eks.eks_node_windows"
 FACADE = "nodebootstrap.eks.eks_node"
 
@@ -28,6 +31,13 @@ def said(**fields: Any) -> dict[str, Any]:
     result = {"problem": "", "trace": "", "actions": [], "restarted": [], "warnings": [], "missing": [], "recovered": None}
     answer = {"changed": changed, "failed": failed, "result": {**result, "registration": None, **fields}, "error": [], "output": []}
     return answer | ({"diff": diff} if diff else {}) | {"invocation": {"module_args": {"script": "SCRIPT-4711"}}}
+
+
+def recorder(folder: Path, answers: list[Any]) -> dict[str, str]:
+    """Prepare C(folder) for a recorder with these answers; the environment that a run needs."""
+    (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+    (folder / "calls.jsonl").write_text("", encoding="utf-8")
+    return {"ANSIBLE_CONNECTION_PLUGINS": str(RECORDER), "WINDOWS_RECORDER": str(folder), "ANSIBLE_NOCOLOR": "1"}
 
 
 @dataclass(frozen=True)
@@ -80,8 +90,7 @@ class Lab:
         settings: Mapping[str, str] | None = None,
     ) -> Run:
         """Run the role. how: C(include_role), C(import_role) or C(roles). answers: of the recorder, in order."""
-        (self.folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
-        (self.folder / "calls.jsonl").write_text("", encoding="utf-8")
+        ours = recorder(self.folder, answers)
         show = {
             "ansible.builtin.copy": {
                 "content": "{{ eks_node_windows_applied | default({}) | to_json }}",
@@ -102,13 +111,11 @@ class Lab:
             tags = {"tags": "always"} if how == "include_role" else {}
             play |= {"tasks": [{"block": [included | tags], "always": [show]}]}
         (self.folder / "play.yml").write_text(json.dumps([play]), encoding="utf-8")
-        windows = {"ansible_connection": "recorder", "ansible_shell_type": "powershell", "ansible_become_method": "runas"}
         local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-        hosts = {"win": windows | dict(host or {}), "localhost": local}
+        hosts = {"win": CONNECTION | dict(host or {}), "localhost": local}
         inventory = {"all": {"hosts": hosts, "vars": dict(variables)}}
         (self.folder / "hosts.json").write_text(json.dumps(inventory), encoding="utf-8")
         (self.folder / "result").unlink(missing_ok=True)
-        ours = {"ANSIBLE_CONNECTION_PLUGINS": str(RECORDER), "WINDOWS_RECORDER": str(self.folder), "ANSIBLE_NOCOLOR": "1"}
         done = subprocess.run(
             ["ansible-playbook", "play.yml", "-i", "hosts.json", *arguments],
             cwd=self.folder,

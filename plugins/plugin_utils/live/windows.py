@@ -46,14 +46,14 @@ class Node:
 
     run: calls a module there, by name and options, and returns its result; a node that cannot be reached gives C(unreachable) when
     the second option says so, and else ends the task. read: the text of a PowerShell file of this collection. say: prints a line
-    for people. now: seconds of a clock that never goes back. pause: waits.
+    for people. clock: seconds that never go back. pause: waits.
     """
 
     name: str
     run: Callable[[Mapping[str, Any], bool], Mapping[str, Any]]
     read: Callable[[str], str]
     say: Callable[[str], None]
-    now: Callable[[], float]
+    clock: Callable[[], float]
     pause: Callable[[float], None]
     check_mode: bool = False
     diff: bool = False
@@ -102,7 +102,7 @@ def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases
             return {"changed": False, "skipped": True, "skipped_reason": "the way back is part of configure and start"}
         steps = ["remove"]
     answer = node.run(_call(node, rendered, options, steps, min(_FIRST_WAIT, timeout)), False)
-    ended = node.now()
+    ended = node.clock()
     refusal = _refusal(answer)
     if refusal:
         return refusal | {"warnings": list(rendered.warnings)}
@@ -165,7 +165,7 @@ def _verified(
             if refusal:
                 return refusal
             missing = list(answer["result"]["missing"])
-        passed = node.now() - ended
+        passed = node.clock() - ended
     if worth_a_line:
         node.say(f"{node.name}: {report.healthy(passed)}")
     return {"healthy": True, "missing": []}

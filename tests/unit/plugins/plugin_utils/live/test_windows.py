@@ -62,7 +62,7 @@ def test_the_call() -> None:
     assert call["parameters"] == {"Steps": list(PHASES), "TakeOver": False, "Reconcile": False, "Restart": "when_changed", "Wait": 5}
     assert [given["name"] for given in call["sensitive_parameters"]] == ["Plan"]
     assert call["may_be_gone"] is False
-    nothing: dict[str, Any] = dict.fromkeys(("actions", "restarted", "warnings", "node_patches", "node_taints", "missing"), [])
+    nothing: dict[str, Any] = {key: [] for key in ("actions", "restarted", "warnings", "node_patches", "node_taints", "missing")}
     told = {"changed": False, "recovered": None, "phases": list(PHASES), "healthy": True, "unchecked": result["unchecked"]}
     assert result == {**nothing, **told}
     assert lab.lines == []
