@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _changes, _files, _services
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._files import Refused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._validate import ETC_UNITS
 
 
@@ -61,6 +64,14 @@ def decide(manifest, originals, units, read=None):
     if stopping:
         back.append(_services.restart(stopping))
     return Removal(items, [item.action for item in items] + actions, forward, back, diffs)
+
+
+def leave(folders):
+    """Remove the folders that we made and that nobody else put something into."""
+    for path in sorted(folders, reverse=True):
+        with suppress(OSError, Refused), _files.folder_of(path) as (parent, name):
+            if parent is not None:
+                os.rmdir(name, dir_fd=parent)
 
 
 def _items(manifest, originals, read):

@@ -162,7 +162,7 @@ class _Call:
         units = {file["path"]: file["content"].encode("utf-8", "surrogateescape") for file in self.plan["files"] if file["form"] == "unit"}
         units = {path: content for path, content in units.items() if path.startswith(_validate.ETC_UNITS)}
         if any(path in units for path in written):
-            self.result["warnings"] += self.workshop.check_units(units, _files.read)
+            self.result["warnings"] += self.workshop.check_units(units, _files.read, list(self.units))
         if any(item.change.path.startswith(_validate.NODEADM_FOLDER + "/") for item in items):
             before = _validate.nodeadm_documents(_files.read)
             self.workshop.check_nodeadm(_steps.nodeadm_after(self.plan, items, before))
@@ -229,6 +229,7 @@ class _Call:
             "image": work.image,
             "scripts": work.scripts,
             "pending": work.pending,
+            "folders": old.get("folders", []) if files is None else self._folders([*files, *work.image]),
             "enabled": sorted(work.enabled),
             "snap": work.snap,
         }
@@ -244,6 +245,12 @@ class _Call:
             # Nothing is ours yet: only looking makes no manifest.
             return old if not work.forward and not work.enable_now else new
         return new
+
+    def _folders(self, paths):
+        """Folders that are there because of us: those made before and those that are made now."""
+        wanted = {os.path.dirname(path) for path in paths} | {folder["path"] for folder in self.plan["directories"]}
+        made = {folder for path in wanted for folder in _files.missing_folders(path)}
+        return sorted(made | set(self.manifest.get("folders", ())))
 
     def _verify(self, ran):
         verify = self.plan["verify"]
@@ -277,6 +284,7 @@ class _Call:
             self.store.prepare()
             changes = [item.change for item in removal.items] + originals.changes({})
             run(Transaction(self.store, changes, (), removal.forward, removal.back, (), {}), removal.back)
+            _absent.leave(self.manifest.get("folders", ()))
         return self.result
 
 

@@ -92,8 +92,12 @@ def _run(step, situation, work, kubelet):
     work.actions.append(f"run {step['name']}")
     # It asks the network who the node is, so it cannot be finished while the machine boots.
     work.forward.append(Command((step["path"],), undo_at_boot=True))
-    units = [name for name in (step["containerd"], kubelet.name) if name in situation.units]
+    units = [step["containerd"], kubelet.name]
     work.enabled += [name for name in units if situation.units[name].needs_enable and name not in work.enabled]
+    runtime = situation.units[step["containerd"]]
+    if not runtime.up:
+        # Some scripts count on it.
+        work.forward.append(_services.start([runtime.name]))
     if kubelet.running and not step["snap"]:
         # The script starts kubelet, which does nothing where it runs.
         work.forward.append(_services.restart([kubelet.name]))

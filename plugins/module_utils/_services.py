@@ -194,6 +194,11 @@ def restart(units, wait=True):
     return Command(("systemctl",) + (() if wait else ("--no-block",)) + ("restart",) + tuple(units), service=True)
 
 
+def start(units):
+    """Start units that do not run."""
+    return Command(("systemctl", "start", *tuple(units)), service=True)
+
+
 def stop(units):
     """Stop units."""
     return Command(("systemctl", "stop", *tuple(units)), service=True)

@@ -21,6 +21,8 @@ ETC_UNITS = "/etc/systemd/system/"
 NODEADM_FOLDER = "/etc/eks/nodeadm.d"
 _UNIT_FOLDERS = (ETC_UNITS, "/run/systemd/system/", "/usr/lib/systemd/system/", "/lib/systemd/system/")
 _NO_CHECK = re.compile(r"unknown (command|flag|argument)|unexpected argument|invalid choice|usage:", re.IGNORECASE)
+# A program may come with the same plan, or a condition asks for it. What is an API file system, systemd mounts by itself.
+_HARMLESS = re.compile(r"is not executable|API file system")
 _NODEADM = re.compile(r"\.(ya?ml|json)\Z", re.IGNORECASE)
 
 
@@ -73,8 +75,11 @@ class Workshop:
 
     # --- systemd ---------------------------------------------------------------------------------------------------------------
 
-    def check_units(self, files, read):
-        """Refuse units that systemd cannot load; what it only ignores is returned as warnings. C(files): {path: content} of all ours."""
+    def check_units(self, files, read, started):
+        """Refuse units that systemd cannot load and that are C(started) by name; what it says of others or ignores is returned.
+
+        C(files): {path: content} of all our units and drop-ins.
+        """
         units = {}
         for path, content in files.items():
             name = path[len(ETC_UNITS) :]
@@ -90,13 +95,13 @@ class Workshop:
         if not paths:
             return []
         status, output, said = self.run(["systemd-analyze", "verify", *paths])
-        return [] if status == 127 else self._judge(output + said, units)
+        return [] if status == 127 else self._judge(output + said, units, started)
 
-    def _judge(self, text, units):
+    def _judge(self, text, units, started):
         folder = os.path.join(self._folder, "units") + "/"
-        ours = [line.strip() for line in text.splitlines() if folder in line or line.split(":")[0].strip() in units]
-        lines = [line.replace(folder, ETC_UNITS) for line in ours if "is not executable" not in line]
-        wrong = [line for line in lines if "ignoring" not in line.lower()]
+        lines = [line.strip().replace(folder, ETC_UNITS) for line in text.splitlines() if not _HARMLESS.search(line)]
+        lines = [line for line in lines if ETC_UNITS in line or (line.split(":")[0] in units and line.split(":")[0] in started)]
+        wrong = [line for line in lines if "ignoring" not in line.lower() and any(unit in line for unit in started)]
         if wrong:
             raise Refused(f"systemd does not accept a unit of this plan: {'; '.join(wrong[:3])}. Nothing was changed")
         return [f"systemd: {line}" for line in lines]

@@ -183,6 +183,8 @@ def main():
             msg=f"the node could not be changed: {error.strerror or error}{where}. It is in the state it was in; look at the disk's space "
             "and mount options, then run again"
         )
+    for warning in result.pop("warnings"):
+        module.warn(warning)
     module.exit_json(**result)
 
 
