@@ -21,8 +21,8 @@ def start(nodes: list[dict[str, Any]]) -> None:
     A node: `name`, `family` ('' for a bare one), and any of `suite`, `files` ({path: content}), `cloud_init`, `containerd`, `ssh_key`.
     """
     missing = [node for node in nodes if engine.docker("container", "inspect", node["name"], check=False).returncode != 0]
-    for suite in sorted({node.get("suite", "bookworm") for node in missing}):
-        images.image(suite)
+    for suite, family in sorted({(node.get("suite", "bookworm"), node["family"]) for node in missing}):
+        images.image(suite, family)
     with ThreadPoolExecutor(max_workers=max(1, len(missing))) as pool:
         list(pool.map(_start, missing))
 

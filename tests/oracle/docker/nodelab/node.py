@@ -71,7 +71,7 @@ class Node:
         ssh_key     public key for root and for the image's user (ec2-user, ubuntu): an SSH server runs
         name        what docker calls it; such a node is kept when this program ends
         """
-        tag = images.image(suite)
+        tag = images.image(suite, cls.family)
         engine.remove_stale()
         laid = dict(files or {})
         options = ["--name", name, "--label", engine.KEPT] if name else []
