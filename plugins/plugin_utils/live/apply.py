@@ -12,10 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..artifacts import script_plan, static_plan
 from ..artifacts.node_plan import Plan, Service
+from ..families import al2, al2023, ubuntu
+from ..formats import toml, yaml
 from ..sinks.node_plan import needs_instance, node_plan
 from . import overrides, patches, report
 from .phases import PHASES
+
+LOADED = (al2, al2023, ubuntu, script_plan, static_plan, toml, yaml)
+"""What plans need. Ansible loads an action once, before it forks a worker for each node: what a worker loads, each one pays for."""
 
 MODULE = "nodebootstrap.eks.apply_plan"
 IMDS = "nodebootstrap.eks.imds_info"
