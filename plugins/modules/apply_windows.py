@@ -13,7 +13,7 @@ version_added: 0.1.0
 description:
   - Makes a running machine with an EKS optimized Windows AMI a node of an EKS cluster, and keeps it what its node group says.
   - Renders everything on the controller first. An input with a problem fails with all its problems, and no machine is contacted.
-  - Then one call of M(ansible.windows.win_powershell) on the node compares, writes the files of C(C:\ProgramData\nodebootstrap), which
+  - Then one call of C(ansible.windows.win_powershell) on the node compares, writes the files of C(C:\ProgramData\nodebootstrap), which
     only administrators can read, and runs C(Start-EKSBootstrap.ps1) of the image once. When values change, it changes what has become
     stale.
     A service is restarted only when what it reads has changed.
@@ -100,7 +100,6 @@ requirements:
 seealso:
   - module: nodebootstrap.eks.apply
   - module: nodebootstrap.eks.cluster_info
-  - module: ansible.windows.win_powershell
 """
 
 EXAMPLES = r"""
