@@ -46,6 +46,9 @@ class Shape:
             try:
                 known.append(capacity.instance_shape(name, path="node_group.instance", **numbers))
             except SpecError as error:
+                if running is not None:
+                    unknown.append(_unknown_node(running))
+                    continue
                 path = f"node_group.instance.types[{index}]" if "types" in instance else "node_group.instance.type"
                 unknown.extend(replace(one, path=path) if one.path.endswith(".type") else one for one in error.problems)
         counts = [shape.vcpus for shape in known]
@@ -58,6 +61,12 @@ class Shape:
             return min(capacity.max_pods(shape) for shape in self.known) if self.known else None
         except SpecError:
             return None
+
+
+def _unknown_node(running: str) -> Problem:
+    """The problem of a node whose type, which nobody wrote down, is in no table."""
+    fix = "give instance.max_enis, instance.ips_per_eni and instance.vcpus"
+    return Problem("node_group.instance", "the table of instance types does not know the type of this node", value=running, fix=fix)
 
 
 def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problems, *, running: bool = False) -> int | None:
