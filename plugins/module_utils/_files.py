@@ -74,6 +74,8 @@ def check(path):
         raise Refused(f"{path!a} cannot be written as a file name") from None
     if not path.startswith("/") or path == "/" or os.path.normpath(path) != path or path.startswith("//"):
         raise Refused(f"{path} is not an absolute path in its shortest spelling")
+    if any(len(os.fsencode(_NEW.format(name))) > 255 for name in path.split("/")):
+        raise Refused(f"{path} has a name that is too long: there must be room for {_NEW.format('')[1:]!r} behind it")
 
 
 def read(path):

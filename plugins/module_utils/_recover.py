@@ -240,8 +240,10 @@ if [ -f "$work/back" ]; then
 elif [ -f "$work/done" ]; then
   walk finish || stuck "the new state is in place, but what is left of the old one could not be removed"
   close_with finished
-elif [ -f "$work/abort" ]; then
-  walk abort || stuck "what was prepared could not be removed"
+elif [ -f "$work/abort" ] && ! walk abort; then
+  # Nothing was switched yet: the node is as it was and may start.
+  [ "$mode" = live ] || exit 0
+  stuck "what was prepared could not be removed"
 fi
 close_with undone
 """

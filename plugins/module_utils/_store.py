@@ -38,7 +38,7 @@ class Busy(Refused):
 
 
 class Stuck(Exception):
-    """A recovery could neither finish nor undo: the node is between two states and its kubelet does not start. Text for the user."""
+    """A recovery could neither finish nor undo: while files are between two states, kubelet does not start. Text for the user."""
 
 
 class Outcome:
@@ -174,7 +174,7 @@ class Store:
         if outcome.end not in ("finished", "undone"):
             reason = outcome.reason or f"it ended with status {process.returncode} and said: {outcome.rest.strip() or 'nothing'}"
             raise Stuck(
-                f"the node's configuration is between two states and could be neither finished nor undone: {reason}. "
+                f"an interrupted change of this node could be neither finished nor undone: {reason}. Until then kubelet may not start. "
                 f"Remove the cause, then run again, or run: sh {self._program()} boot"
             )
         return outcome
