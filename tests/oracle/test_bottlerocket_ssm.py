@@ -69,6 +69,23 @@ def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPat
     assert any(line.startswith("read the settings: InProgress (0 s of 30 s)") for line in lab.lines)
 
 
+def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The change was made, and nobody could be asked how it ended: that is said, and the next run finds nothing to do."""
+    run = lab.node.run
+
+    def last(script: str) -> dict[str, Any]:
+        if "-m PATCH" in script:
+            lab.ssm.errors["GetCommandInvocation"] = "InternalServerError"
+        return run(script)
+
+    monkeypatch.setattr(lab.node, "run", last)
+    with pytest.raises(_aws.Refused, match="whether the settings were changed is not known: run again"):
+        lab.apply()
+    lab.ssm.errors.clear()
+    assert lab.node.settings["kubernetes"]["max-pods"] == 40
+    assert not lab.apply()["changed"]
+
+
 def test_questions_that_are_refused(lab: Lab) -> None:
     lab.ssm.errors["GetCommandInvocation"] = "AccessDeniedException"
     with pytest.raises(_aws.Refused, match="may not call ssm:GetCommandInvocation"):

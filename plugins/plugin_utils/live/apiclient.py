@@ -180,7 +180,8 @@ def state(pages: Iterable[Page]) -> State:
         raise ValueError(f"{len(text)} of {last.size} characters arrived")
     answer = json.loads(base64.b64decode(text, validate=True))
     system = answer.get("os") if isinstance(answer, dict) else None
-    settings = answer.get("settings", {}) if isinstance(answer, dict) else None
+    # Where a node has none of the settings that were asked for, there is nothing below C(settings).
+    settings = (answer.get("settings") or {}) if isinstance(answer, dict) else None
     if not isinstance(system, dict) or not isinstance(settings, dict):
         raise ValueError("it holds no os and no settings")
     return State(str(system.get("variant_id", "")), str(system.get("version_id", "")), settings, last.healthy)
