@@ -24,8 +24,8 @@ function Invoke-Configure {
         $shall[$file.name] = $file.content
     }
     $changed = @($script:Wanted.every_file | Where-Object -FilterScript { $is[$_] -cne $shall[$_] })
-    $private = [IO.Directory]::Exists($script:Wanted.folder) -and (Test-FolderPrivate)
-    if (-not $private) {
+    $there = [IO.Directory]::Exists($script:Wanted.folder)
+    if (-not $there) {
         $script:Actions.Add("make $($script:Wanted.folder)")
     }
     foreach ($name in $changed) {
@@ -45,7 +45,9 @@ function Invoke-Configure {
     if ($Ansible.CheckMode -or -not $Ansible.Changed) {
         return
     }
-    Set-Folder
+    if (-not $there) {
+        New-Folder
+    }
     if ($script:Wanted.sensitive -and -not $state.sensitive) {
         # First, so that a later run knows what the files of an interrupted one may hold.
         $state.sensitive = $true

@@ -21,6 +21,10 @@ function Get-FolderProblem {
     if ($owner -notin $trusted) {
         return "$folder belongs to $owner, and not to the administrators. Remove it."
     }
+    if (-not (Test-FolderPrivate)) {
+        # What is in it may have been put there by anybody, and would be run by an administrator.
+        return "Others than administrators have rights in $folder. Look at what is in it, and remove it."
+    }
 }
 
 function Test-FolderPrivate {
@@ -30,17 +34,12 @@ function Test-FolderPrivate {
     return $acl.AreAccessRulesProtected -and $others.Count -eq 0
 }
 
-function Set-Folder {
-    # Owner and rights in the same step as the folder: at no time can anybody else put a file there.
+function New-Folder {
+    # Owner and rights come into being with the folder: at no time can anybody else put a file there.
     $security = [Security.AccessControl.DirectorySecurity]::new()
     $sections = [Security.AccessControl.AccessControlSections]'Owner, Access'
     $security.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)', $sections)
-    if ([IO.Directory]::Exists($script:Wanted.folder)) {
-        [IO.Directory]::SetAccessControl($script:Wanted.folder, $security)
-    }
-    else {
-        [void][IO.Directory]::CreateDirectory($script:Wanted.folder, $security)
-    }
+    [void][IO.Directory]::CreateDirectory($script:Wanted.folder, $security)
 }
 
 function Get-NodeService {

@@ -17,9 +17,7 @@ function Save-Node {
     # Copies into a folder of ours. The list is written last: a copy without it is none.
     param ([string] $Name)
     $folder = Get-OurPath -Name $Name
-    if ([IO.Directory]::Exists($folder)) {
-        [IO.Directory]::Delete($folder, $true)
-    }
+    Remove-Copy -Name $Name
     [void][IO.Directory]::CreateDirectory($folder)
     $number = 0
     $files = foreach ($path in @(Get-WatchedFile)) {
@@ -38,6 +36,21 @@ function Save-Node {
     $task = Get-ScheduledTask -TaskName $script:StartupTask -ErrorAction SilentlyContinue
     $list = @{ files = @($files); services = @($services); task = [bool]($task -and $task.State -ne 'Disabled') }
     Write-Text -Path ([IO.Path]::Combine($folder, 'list.json')) -Text (ConvertTo-Json -InputObject $list -Depth 4)
+}
+
+function Test-Copy {
+    param ([string] $Name)
+    return [IO.File]::Exists([IO.Path]::Combine((Get-OurPath -Name $Name), 'list.json'))
+}
+
+function Remove-Copy {
+    # The list first: without it the rest is no copy.
+    param ([string] $Name)
+    $folder = Get-OurPath -Name $Name
+    if ([IO.Directory]::Exists($folder)) {
+        [IO.File]::Delete([IO.Path]::Combine($folder, 'list.json'))
+        [IO.Directory]::Delete($folder, $true)
+    }
 }
 
 function Stop-NodeService {

@@ -160,15 +160,25 @@ function Invoke-Change {
     Invoke-Restart -Before $before -Work $Work -State $State
 }
 
+function Undo-Change {
+    param ([string] $Reason)
+    try {
+        Restore-Node -Name 'before' -Run
+        Remove-Copy -Name 'before'
+    }
+    catch {
+        throw "$Reason Its old state could not be put back either: $($_.Exception.Message) The next run tries again."
+    }
+    throw "$Reason The node is back in the state it was in."
+}
+
 function Invoke-Start {
-    $copy = Get-OurPath -Name 'before'
-    $interrupted = [IO.File]::Exists([IO.Path]::Combine($copy, 'list.json'))
-    if ($interrupted) {
+    if (Test-Copy -Name 'before') {
         $script:Recovered = 'undone'
         $Ansible.Changed = $true
         if (-not $Ansible.CheckMode) {
             Restore-Node -Name 'before' -Run
-            [IO.Directory]::Delete($copy, $true)
+            Remove-Copy -Name 'before'
         }
     }
     $state = Read-State
@@ -181,7 +191,7 @@ function Invoke-Start {
     if ($work.pre) {
         Invoke-Once -Name 'pre' -State $state
     }
-    if (-not [IO.Directory]::Exists((Get-OurPath -Name 'originals'))) {
+    if (-not (Test-Copy -Name 'originals')) {
         Save-Node -Name 'originals'
     }
     if ($work.bootstrap -or $work.arguments.Count -gt 0 -or $work.pending.Count -gt 0 -or $work.stopped.Count -gt 0) {
@@ -190,11 +200,10 @@ function Invoke-Start {
             Invoke-Change -Work $work -State $state
         }
         catch {
-            $reason = $_.Exception.Message
-            Restore-Node -Name 'before' -Run
-            [IO.Directory]::Delete($copy, $true)
-            throw "$reason The node is back in the state it was in."
+            Undo-Change -Reason $_.Exception.Message
         }
+        # Before the state is written: a state that is older than the node does no harm, and a copy that is older does.
+        Remove-Copy -Name 'before'
     }
     $seen = @($state.keys['bootstrap'], $state.kubelet_arguments, $state.kube_proxy_arguments) -join "`0"
     $state.keys['bootstrap'] = $script:Wanted.bootstrap.key
@@ -204,9 +213,6 @@ function Invoke-Start {
     }
     if ($Ansible.Changed -or $seen -cne (@($state.keys['bootstrap'], $state.kubelet_arguments, $state.kube_proxy_arguments) -join "`0")) {
         Write-State -State $state
-    }
-    if ([IO.Directory]::Exists($copy)) {
-        [IO.Directory]::Delete($copy, $true)
     }
     if ($work.post) {
         Invoke-Once -Name 'post' -State $state
