@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 _COUNTED = {
@@ -55,9 +54,10 @@ def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:
     if any(written):
         lines.append(f"configure: {', '.join(filter(None, written))}")
     rest = [pair for pair in pairs if not _is_file(*pair)]
-    done = [_listed(verb, [name for _verb, name in group], check_mode) for verb, group in groupby(rest, key=lambda one: one[0])]
+    # By what was done, in the order of the first of each: the result has the exact order.
+    done = [_listed(verb, [name for one, name in rest if one == verb], check_mode) for verb in dict.fromkeys(verb for verb, _name in rest)]
     if done:
-        lines.append(f"start: {', '.join(done)}")
+        lines.append(f"start: {'; '.join(done)}")
     return lines
 
 
