@@ -106,11 +106,11 @@ class Kubelet:
             return [line.decode("utf-8", "surrogateescape") for line in handle.read().split(b"\0")[:-1]]
 
     def flag(self, name: str) -> str | None:
-        """The value of a flag, the last one where there are several; repeated lists are joined."""
+        """The value of a flag, the last one where there are several; lists that are repeated become one."""
         values = [word[len(name) + 3 :] for word in self.words if word.startswith(f"--{name}=")]
         values += [after for word, after in zip(self.words, self.words[1:], strict=False) if word == f"--{name}"]
         lists = ("node-labels", "register-with-taints")
-        return ",".join(sorted(",".join(values).split(","))) if values and name in lists else values[-1] if values else None
+        return ",".join(sorted(set(",".join(values).split(",")))) if values and name in lists else values[-1] if values else None
 
     def config(self) -> dict[str, object]:
         """The configuration as kubelet merges it: the file, then the drop-ins in lexical order, maps key by key."""

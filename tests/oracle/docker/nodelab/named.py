@@ -18,7 +18,8 @@ FAMILIES: dict[str, type[Node]] = {"": Node, "al2": Al2Node, "al2023": Al2023Nod
 def start(nodes: list[dict[str, Any]]) -> None:
     """Boot every node that is not there yet, all at once.
 
-    A node: `name`, `family` ('' for a bare one), and any of `suite`, `files` ({path: content}), `cloud_init`, `containerd`, `ssh_key`.
+    A node: `name`, `family` ('' for a bare one), and any of `suite`, `files` ({path: content} or {path: [content, mode]}), `cloud_init`,
+    `containerd`, `ssh_key`.
     """
     missing = [node for node in nodes if engine.docker("container", "inspect", node["name"], check=False).returncode != 0]
     for suite, family in sorted({(node.get("suite", "bookworm"), node["family"]) for node in missing}):
@@ -29,6 +30,8 @@ def start(nodes: list[dict[str, Any]]) -> None:
 
 def _start(node: dict[str, Any]) -> None:
     options = {key: value for key, value in node.items() if key != "family"}
+    # JSON has no tuples.
+    options["files"] = {path: tuple(file) if isinstance(file, list) else file for path, file in node.get("files", {}).items()}
     FAMILIES[node["family"]].start(**options).leave()
 
 
