@@ -70,7 +70,7 @@ def test_a_change_restarts_what_reads_it(lab: Lab) -> None:
     actions = [f"write {FILE}", "set the arguments of kubelet", "restart kubelet"]
     run = lab.play(answers=[said(actions=actions, restarted=["kubelet"])], variables=VARIABLES)
     only(run)
-    assert "win: start: set the arguments of kubelet, restarted kubelet\n" in run.output
+    assert "win: start: set the arguments of kubelet; restarted kubelet\n" in run.output
     assert run.result["restarted"] == ["kubelet"]
 
 

@@ -74,7 +74,7 @@ def test_the_lines_of_a_change() -> None:
     assert lab.lines == [
         "w: preflight: undid what an interrupted run had begun",
         "w: configure: 1 file written",
-        "w: start: set the arguments of kubelet, restarted kubelet",
+        "w: start: set the arguments of kubelet; restarted kubelet",
         "w: verify: healthy after 0.0 s",
     ]
     assert (result["changed"], result["recovered"], result["warnings"]) == (True, "undone", ["look"])
