@@ -187,8 +187,9 @@ def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: st
             _check_node(item, node["items"], minor, joined(path, index), problems)
     else:
         before = node.get("before")
-        old = before is not None and minor is not None and minor <= before["until"]
-        _check_scalar(value, before if old else node, path, problems)
+        if before is not None and minor is not None and minor <= before["until"]:
+            node = before
+        _check_scalar(value, node, path, problems)
 
 
 def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
