@@ -54,8 +54,8 @@ def decide(manifest, originals, units, read=None):
     reload = _changes.touches_units(items)
     if reload:
         actions.insert(0, "reload systemd")
-        forward.append(_services.RELOAD)
-        back.insert(0, _services.RELOAD)
+        forward.append(_services.reload())
+        back.insert(0, _services.reload())
     runtime = [name for name in manifest.get("units", ()) if name.startswith("containerd") and units[name].running]
     if runtime and any(item.effect and "/containerd" in item.change.path for item in items):
         actions.append(f"restart {' '.join(runtime)}")

@@ -14,6 +14,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils import (
     _absent,
     _changes,
     _files,
+    _image,
     _once,
     _plan,
     _preflight,
@@ -98,6 +99,7 @@ class _Call:
         for step in self.plan["steps"]:
             names += step.get("units", []) + step.get("enable", []) + step.get("active", [])
             names += [step[field] for field in ("kubelet", "containerd", "unit") if field in step]
+            names += _image.laid_units(step) if step["do"] == "image_script" else []
         self.units = _services.states(names)
         kubelet = _plan.kubelet_unit(self.plan)
         self.kubelet = self.units.get(kubelet)
@@ -209,8 +211,10 @@ class _Call:
         folders += [(originals.folder, 0o700)] if any(change.content is not None for change in kept) else []
         self.store.prepare()
         changes = [item.change for item in items] + kept
-        transaction = Transaction(self.store, changes, folders, forward, back, work.snapshots, manifest)
-        run(transaction, back)
+        # What a unit that fails has written already does not stay either.
+        snapshots = work.snapshots + [path for path in self.plan["owned"] if work.forward and path not in work.snapshots]
+        transaction = Transaction(self.store, changes, folders, forward, back, snapshots, manifest)
+        run(transaction, back, _plan.kubelet_unit(self.plan))
         return bool(work.has_run)
 
     def _manifest(self, work, files, sources, hold, moves):
@@ -288,8 +292,8 @@ class _Call:
         return self.result
 
 
-def run(transaction, back):
-    """Run a transaction; a failure is raised as Refused, in words that help."""
+def run(transaction, back, kubelet=None):
+    """Run a transaction; a failure is raised as Refused, in words that help. C(kubelet): the unit whose journal may say more."""
     began, ended = time.time() - 1, []
 
     def progress(command):
@@ -299,10 +303,10 @@ def run(transaction, back):
     try:
         transaction.run(progress)
     except StepFailed as failure:
-        raise Refused(_told(failure, began, ended[0] if ended else None)) from None
+        raise Refused(_told(failure, began, ended[0] if ended else None, kubelet)) from None
 
 
-def _told(failure, began, ended):
+def _told(failure, began, ended, kubelet):
     lines = [line for line in failure.output.strip().splitlines() if line.strip()][-6:]
     if failure.command is None:
         what = f"a file could not be switched ({failure.output.strip()})"
@@ -314,7 +318,7 @@ def _told(failure, began, ended):
         commands = ", ".join(_services.shown(command) for command in failure.not_restored)
         text += f". On the way back these failed, too: {commands}; look at these units first"
     units = [word for word in (failure.command.argv if failure.command else ()) if word.endswith(".service")]
-    for unit in units:
+    for unit in dict.fromkeys([*units, kubelet] if units and kubelet else units):
         entries = _services.journal(unit, began, ended)
         if entries:
             text += f". Last lines of {unit}: " + " | ".join(entries)

@@ -16,7 +16,7 @@ import json
 import re
 import shlex
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _changes, _preflight, _services
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _changes, _preflight, _services, _validate
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._identity import PLACEHOLDERS
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._journal import Command
 
@@ -67,6 +67,12 @@ def image_script(step, situation, work):
         work.watch = True
 
 
+def laid_units(step):
+    """The services that the image's script lays down and may enable."""
+    paths = [path for path in step["writes"] if path.startswith(_validate.ETC_UNITS) and path.endswith(".service")]
+    return [path.rpartition("/")[2] for path in paths]
+
+
 def _digest(step, plan):
     found = hashlib.sha256()
     for file in sorted(plan["files"], key=lambda file: file["path"]):
@@ -93,7 +99,10 @@ def _run(step, situation, work, kubelet):
     # It asks the network who the node is, so it cannot be finished while the machine boots.
     work.forward.append(Command((step["path"],), undo_at_boot=True))
     units = [step["containerd"], kubelet.name]
-    work.enabled += [name for name in units if situation.units[name].needs_enable and name not in work.enabled]
+    wanting = [name for name in units + laid_units(step) if situation.units[name].needs_enable]
+    work.enabled += [name for name in wanting if name not in work.enabled]
+    # A snap's unit is enabled through snapd.
+    work.enabled_by_script += [name for name in wanting if not name.startswith("snap.")]
     runtime = situation.units[step["containerd"]]
     if not runtime.up:
         # Some scripts count on it.

@@ -19,6 +19,7 @@ PROGRAM = r"""#!/bin/sh
 # Finishes or undoes an interrupted change of this node's configuration, all of it. By hand: sh THIS_FILE boot
 #   boot         takes the lock itself and starts units without waiting for them
 #   live [undo]  called by an apply: stdin is the locked state folder, stderr the locked transaction; undo: do not finish
+# Status: 0 finished (or, at boot, undone), 3 undone, 4 neither.
 # It writes nothing: a full disk cannot stop it. Every operation may be repeated, so it may be killed anywhere.
 set -uf
 mode=${1:-boot}
@@ -35,16 +36,17 @@ RS=$(printf '\036')
 NL='
 '
 
-# One line for whoever called: fields for an apply, words for the journal.
+# One line for whoever called, in one write: fields for an apply, words for the journal.
 say() {
   if [ "$mode" = live ]; then
-    printf "$US%s" "$@"
-    printf '%s\n' "$US"
+    text=$US
+    for field; do
+      text=$text$field$US
+    done
   else
-    printf 'nodebootstrap-recover:'
-    printf ' %s' "$@"
-    printf '\n'
+    text="nodebootstrap-recover: $*"
   fi
+  printf '%s\n' "$text"
 }
 
 # stuck REASON: neither finished nor undone; units that require this one stay down.
@@ -204,6 +206,7 @@ close_with() { # OUTCOME
   durable "$store"
   rm -rf -- "$work.done"
   say "$1"
+  [ "$1" = finished ] || [ "$mode" = boot ] || exit 3
   exit 0
 }
 
@@ -268,6 +271,8 @@ RefuseManualStop=yes
 Type=oneshot
 ExecStart=/bin/sh {store}/recover boot
 TimeoutStartSec=15min
+# Every start of a unit that requires this one runs it, which may be often while an apply is at work. Old systemd knows this name only.
+StartLimitInterval=0
 
 [Install]
 RequiredBy={before}

@@ -176,7 +176,10 @@ def _state(unit):
 
 # --- commands of a transaction ---------------------------------------------------------------------------------------------------
 
-RELOAD = Command(("systemctl", "daemon-reload"))
+
+def reload():
+    """systemd reads its files again."""
+    return Command(("systemctl", "daemon-reload"))
 
 
 def enable(units):

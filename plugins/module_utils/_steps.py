@@ -77,6 +77,7 @@ class Work:
         self.snap = dict(old.get("snap", {}))
         self.enabled = list(old.get("enabled", ()))
         self.enable_now = []
+        self.enabled_by_script = []
         self.watch = False
         self.has_run = set()
         self._touched = []
@@ -133,16 +134,17 @@ class Work:
         if self.enable_now:
             forward.append(_services.enable(self.enable_now))  # it reloads, too
         elif reload:
-            forward.append(_services.RELOAD)
+            forward.append(_services.reload())
         forward += self.forward
         if self.watch:
             forward.append(_services.watch(verify))
-        back = [_services.disable(self.enable_now)] if self.enable_now else []
+        enabling = self.enable_now + self.enabled_by_script
+        back = [_services.disable(enabling)] if enabling else []
         idle = [name for name in self._touched if not self.units[name].running]
         busy = [name for name in self._touched if self.units[name].running]
         back += [_services.stop(list(reversed(idle)))] if idle else []
         # After the units of the transaction have stopped, for systemd forgets a unit that runs without a file only then.
-        back += [_services.RELOAD] if reload or self.enable_now or self.snapshots else []
+        back += [_services.reload()] if reload or self.enable_now or self.snapshots else []
         back += self._snap_back
         back += [_services.restart(busy)] if busy else []
         clean = [name for name in dict.fromkeys(idle + self._clean) if self.units[name].active != "failed"]
@@ -225,7 +227,7 @@ def _snap(step, situation, work):
     # What an earlier plan set and this one does not speak of goes back to what it was.
     before = work.snap.get(name, {})
     for key, old in before.items():
-        if key not in wanted and key not in values and now.get(key) != old:
+        if key not in wanted and key not in step["unset"] and now.get(key) != old:
             values[key] = None if old is None else json.dumps(old)
     due = bool(values) or bool(situation.effects(step)) or situation.pending(step)
     if situation.hold:
