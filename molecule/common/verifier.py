@@ -183,6 +183,8 @@ def called(program: str) -> int:
 
 #: Expectation → what is compared with it. Those with an argument are mappings from argument to value.
 CHECKS = {
+    # A flag wins over the configuration.
+    "max_pods": lambda kubelet: int(kubelet.flag("max-pods") or at(kubelet.config(), "maxPods")),
     "server": lambda kubelet: kubeconfig(kubelet)["clusters"][0]["cluster"]["server"],
     "login": login,
     "authority": authority,
