@@ -33,6 +33,14 @@ _READ = 65536
 _READS_AFTER_THE_END = 16
 
 
+# What recover says, and nothing that a command may print instead.
+_SAID = re.compile(
+    r"\x1f(run\x1f[0-9]{1,4}|failed\x1f[0-9]{1,4}\x1f[0-9]{1,3}|(?:broken|stuck)(?:\x1f[^\x1f]*)+|finished|undone)\x1f\n\Z"
+)
+    f"{US}(run{US}[0-9]{{1,4}}|failed{US}[0-9]{{1,4}}{US}[0-9]{{1,3}}|(?:broken|stuck)(?:{US}[^{US}]*)+|finished|undone){US}\n\\Z"
+)
+
+
 class Busy(Refused):
     """Another apply, or a recovery, holds the lock."""
 
@@ -44,7 +52,7 @@ class Stuck(Exception):
 class Outcome:
     """What a run of the recover program told.
 
-    C(end): finished, undone, stuck (C(reason) says why), or None when it was killed. C(failed): number, exit status and output of every
+    C(end): finished, undone, or None when it was neither; C(reason) then says why. C(failed): number, exit status and output of every
     command that failed, in order. C(broken): path and reason of the first file operation that failed, or None. C(rest): what was
     printed last.
     """
@@ -171,7 +179,8 @@ class Store:
             outcome = _listen(process, progress)
         finally:
             process.wait()
-        if outcome.end not in ("finished", "undone"):
+        outcome.end = {0: "finished", 3: "undone"}.get(process.returncode)
+        if outcome.end is None:
             reason = outcome.reason or f"it ended with status {process.returncode} and said: {outcome.rest.strip() or 'nothing'}"
             raise Stuck(
                 f"an interrupted change of this node could be neither finished nor undone: {reason}. Until then kubelet may not start. "
@@ -285,10 +294,11 @@ def _listen(process, progress):
     outcome = Outcome()
     printed = ""
     for line in _lines(process.stdout, lambda: process.poll() is not None):
-        if not line.startswith(US):
+        said = _SAID.match(line)
+        if said is None:
             printed = (printed + line)[-_OUTPUT_LIMIT:]
             continue
-        word, *fields = line.rstrip("\n").split(US)[1:-1]
+        word, *fields = said.group(1).split(US)
         if word == "run":
             printed = ""
             if progress is not None:
@@ -300,10 +310,7 @@ def _listen(process, progress):
             outcome.broken = outcome.broken or (fields[-1], printed)
             printed = ""
         elif word == "stuck":
-            outcome.end = word
             outcome.reason = f"{fields[0]} ({printed.strip()})" if printed.strip() else fields[0]
-        elif word in ("finished", "undone"):
-            outcome.end = word
     outcome.rest = printed
     return outcome
 
