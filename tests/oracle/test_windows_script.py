@@ -299,3 +299,62 @@ def test_nothing_is_written_before_check_mode_ends() -> None:
         assert guard, name
         assert not any(re.search(rf"(?<!function )\b{one}\b", before) for one in changing - {name}), name
         assert not re.search(WRITES, before), name
+
+
+# --- patterns, which mean the same to .NET and to Python -------------------------------------------------------------------
+
+KUBECONFIG = """apiVersion: v1
+kind: Config
+clusters:
+- cluster:
+    certificate-authority: "C:\\ProgramData\\Amazon\\EKS\\cluster_ca.crt"
+    server: "https://abc.gr7.eu-west-1.eks.amazonaws.com"
+  name: kubernetes
+users:
+- name: kubelet
+  user:
+    exec:
+      command: C:\\Program Files\\Amazon\\EKS\\aws-iam-authenticator.exe
+      args:
+        - "token"
+        - "-i"
+        - "demo"
+        - "--region"
+        - "eu-west-1"
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [KUBECONFIG, KUBECONFIG.replace('"', ""), KUBECONFIG.replace("\n", "\r\n")], ids=["quoted", "bare", "CR LF"]
+)
+def test_whose_node_it_is(text: str) -> None:
+    endpoint, name = re.findall(r"-match '([^']+)'", WHOLE)
+    assert re.search(endpoint, text)[1] == "https://abc.gr7.eu-west-1.eks.amazonaws.com"  # type: ignore[index]
+    assert re.search(name, text)[1] == "demo"  # type: ignore[index]
+    assert not re.search(name, text.replace("-i", "-x"))
+
+
+COMMAND_LINE = (
+    '"C:\\Program Files\\Amazon\\EKS\\EKS-WindowsServiceHost.exe" kubelet "C:\\Program Files\\kubernetes\\kubelet.exe" '
+    "--hostname-override=ip-10-0-0-5.ec2.internal --v=1 --node-labels={labels} --max-pods=20"
+)
+
+
+@pytest.mark.parametrize(("labels", "items"), [("a=b", ["a=b"]), ('"b=2,a=1"', ["b=2", "a=1"]), ('""', [])])
+def test_what_a_node_has_registered_with(labels: str, items: list[str]) -> None:
+    (pattern,) = re.findall(r'Matches\(\$CommandLine, "(.+)"\)\)', WHOLE)
+    line = COMMAND_LINE.format(labels=labels)
+
+    def found(flag: str) -> list[str]:
+        matches = re.finditer(pattern.replace("`", "").replace("$Flag", flag), line)
+        return [item for match in matches for item in ((match[1] or "") + (match[2] or "")).split(",") if item]
+
+    assert found("--node-labels") == items
+    assert found("--register-with-taints") == []
+    assert found("--hostname-override") == ["ip-10-0-0-5.ec2.internal"]
+
+
+def test_what_user_data_has_registered_is_taken_off_a_command_line() -> None:
+    (pattern,) = re.findall(r"\[regex\]::Replace\(\$current, '([^']+)', ''\)", WHOLE)
+    line = COMMAND_LINE.format(labels='"a=b,c=d"') + " --register-with-taints=k=v:NoSchedule"
+    assert re.sub(pattern, "", line) == COMMAND_LINE.replace(" --node-labels={labels}", "")
