@@ -34,11 +34,7 @@ _READS_AFTER_THE_END = 16
 
 
 # What recover says, and nothing that a command may print instead.
-_SAID = re.compile(
-    r"\x1f(run\x1f[0-9]{1,4}|failed\x1f[0-9]{1,4}\x1f[0-9]{1,3}|(?:broken|stuck)(?:\x1f[^\x1f]*)+|finished|undone)\x1f\n\Z"
-)
-    f"{US}(run{US}[0-9]{{1,4}}|failed{US}[0-9]{{1,4}}{US}[0-9]{{1,3}}|(?:broken|stuck)(?:{US}[^{US}]*)+|finished|undone){US}\n\\Z"
-)
+_SAID = re.compile(r"\x1f(run\x1f[0-9]{1,4}|failed\x1f[0-9]{1,4}\x1f[0-9]{1,3}|(?:broken|stuck)(?:\x1f[^\x1f]*)+|finished|undone)\x1f\n\Z")
 
 
 class Busy(Refused):
