@@ -46,8 +46,9 @@ def decide(manifest, originals, units, read=None):
         actions.append(f"disable {' '.join(enabled)}")
         forward.append(_services.disable(enabled))
         back.append(_services.enable(enabled))
+    secret = any(entry["sensitive"] for entry in manifest.get("files", {}).values())
     for name, before in manifest.get("snap", {}).items():
-        _settings(name, before, actions, diffs, forward, back)
+        _settings(name, before, secret, actions, diffs, forward, back)
     if snap and kubelet in enabled:
         # snapd keeps a record of its own of which services are enabled.
         forward.append(_services.snap_stop(snap, True))
@@ -89,7 +90,7 @@ def _created(manifest):
     return [name for name in sorted(names) if "/" not in name and name.endswith(".service")]
 
 
-def _settings(name, before, actions, diffs, forward, back):
+def _settings(name, before, secret, actions, diffs, forward, back):
     now = _services.snap_settings(name)
     changing = [key for key, old in sorted(before.items()) if now.get(key) != old]
     if not changing:
@@ -97,6 +98,5 @@ def _settings(name, before, actions, diffs, forward, back):
     actions.append(f"set {name}: {', '.join(changing)}")
     forward.append(_services.snap_set(name, {key: None if before[key] is None else json.dumps(before[key]) for key in changing}))
     back.append(_services.snap_set(name, {key: json.dumps(now[key]) if key in now else None for key in changing}))
-    headers = {"before_header": f"snap settings of {name}", "after_header": f"snap settings of {name}"}
-    shown = [_services.settings_lines({key: values[key] for key in changing if values.get(key) is not None}) for values in (now, before)]
-    diffs.append({**headers, "before": shown[0], "after": shown[1]})
+    shown = [{key: values[key] for key in changing if values.get(key) is not None} for values in (now, before)]
+    diffs.append(_services.settings_diff(name, *shown, secret))

@@ -288,9 +288,19 @@ def snap_settings(snap):
     return settings
 
 
-def settings_lines(settings):
-    """Settings as a diff shows them."""
-    return "".join(f"{key}: {value if isinstance(value, str) else json.dumps(value)}\n" for key, value in sorted(settings.items()))
+def settings_diff(snap, before, after, secret):
+    """The before and after of settings, as C(--diff) shows them; of C(secret) ones the names only."""
+    header = f"snap settings of {snap}"
+    shown = {
+        "before": _settings_lines(before, "(not shown)", secret),
+        "after": _settings_lines(after, "(another value, not shown)", secret),
+    }
+    return {"before_header": header, "after_header": header, **shown}
+
+
+def _settings_lines(settings, instead, secret):
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in sorted(settings.items())}
+    return "".join(f"{key}: {instead if secret else text}\n" for key, text in texts.items())
 
 
 def snap_value(text):

@@ -65,6 +65,8 @@ class Work:
     def __init__(self, situation):
         old = situation.manifest
         self.units = situation.units
+        # Where files may hold secrets, kubelet's words may, too.
+        self.secret = any(file["sensitive"] for file in (*situation.plan["files"], *old.get("files", {}).values()))
         self.actions = []
         self.restarted = []
         self.pending = []
@@ -262,5 +264,4 @@ def set_snap(name, values, now, work):
     work.snap_back(_services.snap_set(name, old))
     before = {key: now[key] for key in values if key in now}
     after = {key: _services.snap_value(value) for key, value in values.items() if value is not None}
-    headers = {"before_header": f"snap settings of {name}", "after_header": f"snap settings of {name}"}
-    work.diffs.append({**headers, "before": _services.settings_lines(before), "after": _services.settings_lines(after)})
+    work.diffs.append(_services.settings_diff(name, before, after, work.secret))
