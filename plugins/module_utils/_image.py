@@ -95,6 +95,7 @@ def _run(step, situation, work, kubelet):
     work.snapshots += writes
     if step["snap"]:
         _prepare_snap(step, work)
+        work.snap_back(_services.snap_stop(step["snap"], kubelet.needs_enable)) if not kubelet.running else None
     work.actions.append(f"run {step['name']}")
     # It asks the network who the node is, so it cannot be finished while the machine boots.
     work.forward.append(Command((step["path"],), undo_at_boot=True))
