@@ -59,8 +59,13 @@ def make(folder: Path) -> None:
         (root / "plugins" / name).symlink_to(COLLECTION / "plugins" / name)
     (modules / "apply.py").symlink_to(COLLECTION / "plugins" / "modules" / "apply.py")
     for name, options in _OPTIONS.items():
-        (modules / f"{name}.py").write_text(_MODULE.format(folder=str(folder), name=name, options=options), encoding="utf-8")
+        module(folder, modules, name, options)
     answer(folder, {"apply_plan": [HEALTHY], "imds_info": [LARGE]})
+
+
+def module(folder: Path, modules: Path, name: str, options: Mapping[str, Any]) -> None:
+    """Make one more stand-in in the folder C(modules) of a collection; its answers stand in C(folder)/NAME, a JSON list."""
+    (modules / f"{name}.py").write_text(_MODULE.format(folder=str(folder), name=name, options=options), encoding="utf-8")
 
 
 def answer(folder: Path, answers: Mapping[str, list[Any]]) -> None:
