@@ -127,7 +127,7 @@ def test_nodeadm_sees_the_folder_as_it_will_be(workshop: Workshop, programs: Pro
     programs.answer = (1, "", 'Error: unknown command "check" for "config"\n')
     workshop.check_nodeadm({"50-b.yaml": b"ours"})
     programs.answer = (1, "", "log line\ncidr is missing\n")
-    with pytest.raises(Refused, match="nodeadm does not accept the NodeConfig .*: cidr is missing. Nothing was changed"):
+    with pytest.raises(Refused, match=r"nodeadm does not accept the NodeConfig .*: cidr is missing. Nothing was changed"):
         workshop.check_nodeadm({"50-b.yaml": b"ours"})
     assert workshop.nodeadm_dump("after", {}) is None
     programs.answer = (0, "{}\n", "")
