@@ -46,9 +46,8 @@ def decide(manifest, originals, units, read=None):
         actions.append(f"disable {' '.join(enabled)}")
         forward.append(_services.disable(enabled))
         back.append(_services.enable(enabled))
-    secret = any(entry["sensitive"] for entry in manifest.get("files", {}).values())
     for name, before in manifest.get("snap", {}).items():
-        _settings(name, before, secret, actions, diffs, forward, back)
+        _settings(name, before, _secret(manifest), actions, diffs, forward, back)
     if snap and kubelet in enabled:
         # snapd keeps a record of its own of which services are enabled.
         forward.append(_services.snap_stop(snap, True))
@@ -78,9 +77,15 @@ def leave(folders):
 def _items(manifest, originals, read):
     entries = {path: (entry["original"], entry["sensitive"]) for path, entry in manifest.get("files", {}).items()}
     entries.update((path, (None, True)) for path in manifest.get("owned", ()) if path not in entries)
-    entries.update((path, (entry, False)) for path, entry in manifest.get("image", {}).items())
+    # What we told the image's programs stands in their files, too.
+    entries.update((path, (entry, _secret(manifest))) for path, entry in manifest.get("image", {}).items())
     found = [_changes.put_back(path, entry, originals, read, (), secret) for path, (entry, secret) in sorted(entries.items())]
     return [item for item in found if item is not None]
+
+
+def _secret(manifest):
+    """Whether what we wrote may hold secrets."""
+    return any(entry["sensitive"] for entry in manifest.get("files", {}).values())
 
 
 def _created(manifest):
