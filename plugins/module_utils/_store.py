@@ -201,6 +201,8 @@ class Store:
         """Lay down the recover program and its unit, durably, before anything is staged. systemd reads the unit at its next reload
         or boot. Needs the lock; what is made goes again at the end of the lock unless a manifest says that the node is ours."""
         self._need_lock()
+        if shutil.which("flock", path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") is None:
+            raise Refused("the program flock is missing, without which the boot path cannot know who is at work: install util-linux")
         self._write(self._program(), _recover.PROGRAM, 0o700)
         self._make(self.units, 0o755)
         target = os.path.join(self.units, _recover.UNIT_NAME)

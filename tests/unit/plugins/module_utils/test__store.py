@@ -164,6 +164,13 @@ def test_an_unrecovered_transaction_is_in_the_way(node: Machine) -> None:
         assert store.recover() == "finished"
 
 
+def test_a_node_without_flock_is_refused(node: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_store.shutil, "which", lambda name, path: None)
+    with pytest.raises(Refused, match="install util-linux"):
+        node.apply()
+    assert not node.state.exists()
+
+
 def test_prepare_mends_and_repeats(node: Machine) -> None:
     node.apply()
     before = node.tree()
