@@ -16,7 +16,7 @@ import os
 import pwd
 from typing import NamedTuple
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _effective, _files
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _effective, _files, _steps
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._files import Change, Refused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._plan import mode_of
 
@@ -121,10 +121,14 @@ def compare(plan, manifest, originals, dump, label, read=None):
 def _left(plan, manifest, originals, read):
     """What an earlier run wrote and the plan has no more."""
     wanted = {file["path"] for file in plan["files"]}
-    items = []
-    for path, entry in sorted(manifest.get("files", {}).items()):
+    items, before = [], manifest.get("files", {})
+    for path, entry in sorted(before.items()):
         if path not in wanted:
             items.append(put_back(path, entry["original"], originals, read, tuple(entry["read_by"]), entry["sensitive"]))
+    programs = _steps.written_by_programs(plan)
+    for path, entry in sorted(manifest.get("image", {}).items()):
+        if path not in wanted and path not in programs and path not in before:
+            items.append(put_back(path, entry, originals, read))
     for path in manifest.get("owned", []):
         if path not in wanted and path not in plan["owned"]:
             items.append(put_back(path, None, originals, read, (), True))

@@ -11,10 +11,8 @@ import time
 from typing import Any, NamedTuple
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import (
-    _absent,
     _changes,
     _files,
-    _image,
     _once,
     _plan,
     _preflight,
@@ -99,7 +97,7 @@ class _Call:
         for step in self.plan["steps"]:
             names += step.get("units", []) + step.get("enable", []) + step.get("active", [])
             names += [step[field] for field in ("kubelet", "containerd", "unit") if field in step]
-            names += _image.laid_units(step) if step["do"] == "image_script" else []
+            names += _steps.laid_units(step)
         self.units = _services.states(names)
         kubelet = _plan.kubelet_unit(self.plan)
         self.kubelet = self.units.get(kubelet)
@@ -273,6 +271,8 @@ class _Call:
     def absent(self):
         if not self.manifest:
             return self.result
+        from ansible_collections.nodebootstrap.eks.plugins.module_utils import _absent
+
         if self.manifest.get("cluster"):
             belongs = _preflight.cluster_of_node(self.manifest, [])
             _preflight.check_cluster(self.plan, belongs, self.options.take_over)

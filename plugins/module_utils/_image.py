@@ -16,7 +16,7 @@ import json
 import re
 import shlex
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _changes, _preflight, _services, _validate
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _changes, _preflight, _services
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._identity import PLACEHOLDERS
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._journal import Command
 
@@ -44,8 +44,8 @@ _SNAP_SETTINGS = (
 """What the script of Canonical's images may set."""
 
 
-def image_script(step, situation, work):
-    """Decide about a step that runs the image's script."""
+def image_script(step, situation, work, laid):
+    """Decide about a step that runs the image's script. C(laid): the services that the script lays down."""
     kubelet = situation.units[step["kubelet"]]
     digest = _digest(step, situation.plan)
     done = work.scripts.get(step["name"])
@@ -60,17 +60,11 @@ def image_script(step, situation, work):
     if due:
         work.has_run.add(step["name"])
         work.scripts[step["name"]] = digest
-        _run(step, situation, work, kubelet)
+        _run(step, situation, work, kubelet, laid)
     elif not kubelet.up:
         work.start([kubelet.name])
         work.touch([kubelet.name])
         work.watch = True
-
-
-def laid_units(step):
-    """The services that the image's script lays down and may enable."""
-    paths = [path for path in step["writes"] if path.startswith(_validate.ETC_UNITS) and path.endswith(".service")]
-    return [path.rpartition("/")[2] for path in paths]
 
 
 def _digest(step, plan):
@@ -82,7 +76,7 @@ def _digest(step, plan):
     return found.hexdigest()
 
 
-def _run(step, situation, work, kubelet):
+def _run(step, situation, work, kubelet, laid):
     ours = {file["path"] for file in situation.plan["files"]}
     moving = {item.change.path for item in situation.items}
     writes = [path for path in step["writes"] if path not in ours]
@@ -100,7 +94,7 @@ def _run(step, situation, work, kubelet):
     # It asks the network who the node is, so it cannot be finished while the machine boots.
     work.forward.append(Command((step["path"],), undo_at_boot=True))
     units = [step["containerd"], kubelet.name]
-    wanting = [name for name in units + laid_units(step) if situation.units[name].needs_enable]
+    wanting = [name for name in units + laid if situation.units[name].needs_enable]
     work.enabled += [name for name in wanting if name not in work.enabled]
     # A snap's unit is enabled through snapd.
     work.enabled_by_script += [name for name in wanting if not name.startswith("snap.")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _image, _services, _validate
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _services, _validate
 
 NODEADM_CONFIG = "nodeadm-config.service"
 NODEADM_WRITES = (
@@ -74,8 +74,11 @@ class Work:
         self.snapshots = []
         self.diffs = []
         self.forward = []
-        self.image = dict(old.get("image", {}))
-        self.scripts = dict(old.get("scripts", {}))
+        # Another strategy runs other programs: what theirs wrote before goes back, and they start from the beginning next time.
+        writes = written_by_programs(situation.plan)
+        self.image = {path: entry for path, entry in old.get("image", {}).items() if path in writes}
+        names = [step["name"] for step in situation.plan["steps"]]
+        self.scripts = {name: digest for name, digest in old.get("scripts", {}).items() if name in names}
         self.snap = dict(old.get("snap", {}))
         self.enabled = list(old.get("enabled", ()))
         self.enable_now = []
@@ -157,11 +160,29 @@ class Work:
 def decide(situation):
     """The Work for all steps but those that run once."""
     work = Work(situation)
-    known = {"service": _service, "snap": _snap, "image_script": _image.image_script}
     for step in situation.plan["steps"]:
-        if step["do"] in known:
-            known[step["do"]](step, situation, work)
+        if step["do"] == "service":
+            _service(step, situation, work)
+        elif step["do"] == "snap":
+            _snap(step, situation, work)
+        elif step["do"] == "image_script":
+            # Python reads and compiles what is imported at every call.
+            from ansible_collections.nodebootstrap.eks.plugins.module_utils import _image
+
+            _image.image_script(step, situation, work, laid_units(step))
     return work
+
+
+def written_by_programs(plan):
+    """The files that programs of the image write when the steps of a plan run them."""
+    found = {path for step in plan["steps"] for path in step.get("writes", ())}
+    return found | set(NODEADM_WRITES if any(NODEADM_CONFIG in step.get("units", ()) for step in plan["steps"]) else ())
+
+
+def laid_units(step):
+    """The services that the image's script lays down and may enable."""
+    paths = [path for path in step.get("writes", ()) if path.startswith(_validate.ETC_UNITS) and path.endswith(".service")]
+    return [path.rpartition("/")[2] for path in paths]
 
 
 def _service(step, situation, work):

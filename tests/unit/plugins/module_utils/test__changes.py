@@ -25,7 +25,7 @@ def file(path: str, content: str = "new", **fields: Any) -> dict[str, Any]:
 
 
 def plan(*files: dict[str, Any], owned: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {"files": list(files), "owned": list(owned), "directories": []}
+    return {"files": list(files), "owned": list(owned), "directories": [], "steps": []}
 
 
 def here(**contents: Any) -> Any:
