@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nodelab import Al2Node, engine
+from nodelab import Al2Node, Al2023Node, Node, UbuntuNode, engine
 
 pytestmark = pytest.mark.docker
 
@@ -39,7 +39,7 @@ WAYS = ("ssh", "ssh with pipelining", "docker", "ssm")
 class Way:
     """A node, how Ansible reaches it, and what the stand-in recorded."""
 
-    node: Al2Node
+    node: Node
     folder: Path
     variables: dict[str, Any]
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -164,7 +164,7 @@ GROUP: dict[str, Any] = {
 }
 
 
-def readable_by_anybody(node: Al2Node) -> tuple[list[str], set[str]]:
+def readable_by_anybody(node: Node) -> tuple[list[str], set[str]]:
     """In which files a user without rights finds the canary, and in which properties that systemd tells everybody about units."""
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     # /run/recorded is the stand-ins' own.
@@ -186,7 +186,7 @@ def test_apply_shows_no_secret_and_leaves_none(way: Way) -> None:
     for shown in (checked, first, again):
         assert CANARY not in shown, shown[max(0, shown.index(CANARY) - 2000) : shown.index(CANARY) + 500]
     # They are there, and others than root do not find them but where systemd shows the words and the variables of a unit.
-    [start] = way.node.kubelet_records()
+    [start] = way.node.records("kubelet")
     assert f"--manifest-url-header=Authorization:{CANARY}-flag" in start["argv"]
     assert f"{CANARY}-proxy" in start["environment"]["HTTP_PROXY"]
     assert f"{CANARY}-registry".encode() in way.node.read("/etc/containerd/config.toml")
@@ -194,3 +194,63 @@ def test_apply_shows_no_secret_and_leaves_none(way: Way) -> None:
     assert way.left_behind() == before
     seen = way.play(task("node_info", "seen"), must("seen.node.ours.files.values() | unique == ['unchanged']"))
     assert CANARY not in seen
+
+
+# Beside the node group: what programs of the image write by themselves and leave readable by all, as they do without us.
+FAMILIES: dict[str, tuple[type[Node], dict[str, Any], set[str]]] = {
+    "al2 bootstrap_script": (
+        Al2Node,
+        {"family": "al2", "strategy": "bootstrap_script"},
+        {
+            "/etc/containerd/config.toml",
+            "/etc/eks/containerd/containerd-config.toml",
+            "/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf",
+        },
+    ),
+    # Where the stand-in for snapd keeps settings; snapd's own folder is root's.
+    "ubuntu static": (UbuntuNode, {"family": "ubuntu"}, {"/var/lib/nodelab/snap.json"}),
+    "ubuntu bootstrap_script": (UbuntuNode, {"family": "ubuntu", "strategy": "bootstrap_script"}, {"/var/lib/nodelab/snap.json"}),
+    "al2023": (
+        Al2023Node,
+        {"family": "al2023"},
+        {
+            "/etc/containerd/config.toml",
+            "/etc/eks/kubelet/environment",
+            "/etc/systemd/system.conf.d/environment.conf",
+            "/run/eks/nodeadm/config.json",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_family_shows_a_secret(name: str, tmp_path: Path) -> None:
+    kind, fields, of_the_image = FAMILIES[name]
+    group = {**GROUP, **fields}
+    if name == "al2023":
+        del group["strategy"]
+    if name == "ubuntu bootstrap_script":
+        # Its script takes no configuration of containerd.
+        del group["containerd"]
+    with kind.start(files={"/etc/nodelab/kubelet-healthy": ""}) as node:
+        variables = {"ansible_connection": "community.docker.docker", "ansible_host": node.container}
+        way = Way(node, tmp_path, {"ansible_python_interpreter": "/usr/bin/python3", **variables})
+        before = way.left_behind()
+        apply = task("apply", "done", cluster=CLUSTER, node_group=group, verify_timeout=20)
+        for shown in (
+            way.play(apply, must("done is changed"), options=("--check", "--diff")),
+            way.play(apply, must("done is changed", "done.healthy"), options=("--diff",)),
+            way.play(apply, must("done is not changed"), options=("--diff",)),
+            way.play(task("node_info", "seen"), must("seen.node.kubelet.flags['manifest-url-header'] == ['********']")),
+            # Other values: what the image's script wrote is put back before it runs again.
+            way.play(
+                task("apply", "done", cluster=CLUSTER, node_group={**group, "max_pods": 20}), must("done is changed"), options=("--diff",)
+            ),
+        ):
+            assert CANARY not in shown, shown[max(0, shown.index(CANARY) - 2000) : shown.index(CANARY) + 500]
+        assert way.left_behind() == before
+        ours = json.loads(node.read("/var/lib/nodebootstrap/manifest.json"))["files"]
+        files, _unused = readable_by_anybody(node)
+        assert not set(files) & ours.keys() and set(files) == of_the_image
+        gone = way.play({"nodebootstrap.eks.apply": {**apply["nodebootstrap.eks.apply"], "state": "absent"}}, options=("--diff",))
+        assert CANARY not in gone and not node.exists("/var/lib/nodebootstrap") and way.left_behind() == before
