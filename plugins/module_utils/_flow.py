@@ -49,7 +49,8 @@ def apply(options, store=None):
     _preflight.check_python()
     _preflight.check_system()
     store = store or Store()
-    with store.lock(create=not options.check_mode), _validate.Workshop() as workshop:
+    secret = any(file["sensitive"] for file in options.plan["files"])
+    with store.lock(create=not options.check_mode), _validate.Workshop(secret=secret) as workshop:
         call = _Call(options, store, workshop)
         return call.absent() if options.state == "absent" else call.present()
 

@@ -27,10 +27,14 @@ _NODEADM = re.compile(r"\.(ya?ml|json)\Z", re.IGNORECASE)
 
 
 class Workshop:
-    """A private folder for candidates, made when it is first needed; use it as a context manager."""
+    """A private folder for candidates, made when it is first needed; use it as a context manager.
 
-    def __init__(self, parent="/run", run=_services.run):
+    C(secret): candidates may hold secrets, so what programs say of them, which quotes them, is not told.
+    """
+
+    def __init__(self, parent="/run", run=_services.run, secret=False):
         self._parent = parent
+        self._secret = secret
         self._folder = None
         self._dumps = {}
         self.run = run
@@ -70,7 +74,7 @@ class Workshop:
         """Refuse a configuration that containerd does not read."""
         status, _unused, said = self._dump(content)
         if status not in (0, 127):
-            reason = said.strip().splitlines()[-1] if said.strip() else f"it ended with status {status}"
+            reason = self._reason(said, status)
             raise Refused(f"containerd does not accept the new {path}: {reason}. Correct containerd.config of the node group")
 
     # --- systemd ---------------------------------------------------------------------------------------------------------------
@@ -102,6 +106,8 @@ class Workshop:
         lines = [line.strip().replace(folder, ETC_UNITS) for line in text.splitlines() if not _HARMLESS.search(line)]
         lines = [line for line in lines if ETC_UNITS in line or (line.split(":")[0] in units and line.split(":")[0] in started)]
         wrong = [line for line in lines if "ignoring" not in line.lower() and any(unit in line for unit in started)]
+        if self._secret:
+            lines, wrong = (sorted({line.split(" ")[0] + " what it says may quote a secret" for line in some}) for some in (lines, wrong))
         if wrong:
             raise Refused(f"systemd does not accept a unit of this plan: {'; '.join(wrong[:3])}. Nothing was changed")
         return [f"systemd: {line}" for line in lines]
@@ -121,8 +127,13 @@ class Workshop:
         text = (said + output).strip()
         if status in (0, 127) or _NO_CHECK.search(text):
             return
-        reason = text.splitlines()[-1] if text else f"it ended with status {status}"
+        reason = self._reason(text, status)
         raise Refused(f"nodeadm does not accept the NodeConfig of this plan with what else is on the node: {reason}. Nothing was changed")
+
+    def _reason(self, said, status):
+        if self._secret:
+            return "what it says is not shown, as it may quote a secret"
+        return said.strip().splitlines()[-1] if said.strip() else f"it ended with status {status}"
 
     def nodeadm_dump(self, name, documents):
         """The NodeConfig that nodeadm makes of user data and documents, None when it cannot tell."""

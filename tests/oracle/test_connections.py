@@ -44,8 +44,8 @@ class Way:
     variables: dict[str, Any]
     calls: list[dict[str, Any]] = field(default_factory=list)
 
-    def play(self, *tasks: dict[str, Any], options: tuple[str, ...] = ()) -> str:
-        """Everything that ansible-playbook -vvv prints; the play must succeed."""
+    def play(self, *tasks: dict[str, Any], options: tuple[str, ...] = (), fails: bool = False) -> str:
+        """Everything that ansible-playbook -vvv prints; the play must succeed, or fail."""
         play = [{"hosts": "all", "gather_facts": False, "become": True, "tasks": list(tasks)}]
         (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
         (self.folder / "inventory.json").write_text(json.dumps({"all": {"hosts": {"node": self.variables}}}), encoding="utf-8")
@@ -61,7 +61,7 @@ class Way:
         command = ["ansible-playbook", "-i", "inventory.json", "-vvv", "play.yml", *options]
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
         self.calls = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
-        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+        assert done.returncode == (2 if fails else 0), done.stdout[-6000:] + done.stderr[-2000:]
         return done.stdout + done.stderr
 
     def left_behind(self) -> list[str]:
@@ -144,6 +144,7 @@ def test_modules_that_look(way: Way) -> None:
         assert_files_come_first(way, files=2)
 
 
+PLUGIN = "io.containerd.grpc.v1.cri"
 GROUP: dict[str, Any] = {
     "family": "al2",
     "strategy": "static",
@@ -155,7 +156,7 @@ GROUP: dict[str, Any] = {
     "containerd": {
         "config": {
             "plugins": {
-                "io.containerd.grpc.v1.cri": {
+                PLUGIN: {
                     "registry": {"configs": {"registry.example.com": {"auth": {"username": "user", "password": f"{CANARY}-registry"}}}}
                 }
             }
@@ -254,3 +255,18 @@ def test_no_family_shows_a_secret(name: str, tmp_path: Path) -> None:
         assert not set(files) & ours.keys() and set(files) == of_the_image
         gone = way.play({"nodebootstrap.eks.apply": {**apply["nodebootstrap.eks.apply"], "state": "absent"}}, options=("--diff",))
         assert CANARY not in gone and not node.exists("/var/lib/nodebootstrap") and way.left_behind() == before
+
+
+def test_failures_show_no_secret(tmp_path: Path) -> None:
+    with Al2Node.start() as node:
+        variables = {"ansible_connection": "community.docker.docker", "ansible_host": node.container}
+        way = Way(node, tmp_path, {"ansible_python_interpreter": "/usr/bin/python3", **variables})
+        before = way.left_behind()
+        containerd = {"config": {**GROUP["containerd"]["config"], "oom_score": f"{CANARY}-score"}}
+        options = {"cluster": CLUSTER, "verify_timeout": 2}
+        refused = way.play(task("apply", node_group={**GROUP, "containerd": containerd}, **options), options=("--diff",), fails=True)
+        assert "containerd does not accept" in refused and "may quote a secret" in refused and CANARY not in refused, refused[-3000:]
+        node.exec(["ln", "-sfn", "/bin/false", "/usr/bin/kubelet"], check=True)
+        broken = way.play(task("apply", node_group=GROUP, **options), options=("--diff",), fails=True)
+        assert "kubelet.service is" in broken and CANARY not in broken, broken[-3000:]
+        assert way.left_behind() == before

@@ -65,6 +65,18 @@ def test_containerd_reads_each_content_once(workshop: Workshop, programs: Progra
     assert workshop.containerd_dump(b"b") == "version = 2\n" and len(programs.calls) == 2
 
 
+def test_what_programs_say_of_secrets_is_not_told(tmp_path: Path, programs: Programs) -> None:
+    with Workshop(str(tmp_path), programs, secret=True) as made:
+        programs.answer = (1, "", "Can't convert CANARY to int")
+        for check in (lambda: made.check_containerd("/c", b"x"), lambda: made.check_nodeadm({"50-b.yaml": b"x"})):
+            with pytest.raises(Refused, match="may quote a secret") as refused:
+                check()
+            assert "CANARY" not in str(refused.value)
+        programs.answer = (0, "", "FOLDER/kubelet.service.d/50.conf:3: Invalid environment assignment, ignoring: CANARY\n")
+        said = made.check_units({UNIT: b"[Service]\n", DROP_IN: b"[Service]\n"}, lambda _unused: None, STARTED)
+        assert len(said) == 1 and "may quote a secret" in said[0] and "CANARY" not in said[0]
+
+
 def test_what_containerd_refuses_is_refused_with_its_reason(workshop: Workshop, programs: Programs) -> None:
     programs.answer = (1, "", "warning\ncontainerd: failed to load TOML: bare key\n")
     with pytest.raises(Refused, match=r"containerd does not accept the new /c: containerd: failed to load TOML: bare key"):
