@@ -61,11 +61,18 @@ durable() {
   return 0
 }
 
-put() { # NEW TARGET
+# Whether two names are one file. Not POSIX, but dash, bash and busybox know it.
+same() {
+  # shellcheck disable=SC3013
+  [ "$1" -ef "$2" ]
+}
+
+# Without NEW it was done before, unless the target is still the old file: then somebody took NEW away.
+put() { # NEW TARGET [OLD]
   if [ -f "$1" ]; then
     [ ! -d "$2" ] && mv -f -- "$1" "$2"
   else
-    [ -f "$2" ]
+    [ -f "$2" ] && ! same "${3:-}" "$2"
   fi
 }
 
@@ -73,12 +80,14 @@ away() { # TARGET OLD
   [ ! -f "$1" ] || mv -f -- "$1" "$2"
 }
 
-# Where NEW still lies, the target was never touched. mv leaves OLD where it is the target's own inode, hence the rm.
+# Where NEW still lies, the target was never touched. mv refuses to rename a file to itself.
 restore() { # OLD TARGET [NEW]
   if [ -n "${3:-}" ] && [ -f "$3" ]; then
     rm -f -- "$1" && rm -f -- "$3"
+  elif same "$1" "$2"; then
+    rm -f -- "$1"
   elif [ -f "$1" ]; then
-    [ ! -d "$2" ] && mv -f -- "$1" "$2" && rm -f -- "$1"
+    [ ! -d "$2" ] && mv -f -- "$1" "$2"
   fi
 }
 

@@ -263,8 +263,9 @@ class Store:
             return
         change = _files.Change(path, content, mode, os.geteuid(), os.getegid())
         _files.write_beside(change)
-        os.rename(_files.staged(path), path)
-        _files.sync_folder(os.path.dirname(path))
+        with _files.folder_of(path) as (folder, name):
+            os.rename(os.path.basename(_files.staged(path)), name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
 
 
 def _same(handle, path):

@@ -67,7 +67,7 @@ class Transaction:
             _journal.check(command)
 
     def run(self, progress=None):
-        """All of it. Raises StepFailed after having gone back, Refused or OSError when nothing was touched, Stuck."""
+        """All of it. Raises StepFailed after having gone back, Refused when nothing was touched or all is undone, Stuck."""
         self._store.must_be_free()
         try:
             self.stage()
@@ -75,6 +75,9 @@ class Transaction:
             self.forward(progress)
         except (StepFailed, Stuck):
             raise
+        except OSError as error:
+            self.undo()
+            raise Refused(f"this node could not be changed and is as it was: {error.strerror or error}") from error
         except BaseException:
             self.undo()
             raise
@@ -87,7 +90,7 @@ class Transaction:
     def stage(self):
         """Write everything beside its target, and the lists; nothing that a program reads has changed afterwards.
 
-        Raises Refused for a path that may not be written, OSError (a full disk…). The caller then calls C(undo).
+        Raises Refused for a path that may not or (a full disk) cannot be written, or OSError. The caller then calls C(undo).
         """
         work = self._store.work
         for command in self._forward + self._back:
@@ -220,7 +223,10 @@ class _Lists:
         return _drop(paths) + [("leave", folder) for folder in reversed(self._missing)]
 
     def forward(self):
-        puts = [("put", _files.staged(path), path) for path in self._written]
+        puts = []
+        for path in self._written:
+            old = (_files.kept(path),) if path in self._existing else ()
+            puts.append(("put", _files.staged(path), path, *old))
         return puts + [("away", path, _files.kept(path)) for path in self._removed] + [("switched",)]
 
     def back(self):

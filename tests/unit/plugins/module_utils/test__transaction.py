@@ -189,6 +189,19 @@ def test_a_folder_in_the_place_of_a_target_fails_and_stays(node: Machine) -> Non
     assert not [path for path in node.files() if "nodebootstrap" in path]
 
 
+def test_a_staged_file_that_vanished_fails_and_everything_is_restored(node: Machine) -> None:
+    store = node.store()
+    with store.lock():
+        store.prepare()
+        transaction = node.transaction(store)
+        transaction.stage()
+        (node.etc / ".a.conf.nodebootstrap-new").unlink()
+        transaction.commit()
+        with pytest.raises(StepFailed, match=r"a\.conf"):
+            transaction.forward()
+    assert node.files() == old_files(node)
+
+
 def test_file_systems_without_hard_links_work_both_ways(node: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*unused: Any, **named: Any) -> None:
         raise PermissionError(1, "Operation not permitted")
