@@ -78,10 +78,10 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Set up a node. The action apply renders the plan and calls this module
-  nodebootstrap.eks.apply:
-    cluster: "{{ cluster }}"
-    node_group: "{{ node_group }}"
+- name: Look again whether a node is healthy, as the action apply does while it waits
+  nodebootstrap.eks.apply_plan:
+    plan: "{{ plan }}"
+    phases: [verify]
   become: true
 """
 
