@@ -55,9 +55,13 @@ stuck() {
   exit 4
 }
 
-# Names in these folders become durable. An old sync knows no operands and syncs everything.
+# Files, and names in folders, become durable. An old sync knows no operands and syncs everything.
 durable() {
-  sync -- "$@" || sync
+  for path; do
+    shift
+    [ ! -e "$path" ] || set -- "$@" "$path"
+  done
+  [ $# -eq 0 ] || sync -- "$@" || sync
   return 0
 }
 

@@ -239,15 +239,16 @@ class _Lists:
         for path in self._snapshots:
             result.append(("restore", _files.kept(path), path) if path in self._present else ("erase", path))
         result += [("leave", folder) for folder in sorted(set(self._missing) | set(self._gone), reverse=True)]
-        return result + self._sync(set(self._missing)) + [("switched",)]
+        return result + self._sync() + [("switched",)]
 
     def finish(self, manifest):
         olds = self._olds() + [_files.kept(path) for path in self._removed]
-        return self._sync() + manifest + _drop(olds) + self._sync()
+        # What commands wrote was nobody's to sync before, and without the journal nothing writes it again.
+        return self._sync(self._snapshots) + manifest + _drop(olds) + self._sync()
 
-    def _sync(self, without=frozenset()):
-        folders = [folder for folder in self.folders() if folder not in without]
-        return [("sync", *folders)] if folders else []
+    def _sync(self, files=()):
+        paths = self.folders() + list(files)
+        return [("sync", *paths)] if paths else []
 
 
 def _drop(paths):

@@ -80,11 +80,39 @@ def pass_kills(recovery):
     report(at - 1, problems, classes=len(world.classes), ends=states)
 
 
+#: What must reach the disk before what: losing power is not killing a process, so the order itself is looked at.
+ORDER = {
+    "forward": (
+        f"{STATE}/transaction/done",
+        f"sync -- {STATE}/transaction",
+        "sync -- /etc",
+        "manifest.json",
+        "rm -f",
+        f"{STATE}/transaction.done",
+    ),
+    "back": (
+        f"{STATE}/transaction/back",
+        f"sync -- {STATE}/transaction",
+        "nodebootstrap-old /",
+        "sync -- /etc",
+        f"{STATE}/transaction.done",
+    ),
+}
+
+
+def order_problems(variant, steps):
+    """Where the first of one kind comes after the first of the next."""
+    # The first step only removes what an earlier transaction left.
+    found = [next(index for index, step in enumerate(steps) if index and kind in step) for kind in ORDER[variant]]
+    return [] if found == sorted(found) else [f"{variant}: out of order: {found}"]
+
+
 def pass_programs(recovery):
     """Every program that recover starts fails, is killed with recover before or after it, or comes half way."""
     world, problems, points = World(), [], 0
     for variant, changes in VARIANTS.items():
         steps, _said = program_steps(**changes)
+        problems += order_problems(variant, steps)
         for at, step in enumerate(steps, 1):
             for how in ("fail", "kill", "after", "half"):
                 # An empty folder that cannot be removed is left where it is: nothing reads it.
