@@ -80,7 +80,8 @@ def snapshot() -> list[str]:
         unit = name + ".service"
         states = [shown(unit, what) for what in ("ActiveState", "UnitFileState", "InvocationID", "NeedDaemonReload")]
         found.append(f"{unit} {' '.join(states)} {starts(unit)}")
-    return sorted(found)
+    # What the converge playbooks leave to say that they have been here.
+    return sorted([*found, *(["converged"] if os.path.exists("/run/molecule-converged") else [])])
 
 
 # --- verify -------------------------------------------------------------------------------------------------------------------------
