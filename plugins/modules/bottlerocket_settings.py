@@ -21,7 +21,8 @@ description:
     output. A warning names them.
   - Never reboots a node. What takes effect at the next boot is said.
   - It has never been executed against AWS or Bottlerocket. See the
-    L(guide to Bottlerocket nodes,https://github.com/nodebootstrap/eks/blob/main/docs/bottlerocket-nodes.md) for what has been tested instead.
+    L(guide to Bottlerocket nodes,https://github.com/nodebootstrap/eks/blob/main/docs/bottlerocket-nodes.md) for what has been tested
+    instead.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 requirements:
@@ -92,7 +93,8 @@ options:
   region:
     description:
       - AWS region of the instance.
-      - Without it, E(AWS_REGION), E(AWS_DEFAULT_REGION), C(region) of the cluster and the configuration of the profile are asked, in this order.
+      - Without it, E(AWS_REGION), E(AWS_DEFAULT_REGION), C(region) of the cluster and the configuration of the profile are asked, in this
+        order.
     type: str
   profile:
     description:

@@ -30,7 +30,7 @@ options:
       - First without credentials, then with the client certificate of kubelet's kubeconfig where it has one. No token is sent, and no
         program that the kubeconfig names is run.
       - On nodes of EKS kubelet usually refuses, as the cluster must allow the asking identity C(get) on C(nodes/configz) or
-        C(nodes/proxy). RV(node.kubelet.configz.problem) says so.
+        C(nodes/proxy). C(problem) of RV(node.kubelet.configz) says so.
     type: bool
     default: true
 attributes:
