@@ -33,10 +33,17 @@ def registered(plan, manifest, belongs, kubelet_words, read=None):
     flags = option(kubelet_words, "register-with-taints")
     taints = [taint for taint in flags[-1].split(",") if taint] if flags else _configured_taints(kubelet_words, read or _files.read)
     wanted = plan["registration"]["labels"]
-    # nodeadm unites labels of several sources, and only one of them is ours.
+    # nodeadm unites labels and taints of several sources, and only one of them is ours.
     others = plan["family"] == "al2023"
     labels = {key: value for key, value in labels.items() if key in wanted or not (others or _OF_EKS.match(key))}
+    if others:
+        keys = {_key(taint) for taint in plan["registration"]["taints"]}
+        taints = [taint for taint in taints if _key(taint) in keys]
     return {"labels": labels, "taints": taints}
+
+
+def _key(taint):
+    return re.split("[=:]", taint)[0]
 
 
 def _configured_taints(words, read):

@@ -45,7 +45,9 @@ def test_the_words_of_a_running_kubelet_tell() -> None:
     assert found == {"labels": {"a": "1", "b": "3"}, "taints": ["k=v:NoSchedule"]}
     # On Amazon Linux 2023 other sources may have given the rest.
     wanted = plan("al2023", labels={"a": "0"})
-    assert _registration.registered(wanted, {}, BELONGS, words) == {"labels": {"a": "1"}, "taints": ["k=v:NoSchedule"]}
+    assert _registration.registered(wanted, {}, BELONGS, words) == {"labels": {"a": "1"}, "taints": []}
+    wanted = plan("al2023", taints=[{"key": "k", "value": "w", "effect": "NoSchedule"}])
+    assert _registration.registered(wanted, {}, BELONGS, words) == {"labels": {}, "taints": ["k=v:NoSchedule"]}
 
 
 def test_taints_of_configuration_files_count_the_last_one_wins(tmp_path: Path) -> None:
