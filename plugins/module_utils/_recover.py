@@ -279,9 +279,13 @@ Conflicts=shutdown.target
 Before=shutdown.target
 # Units that require this one would stop with it.
 RefuseManualStop=yes
+# Every start of such a unit counts as a start of this one; a kubelet that crashes often must not use up a limit.
+StartLimitIntervalSec=0
 
 [Service]
 Type=oneshot
+# The same for systemd before 230.
+StartLimitInterval=0
 ExecStart=/bin/sh {store}/recover boot
 TimeoutStartSec=15min
 # Every start of a unit that requires this one runs it, which may be often while an apply is at work. Old systemd knows this name only.
