@@ -340,3 +340,19 @@ def test_no_secret_in_a_diff(al2_node: Al2Node) -> None:
     secret = plan("al2", allow_secrets_in_user_data=True, proxy={"https": "http://user:canary-ours@proxy.example:3128"})
     shown = json.dumps([applied(al2_node, secret), applied(al2_node, plan("al2"))])
     assert "canary" not in shown and "50-nodebootstrap-proxy.conf" in shown and CA not in shown
+
+
+def test_a_run_that_was_killed_is_finished_by_the_next(al2_node: Al2Node) -> None:
+    killer = (
+        '#!/bin/sh\ncase "$*" in *restart*kubelet.service) [ -e /run/killed ] || { touch /run/killed; kill -9 $PPID; exit 1; } ;; esac\n'
+        'exec /usr/bin/systemctl "$@"\n'
+    )
+    al2_node.write({HEALTHY: "", "/usr/local/sbin/systemctl": (killer, 0o755)})
+    assert "could be neither finished nor undone" in apply(al2_node, plan("al2"))["msg"]
+    assert kubelets(al2_node) == []
+    before = snapshot(al2_node)
+    looked = applied(al2_node, plan("al2"), check=True)
+    assert "an interrupted run is finished or undone first" in json.dumps(looked["warnings"]) and snapshot(al2_node) == before
+    done = applied(al2_node, plan("al2"))
+    assert (done["recovered"], done["changed"], done["actions"], done["healthy"]) == ("finished", True, [], True)
+    assert len(kubelets(al2_node)) == 1 and applied(al2_node, plan("al2"))["recovered"] is None
