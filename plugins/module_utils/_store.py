@@ -72,6 +72,7 @@ class Store:
         self.units = units
         self.work = os.path.join(folder, "transaction")
         self._lock = None
+        self._work = None
 
     # --- lock ------------------------------------------------------------------------------------------------------------------
 
@@ -79,19 +80,35 @@ class Store:
     def lock(self, create=True):
         """Hold the lock of this node; raises Busy at once when another process does. Within it everything else of the store works.
 
-        C(create) False is for runs that only look: a folder that does not exist is not made, and nothing is tidied up at the end.
+        C(create) False is for runs that only look: Busy is raised all the same, but nothing is made, held or tidied up.
         """
         self._lock = self._take_lock(create)
+        if not create:
+            self._release()
         try:
+            if create:
+                self.hold_work()
             yield self
         finally:
             try:
                 if create:
                     self.tidy()
             finally:
-                if self._lock is not None:
-                    os.close(self._lock)
-                self._lock = None
+                self._release()
+
+    def _release(self):
+        for handle in (self._work, self._lock):
+            if handle is not None:
+                os.close(handle)
+        self._work = self._lock = None
+
+    def hold_work(self):
+        """Take the transaction's own lock, if there is one: who must not start between two files waits for it (see recover)."""
+        if self._work is None:
+            self._work = _files.open_folder(self.work, holds_target=True)
+            if self._work is not None:
+                fcntl.flock(self._work, fcntl.LOCK_EX)
+        return self._work
 
     def _take_lock(self, create):
         while True:
@@ -154,23 +171,23 @@ class Store:
         C(undo): a committed transaction is undone, too. C(progress) is called with the number of every command that begins.
         """
         self._need_lock()
-        # The transaction's own lock: who must not start between two files waits for it (see recover).
-        work = _files.open_folder(self.work, holds_target=True)
-        if work is None:
+        self.hold_work()
+        if self._work is None:
             raise Refused(f"{self.work} vanished while it was in use")
         try:
-            fcntl.flock(work, fcntl.LOCK_EX)
             process = subprocess.Popen(
                 [SHELL, self._program(), "live"] + (["undo"] if undo else []),
                 stdin=self._lock,
                 stdout=subprocess.PIPE,
-                stderr=work,
+                stderr=self._work,
                 cwd="/",
                 env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
                 start_new_session=True,
             )
         finally:
-            os.close(work)
+            # From here on it is the program's: it lets go as soon as the files are switched.
+            os.close(self._work)
+            self._work = None
         try:
             outcome = _listen(process, progress)
         finally:
@@ -306,7 +323,9 @@ def _listen(process, progress):
             outcome.failed.append((int(fields[0]), int(fields[1]), printed))
             printed = ""
         elif word == "broken":
-            outcome.broken = outcome.broken or (fields[-1], printed)
+            # An operation and its operands; those that move something name the target second.
+            target = fields[2 if fields[0] in ("put", "restore") and len(fields) > 2 else -1]
+            outcome.broken = outcome.broken or (target, printed)
             printed = ""
         elif word == "stuck":
             outcome.reason = f"{fields[0]} ({printed.strip()})" if printed.strip() else fields[0]

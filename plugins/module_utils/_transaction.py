@@ -17,7 +17,6 @@ forward is the commit. From there on only the program C(recover) works, the same
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 
@@ -120,14 +119,10 @@ class Transaction:
 
     def commit(self):
         """The point of no return: from here on the transaction is finished or undone by whoever comes next."""
-        work = _files.open_folder(self._store.work, holds_target=True)
-        try:
-            # Units that start now wait until the files are switched.
-            fcntl.flock(work, fcntl.LOCK_EX)
-            os.rename("forward.ready", "forward", src_dir_fd=work, dst_dir_fd=work)
-            os.fsync(work)
-        finally:
-            os.close(work)
+        # Units that start now wait until the files are switched.
+        work = self._store.hold_work()
+        os.rename("forward.ready", "forward", src_dir_fd=work, dst_dir_fd=work)
+        os.fsync(work)
 
     def forward(self, progress=None):
         """Switch the files and run the commands. C(progress) is called with each Command that begins.

@@ -104,6 +104,35 @@ def test_boot_does_not_wait_for_units_and_leaves_out_what_it_shall(node: Machine
     assert node.log() == ["restart kubelet.service", "never", "always"]
 
 
+def test_boot_waits_for_an_apply_that_has_yet_to_recover(node: Machine) -> None:
+    node.interrupt()
+    store = node.store()
+    with store.lock():
+        boot = subprocess.Popen([node.shell, str(node.state / "recover"), "boot"])
+        wait_until(lambda: "flock -w" in descendants(boot.pid) or boot.poll() is not None)
+        assert boot.poll() is None
+        assert store.recover() == "finished"
+    assert boot.wait(30) == 0
+    assert node.files() == NEW
+
+
+def descendants(pid: int) -> str:
+    """The command lines of all processes below one."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        lines = [Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ") for child in children]
+    except OSError:
+        return ""
+    return "\n".join([*lines, *(descendants(int(child)) for child in children)])
+
+
+def test_a_look_at_an_interrupted_node_holds_nobody_up(node: Machine) -> None:
+    node.interrupt()
+    with node.store().lock(create=False):
+        assert node.boot().returncode == 0
+    assert node.files() == NEW
+
+
 def test_boot_undoes_what_it_cannot_run(node: Machine) -> None:
     node.interrupt(forward=[node.command("image script", undo_at_boot=True)])
     done = node.boot()

@@ -197,7 +197,7 @@ def test_a_staged_file_that_vanished_fails_and_everything_is_restored(node: Mach
         transaction.stage()
         (node.etc / ".a.conf.nodebootstrap-new").unlink()
         transaction.commit()
-        with pytest.raises(StepFailed, match=r"a\.conf"):
+        with pytest.raises(StepFailed, match=r"etc/a\.conf: "):
             transaction.forward()
     assert node.files() == old_files(node)
 
