@@ -139,7 +139,8 @@ class Transaction:
                 number, status, output = forward[0]
                 raise StepFailed(commands[number], output, status, not_restored)
             path, output = outcome.broken or ("?", outcome.rest)
-            raise StepFailed(None, f"{path}: {output}", None, not_restored)
+            reason = output.strip() or "it, or what was prepared for it, was changed by somebody else meanwhile"
+            raise StepFailed(None, f"{path}: {reason}", None, not_restored)
 
     def _missing_folders(self):
         """({path: mode} of folders to make, parents first; folders that undoing removes beside those)."""
