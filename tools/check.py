@@ -44,7 +44,10 @@ def pytest(name: str, *arguments: str) -> Step:
 
 def molecule(scenario: str) -> Step:
     """The whole sequence of a scenario of C(molecule/), its nodes removed at the end, whatever comes of it."""
-    return Step(f"molecule {scenario}", ("molecule", "test", "--scenario-name", scenario))
+    # Otherwise its working folder would be below the user's home.
+    folder = str(TOP / ".cache" / "molecule" / scenario)
+    command = ("molecule", "test", "--scenario-name", scenario)
+    return Step(f"molecule {scenario}", command, variables=(("MOLECULE_EPHEMERAL_DIRECTORY", folder),))
 
 
 # Some linters walk or copy the whole folder, virtual environments included, so they run on a copy of what git knows.
