@@ -59,6 +59,8 @@ class Lab:
         (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
         settings = {
             "ANSIBLE_COLLECTIONS_PATH": str(self.folder),
+            # The stand-ins share one file of calls.
+            "ANSIBLE_FORKS": "1",
             "ANSIBLE_INJECT_FACT_VARS": "false",
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_LOCALHOST_WARNING": "0",
@@ -185,7 +187,7 @@ def test_labels_and_taints_are_patched_from_the_controller_when_that_is_asked_fo
 
 def test_the_playbook_takes_hosts_batches_and_a_limit_of_failures(lab: Lab) -> None:
     hosts = {name: node() for name in ("n1", "n2", "n3", "other")}
-    more = ["--forks", "1", "-e", "eks_node_hosts=n*", "-e", "eks_node_serial=2"]
+    more = ["-e", "eks_node_hosts=n*", "-e", "eks_node_serial=2"]
     for limit, count in ((0, 2), (50, 3)):
         lab.answer("apply_plan", {"failed": True, "msg": "no"}, node_stand_in.HEALTHY)
         before = len(lab.calls("apply_plan"))

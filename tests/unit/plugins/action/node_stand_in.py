@@ -27,8 +27,9 @@ with open(os.path.join(FOLDER, "calls"), "a") as calls:
     calls.write(json.dumps([NAME, module.params, module.check_mode, module._diff]) + "\\n")
 with open(os.path.join(FOLDER, NAME)) as answers:
     given = json.load(answers)
-with open(os.path.join(FOLDER, NAME), "w") as answers:
-    json.dump(given[1:] or given, answers)
+if given[1:]:
+    with open(os.path.join(FOLDER, NAME), "w") as answers:
+        json.dump(given[1:], answers)
 answer = given[0]
 module.fail_json(**answer) if answer.pop("failed", False) else module.exit_json(**answer)
 """
