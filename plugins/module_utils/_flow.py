@@ -110,10 +110,11 @@ class _Call:
         moves = _preflight.check_cluster(self.plan, belongs, self.options.take_over)
         before = None if moves else _registration.registered(self.plan, self.manifest, belongs, self.words)
         change = None if before is None else _registration.difference(before, self.plan["registration"])
-        if change is not None:
-            if not self.options.reconcile:
-                _registration.refuse(change)
-            self.result["registration"] = _registration.patch(change, self.words, self.identity)
+        if change is not None and not self.options.reconcile:
+            _registration.refuse(change)
+        self.patched = None if moves else _registration.united(self.manifest.get("patched"), change)
+        if self.patched and self.options.reconcile:
+            self.result["registration"] = _registration.patch(self.patched, self.words, self.identity)
         return moves
 
     def _configure(self, moves):
@@ -246,6 +247,8 @@ class _Call:
             registered = plan["registration"]
         if registered is not None:
             new["registered"] = registered
+        if self.patched:
+            new["patched"] = self.patched
         if files is None and not old:
             # Nothing is ours yet: only looking makes no manifest.
             return old if not work.forward and not work.enable_now else new

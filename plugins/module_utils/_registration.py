@@ -86,6 +86,26 @@ def difference(before, wanted):
     return {"labels": labels, "taints": taints}
 
 
+def united(earlier, change):
+    """All that was to be patched since the node registered, the later change first. C(earlier), C(change): as C(difference), or None.
+
+    Nobody tells the node whether the controller's patch went through, so every run with reconcile asks for all of it again.
+    """
+    if not earlier or not change:
+        return change or earlier or None
+    gone = {_place(taint) for taint in change["taints"]["set"] + change["taints"]["remove"]}
+    taints = {
+        kind: [taint for taint in earlier["taints"][kind] if _place(taint) not in gone] + change["taints"][kind]
+        for kind in ("set", "remove")
+    }
+    return {"labels": dict(earlier["labels"], **change["labels"]), "taints": taints}
+
+
+def _place(taint):
+    """What can hold one taint only: key and effect."""
+    return _key(taint), taint.rpartition(":")[2]
+
+
 def _normal(taint):
     # KEY:EFFECT and KEY=:EFFECT are the same.
     return re.sub(r"=:", ":", taint)

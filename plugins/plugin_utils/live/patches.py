@@ -26,9 +26,14 @@ def taint_changes(registration: Mapping[str, Any] | None) -> list[dict[str, Any]
     No merge patch can do this: it would replace the whole list, and with it the taints that others have set.
     """
     changes = (registration or {}).get("taints") or {}
+    wanted = [_taint(text, "present") for text in changes.get("set") or ()]
+    stay = [(taint["key"], taint["effect"]) for taint in wanted]
+    # One with another value is replaced by the second step; removing it first would be a change in every run.
+    gone = [
+        taint for taint in (_taint(text, "absent") for text in changes.get("remove") or ()) if (taint["key"], taint["effect"]) not in stay
+    ]
     found = []
-    for state, key in (("absent", "remove"), ("present", "set")):
-        taints = [_taint(text, state) for text in changes.get(key) or ()]
+    for state, taints in (("absent", gone), ("present", wanted)):
         if registration and taints:
             found.append({"name": registration["node"], "state": state, "taints": taints})
     return found

@@ -99,3 +99,17 @@ def test_what_the_controller_patches() -> None:
     words = ["kubelet", "--hostname-override=image", "--hostname-override", "IP-10-0-0-5.ec2.internal"]
     assert _registration.patch(change, words, Identity()) == {"node": "ip-10-0-0-5.ec2.internal", **expected}
     assert _registration.patch(change, [], Identity(), "host.example") == {"node": "host.example", **expected}
+
+
+def test_what_was_patched_before_is_patched_again() -> None:
+    first = {"labels": {"a": "1", "b": None}, "taints": {"set": ["k=1:NoSchedule", "z:NoExecute"], "remove": ["old:NoSchedule"]}}
+    then = {"labels": {"a": "2"}, "taints": {"set": ["k=2:NoSchedule"], "remove": ["k=1:NoSchedule"]}}
+    assert _registration.united(first, then) == {
+        "labels": {"a": "2", "b": None},
+        "taints": {"set": ["z:NoExecute", "k=2:NoSchedule"], "remove": ["old:NoSchedule", "k=1:NoSchedule"]},
+    }
+    back = {"labels": {"b": "x"}, "taints": {"set": ["old:NoSchedule"], "remove": ["z:NoExecute"]}}
+    assert _registration.united(first, back)["taints"] == {"set": ["k=1:NoSchedule", "old:NoSchedule"], "remove": ["z:NoExecute"]}
+    assert _registration.united(first, None) == first
+    assert _registration.united(None, then) == then
+    assert _registration.united(None, None) is None

@@ -188,13 +188,14 @@ def test_old_python_is_told_with_the_cure() -> None:
 
 
 def test_what_the_controller_has_to_patch() -> None:
-    registration = {"node": "ip-1", "labels": {"a": "b", "gone": None}, "taints": {"set": ["k=v:NoSchedule"], "remove": ["k=w:NoSchedule"]}}
+    registration = {"node": "ip-1", "labels": {"a": "b", "gone": None}, "taints": {}}
+    registration["taints"] = {"set": ["k=v:NoSchedule"], "remove": ["k=w:NoSchedule", "old=1:NoExecute"]}
     result = Machine([DONE | {"registration": registration}]).apply(reconcile=True)
     assert result["node_patches"] == [
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-1", "labels": {"a": "b", "gone": None}}}
     ]
     assert result["node_taints"] == [
-        {"name": "ip-1", "state": "absent", "taints": [{"key": "k", "effect": "NoSchedule"}]},
+        {"name": "ip-1", "state": "absent", "taints": [{"key": "old", "effect": "NoExecute"}]},
         {"name": "ip-1", "state": "present", "taints": [{"key": "k", "effect": "NoSchedule", "value": "v"}]},
     ]
     nothing = Machine([DONE | {"registration": None}]).apply()
