@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..formats import systemd
+from ..errors import Problems
+from ..formats import shell, systemd
 from ..spec.model import Proxy
 from .cloud_init import with_newline
 from .model import File
@@ -15,7 +16,6 @@ from .model import File
 POST_UNIT = "nodebootstrap-post.service"
 POST_SCRIPT = "/etc/nodebootstrap/post-commands"
 
-_KUBELET_HEALTH = "http://127.0.0.1:10248/healthz"
 _REGISTRY_HOSTS = {"docker.io": "https://registry-1.docker.io"}
 """Registries whose server has another name than the one in image references (containerd, docs/hosts.md)."""
 
@@ -47,13 +47,24 @@ def proxy_path(unit: str) -> str:
     return f"/etc/systemd/system/{unit}.d/50-nodebootstrap-proxy.conf"
 
 
-def post_commands(commands: Iterable[str], after: Iterable[str]) -> tuple[File, ...]:
-    """A oneshot unit, ordered after the units of C(after), that waits for kubelet and runs the commands; none when there are none."""
+def check_post_commands(commands: Iterable[str], health: str | None, problems: Problems) -> None:
+    """Report commands that would wait for a kubelet that was told to say nothing about its health."""
+    if commands and health is None:
+        fix = "give another port, or remove commands.post"
+        problems.add("node_group.commands.post", "waits for kubelet's health, and kubelet's healthz port is 0", fix=fix)
+
+
+def post_commands(commands: Iterable[str], after: Iterable[str], health: str | None) -> tuple[File, ...]:
+    """A oneshot unit, ordered after the units of C(after), that waits for kubelet and runs the commands; none when there are none.
+
+    health: the URL at which kubelet says that it is well.
+    """
     bodies = [with_newline(command) for command in commands]
-    if not bodies:
+    if not bodies or health is None:
         return ()
-    wait = f"for _ in $(seq 900); do curl -sfo /dev/null -m 2 {_KUBELET_HEALTH} && break; sleep 1; done\n"
-    check = f"curl -sfo /dev/null -m 2 {_KUBELET_HEALTH}  # no kubelet after 15 minutes: nothing is run\n"
+    ask = f"curl -sfo /dev/null -m 2 {shell.quote(health)}"
+    wait = f"for _ in $(seq 900); do {ask} && break; sleep 1; done\n"
+    check = f"{ask}  # no kubelet after 15 minutes: nothing is run\n"
     unit = systemd.unit(
         {
             "Unit": [("Description", "Commands after kubelet is up (nodebootstrap.eks)"), ("After", " ".join(after))],

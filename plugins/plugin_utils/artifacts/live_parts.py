@@ -13,6 +13,7 @@ from ..formats import mime
 from ..kubernetes import taints_flag
 from ..spec.model import NodeSpec
 from . import cloud_init, linux_files
+from .kubelet_health import healthz
 from .model import File
 from .node_plan import Machine, Once, Plan, PlannedFile, Service, Step, Verify
 
@@ -79,7 +80,7 @@ def post_steps(spec: NodeSpec) -> tuple[Service, ...]:
 
 def planned(spec: NodeSpec, files: Iterable[File], readers: Mapping[str, tuple[str, ...]]) -> tuple[PlannedFile, ...]:
     """C(files) sorted by path. readers: path → the steps that read it; the files of C(commands.post) are known."""
-    post = {file.path: (POST,) for file in linux_files.post_commands(spec.commands_post, after=())}
+    post = {file.path: (POST,) for file in linux_files.post_commands(spec.commands_post, (), "")}
     known = {**readers, **post}
     every = sorted(files, key=lambda file: file.path)
     return tuple(PlannedFile(file, _form(file.path), known.get(file.path, ()), spec.allow_secrets) for file in every)
@@ -116,14 +117,3 @@ def verify(
 ) -> Verify:
     """When the node counts as healthy. config, flags: of kubelet; runtime: the unit of the container runtime."""
     return Verify((runtime, kubelet_unit), healthz(config, flags))
-
-
-def healthz(config: Mapping[str, Any], flags: Mapping[str, tuple[str, ...]]) -> str | None:
-    """Where kubelet says that it is well, by its configuration and flags (name → values); None when it was told not to."""
-    said = {name: values[-1] for name, values in flags.items() if values}
-    port = said.get("healthz-port", config.get("healthzPort", 10248))
-    address = str(said.get("healthz-bind-address", config.get("healthzBindAddress")) or "127.0.0.1")
-    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
-    if str(port) == "0":
-        return None
-    return f"http://[{here}]:{port}/healthz" if ":" in here else f"http://{here}:{port}/healthz"

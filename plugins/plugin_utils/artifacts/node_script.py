@@ -12,6 +12,7 @@ from ..errors import Problems, joined
 from ..formats import mime, shell
 from ..spec.model import NodeSpec
 from . import cloud_init, linux_files
+from .kubelet_health import healthz
 from .model import File, UserData
 
 CALLING_SCRIPT = "/etc/nodebootstrap/bootstrap.sh"
@@ -25,6 +26,7 @@ _CALL = re.compile(r"^[ \t]*(?:(?:sudo|exec|bash|sh)[ \t]+(?:-\S+[ \t]+)*)*/etc/
 
 def check(spec: NodeSpec, problems: Problems) -> None:
     """Report what cannot be read in the user's own user data, and scripts there that would start kubelet a second time."""
+    linux_files.check_post_commands(spec.commands_post, healthz(spec.kubelet_config, spec.kubelet_flags), problems)
     parts = [part for part in cloud_init.existing_parts(spec, problems) if part.media_type == cloud_init.SHELL]
     scripts = [("node_group.user_data", mime.decoded(part, "node_group.user_data", Problems())) for part in parts]
     scripts += [(joined("node_group.commands.pre", index), command) for index, command in enumerate(spec.commands_pre)]
@@ -39,7 +41,11 @@ def common_files(spec: NodeSpec, kubelet_unit: str, proxied_units: Iterable[str]
     """Registry mirrors, proxy drop-ins of the units that reach out, and the unit of C(commands.post)."""
     mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
     proxies = [linux_files.proxy_drop_in(unit, spec.proxy) for unit in proxied_units] if spec.proxy else []
-    return (*mirrors, *proxies, *linux_files.post_commands(spec.commands_post, after=(kubelet_unit,)))
+    return (
+        *mirrors,
+        *proxies,
+        *linux_files.post_commands(spec.commands_post, (kubelet_unit,), healthz(spec.kubelet_config, spec.kubelet_flags)),
+    )
 
 
 def body(spec: NodeSpec, files: Iterable[File], start: str) -> str:

@@ -19,7 +19,8 @@ from ..errors import Problem, SpecError
 from ..formats import json
 from ..kubernetes import taints_flag
 from ..spec.model import NodeSpec
-from . import live_parts, windows_bootstrap
+from . import windows_bootstrap
+from .kubelet_health import healthz
 
 FORMAT = 1
 """Version of the plan and of the state that the node keeps. The script refuses another one."""
@@ -72,7 +73,7 @@ def plan(spec: NodeSpec, *, pre: Script | None, bootstrap: Script, post: Script 
         "post": None if post is None else post.plain(),
         "parameters": [] if overridden else [name for name, _unused in windows_bootstrap.parameters(spec)],
         "expected": None if overridden else _expected(spec),
-        "healthz": live_parts.healthz({}, spec.kubelet_flags),
+        "healthz": healthz({}, spec.kubelet_flags),
     }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
+from ..artifacts.kubelet_health import healthz
 from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
@@ -78,6 +79,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     if spec.override is not None:
         nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
     settings = _settings(spec, problems)
+    linux_files.check_post_commands(spec.commands_post, _health(settings), problems)
     nodeconfig_parts.reconcile(settings, nodeconfig_parts.configs(parts, problems), spec, problems)
 
 
@@ -224,8 +226,14 @@ def _instance(spec: NodeSpec) -> dict[str, Any]:
 
 def _linux_files(spec: NodeSpec) -> tuple[File, ...]:
     mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
-    post = linux_files.post_commands(spec.commands_post, after=("nodeadm-run.service", "kubelet.service"))
+    post = linux_files.post_commands(spec.commands_post, ("nodeadm-run.service", "kubelet.service"), _health(_settings(spec, Problems())))
     return for_root_only((*mirrors, *post), spec.allow_secrets)
+
+
+def _health(settings: Mapping[str, Any]) -> str | None:
+    """Where kubelet answers with what our NodeConfig says of it."""
+    kubelet = _section(settings, "kubelet")
+    return healthz(_section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet))
 
 
 def _files_script(spec: NodeSpec) -> str:

@@ -1,0 +1,38 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The unit of C(commands.post) asks kubelet where the node group lets it answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
+
+FAMILIES = [
+    {"family": "al2", "strategy": "static", "instance": {"type": "m5.large"}, "max_pods": 29},
+    {"family": "ubuntu", "strategy": "static", "instance": {"type": "m5.large"}, "max_pods": 29},
+    {"family": "al2023"},
+]
+
+
+def script(group: dict[str, Any]) -> str:
+    files = {file["path"]: file["content"] for file in node_files(COMPLETE, group | {"commands": {"post": ["true"]}})}
+    return files["/etc/nodebootstrap/post-commands"]
+
+
+@pytest.mark.parametrize("group", FAMILIES, ids=lambda group: group["family"])
+def test_commands_post_ask_the_port_that_kubelet_has(group: dict[str, Any]) -> None:
+    assert "http://127.0.0.1:10248/healthz" in script(group)
+    asked = script(group | {"kubelet": {"config": {"healthzPort": 10300, "healthzBindAddress": "0.0.0.0"}}})
+    assert "http://127.0.0.1:10300/healthz" in asked and "10248" not in asked
+
+
+@pytest.mark.parametrize("group", FAMILIES, ids=lambda group: group["family"])
+def test_commands_post_cannot_wait_for_a_kubelet_that_says_nothing(group: dict[str, Any]) -> None:
+    with pytest.raises(SpecError, match=r"node_group\.commands\.post.*healthz port is 0"):
+        script(group | {"kubelet": {"config": {"healthzPort": 0}}})
