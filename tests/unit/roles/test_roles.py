@@ -146,6 +146,14 @@ def test_eks_is_asked_for_every_cluster(lab: Lab) -> None:
     assert sorted(call["plan"]["cluster"]["name"] for call in lab.calls("apply_plan")) == sorted(["one", "two", str(COMPLETE["name"])])
 
 
+def test_a_cluster_that_the_role_names_wins_over_the_inventory(lab: Lab) -> None:
+    role = {"role": FACADE, "vars": {"eks_node_cluster": {"name": "mine", "region": "eu-west-1"}}}
+    done = lab.run({name: node(eks_node_cluster={"name": "other", "region": "eu-west-1"}) for name in ("one", "two")}, role=role)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [call["name"] for call in lab.calls("cluster_info")] == ["mine"]
+    assert [call["plan"]["cluster"]["name"] for call in lab.calls("apply_plan")] == ["mine", "mine"]
+
+
 @pytest.mark.parametrize(
     ("variables", "said"),
     [
