@@ -47,7 +47,7 @@ def molecule(scenario: str) -> Step:
     # Otherwise its working folder would be below the user's home.
     folder = str(TOP / ".cache" / "molecule" / scenario)
     command = ("molecule", "test", "--scenario-name", scenario)
-    return Step(f"molecule {scenario}", command, variables=(("MOLECULE_EPHEMERAL_DIRECTORY", folder),))
+    return Step(scenario, command, variables=(("MOLECULE_EPHEMERAL_DIRECTORY", folder),))
 
 
 # Some linters walk or copy the whole folder, virtual environments included, so they run on a copy of what git knows.
