@@ -27,3 +27,14 @@ machine_lock = engine.machine_lock
 def say(message: str) -> None:
     """One progress line: a minute of silence looks like a hang."""
     engine.speaker[-1](f"[lab] {message}")
+
+
+def lives(owner: str) -> bool:
+    """Whether the process that nodelab calls `owner` still runs. One that its parent has not buried yet does not."""
+    if not engine._alive(owner):
+        return False
+    try:
+        return Path(f"/proc/{owner.split('/')[-2]}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        # Of another PID namespace: nodelab says that it cannot be judged from here.
+        return True

@@ -1,0 +1,50 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User data that the library rendered, booted by its real consumers: the node is Ready and is what was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.lab import Lab
+
+pytestmark = pytest.mark.docker
+
+#: The machine under test may have swap; a node of EKS has none.
+LAB_ONLY = {"failSwapOn": False}
+GROUP: dict[str, Any] = {
+    "max_pods": 17,
+    "instance": {"type": "m5.large"},
+    "labels": {"example.com/pool": "web", "tier": "front"},
+    "taints": [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}],
+    "kubelet": {"config": LAB_ONLY},
+}
+FAMILIES = {"al2": {"strategy": "static"}, "al2023": {}}
+
+
+def user_data(lab: Lab, family: str, **fields: Any) -> str:
+    return render(lab.cluster("1.30"), {"family": family, **GROUP, **FAMILIES[family], **fields}).document.text
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_user_data_joins(lab: Lab, family: str) -> None:
+    with lab.node(family, user_data=user_data(lab, family), kubelet="1.30") as node:
+        found = node.wait_ready(60)
+        assert found["status"]["nodeInfo"]["kubeletVersion"] == "v1.30.14"
+        assert {"example.com/pool": "web", "tier": "front"}.items() <= found["metadata"]["labels"].items()
+        assert found["spec"]["taints"] == [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}]
+        assert {"type": "InternalIP", "address": node.address} in found["status"]["addresses"]
+        assert found["spec"]["providerID"] == f"aws:///eu-central-1a/{node.instance}"
+        assert found["status"]["allocatable"]["pods"] == "17"
+        assert reserved_cpu(found) == 70, "kubeReserved of two CPUs"
+        assert node.serving_names() == {node.name, node.address}
+        assert node.configz()["maxPods"] == 17
+
+
+def reserved_cpu(node: dict[str, Any]) -> int:
+    """Thousandths of a CPU that pods cannot have."""
+    return int(node["status"]["capacity"]["cpu"]) * 1000 - int(node["status"]["allocatable"]["cpu"].removesuffix("m"))
