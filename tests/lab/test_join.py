@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
-from ansible_collections.nodebootstrap.eks.tests.lab import Lab
+from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
 
 pytestmark = pytest.mark.docker
 
@@ -35,7 +36,7 @@ def test_user_data_joins(lab: Lab, family: str) -> None:
     with lab.node(family, user_data=user_data(lab, family), kubelet="1.30") as node:
         found = node.wait_ready(60)
         assert found["status"]["nodeInfo"]["kubeletVersion"] == "v1.30.14"
-        assert {"example.com/pool": "web", "tier": "front"}.items() <= found["metadata"]["labels"].items()
+        assert found["metadata"]["labels"] == GROUP["labels"] | everybodys_labels(node)
         assert found["spec"]["taints"] == [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}]
         assert {"type": "InternalIP", "address": node.address} in found["status"]["addresses"]
         assert found["spec"]["providerID"] == f"aws:///eu-central-1a/{node.instance}"
@@ -43,6 +44,19 @@ def test_user_data_joins(lab: Lab, family: str) -> None:
         assert reserved_cpu(found) == 70, "kubeReserved of two CPUs"
         assert node.serving_names() == {node.name, node.address}
         assert node.configz()["maxPods"] == 17
+
+
+def everybodys_labels(node: LabNode) -> dict[str, str]:
+    """What kubelet and the cloud provider give every node of the lab."""
+    machine = {"aarch64": "arm64", "x86_64": "amd64"}[platform.machine()]
+    places = {"region": "eu-central-1", "zone": "eu-central-1a"}
+    return {
+        "kubernetes.io/hostname": node.name,
+        **{f"{prefix}kubernetes.io/arch": machine for prefix in ("", "beta.")},
+        **{f"{prefix}kubernetes.io/os": "linux" for prefix in ("", "beta.")},
+        **{f"{prefix}.kubernetes.io/instance-type": "m5.large" for prefix in ("node", "beta")},
+        **{f"{prefix}.kubernetes.io/{kind}": name for prefix in ("topology", "failure-domain.beta") for kind, name in places.items()},
+    }
 
 
 def reserved_cpu(node: dict[str, Any]) -> int:
