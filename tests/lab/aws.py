@@ -87,6 +87,10 @@ class Ec2:
         )
         return _first("instanceId", told), _first("privateDnsName", told)
 
+    def launched(self) -> int:
+        """How many instances there ever were: moto gives the address of a terminated one to nobody."""
+        return self._call("DescribeInstances", MaxResults="1000").count("<instanceId>")
+
     def terminate(self, instance: str) -> None:
         self._call("TerminateInstances", **{"InstanceId.1": instance})
 

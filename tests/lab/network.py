@@ -20,8 +20,8 @@ LABEL = "nodebootstrap.eks.lab"
 
 VPC = "10.0.0.0/16"
 
-#: Last parts of the addresses that nodes may have.
-HOSTS = range(5, 105)
+#: Last parts of the addresses that nodes may have, one after the other; none is used twice.
+HOSTS = range(5, 250)
 
 
 @dataclass(frozen=True)

@@ -216,13 +216,12 @@ def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) 
 
 
 def _launch(lab: Lab, kind: str) -> tuple[int, str]:
-    """An instance with an address that no other has: (last part of the address, instance ID)."""
+    """An instance with an address that no other had: (last part of the address, instance ID)."""
     with machine_lock(f"{lab.network.name}-addresses"):
-        for host in network.HOSTS:
-            if lab.ec2.find(node_name(lab.network.address(host))) is None:
-                break
-        else:
-            raise LabError(f"all {len(network.HOSTS)} addresses of {lab.network.subnet} are taken")
+        number = lab.ec2.launched()
+        if number >= len(network.HOSTS):
+            raise LabError(f"this lab has had its {len(network.HOSTS)} nodes: start another")
+        host = network.HOSTS[number]
         instance, name = lab.ec2.run(lab.state.subnet, lab.network.address(host), kind)
     if name != node_name(lab.network.address(host)):
         raise LabError(f"EC2's stand-in calls {lab.network.address(host)} {name}")

@@ -24,16 +24,24 @@ GROUP: dict[str, Any] = {
     "taints": [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}],
     "kubelet": {"config": LAB_ONLY},
 }
-FAMILIES = {"al2": {"strategy": "static"}, "al2023": {}}
+#: By the name of the case: family and strategy.
+CASES = {
+    "al2-static": ("al2", {"strategy": "static"}),
+    "al2-bootstrap": ("al2", {"strategy": "bootstrap_script"}),
+    "al2023": ("al2023", {}),
+    "ubuntu-static": ("ubuntu", {"strategy": "static"}),
+    "ubuntu-bootstrap": ("ubuntu", {"strategy": "bootstrap_script"}),
+}
 
 
-def user_data(lab: Lab, family: str, **fields: Any) -> str:
-    return render(lab.cluster("1.30"), {"family": family, **GROUP, **FAMILIES[family], **fields}).document.text
+def user_data(lab: Lab, case: str, **fields: Any) -> str:
+    family, strategy = CASES[case]
+    return render(lab.cluster("1.30"), {"family": family, **GROUP, **strategy, **fields}).document.text
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_user_data_joins(lab: Lab, family: str) -> None:
-    with lab.node(family, user_data=user_data(lab, family), kubelet="1.30") as node:
+@pytest.mark.parametrize("case", CASES)
+def test_user_data_joins(lab: Lab, case: str) -> None:
+    with lab.node(CASES[case][0], user_data=user_data(lab, case), kubelet="1.30") as node:
         found = node.wait_ready(60)
         assert found["status"]["nodeInfo"]["kubeletVersion"] == "v1.30.14"
         assert found["metadata"]["labels"] == GROUP["labels"] | everybodys_labels(node)
