@@ -9,8 +9,8 @@ Serving certificates: a request for kubernetes.io/kubelet-serving is approved wh
 address in it belongs to that node's EC2 instance; otherwise it stays pending, and this program's log says why. kube-controller-manager
 signs what is approved.
 
-Cloud provider: a Node with the taint node.cloudprovider.kubernetes.io/uninitialized gets the labels of its instance as from a real
-one, and loses the taint. Addresses and provider ID are left as kubelet set them.
+Cloud provider: a Node with the taint node.cloudprovider.kubernetes.io/uninitialized gets the labels of its instance as from a real one, a
+provider ID if kubelet gave none, and loses the taint. Addresses are left as kubelet set them.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def initialize(api: Api, ec2: Ec2, node: Object) -> None:
     kept = [taint for taint in taints if taint["key"] != UNINITIALIZED]
     # With the version read: taints that somebody else sets meanwhile must not be lost.
     metadata = {"labels": labels, "resourceVersion": node["metadata"]["resourceVersion"]}
-    api.patch(f"{NODES}/{name}", {"metadata": metadata, "spec": {"taints": kept}})
+    provider_id = node["spec"].get("providerID") or f"aws:///{instance['zone']}/{instance['id']}"
+    api.patch(f"{NODES}/{name}", {"metadata": metadata, "spec": {"taints": kept, "providerID": provider_id}})
     log(f"{name} initialized as {instance['id']}")
 
 

@@ -206,6 +206,7 @@ def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) 
         # nodelab lays its files, then ours lays the lab's.
         "-v", f"{FILES / 'lay'}:/opt/nodelab/lay:ro",
         "-v", f"{NODELAB / 'rootfs/opt/nodelab/lay'}:/opt/lab/nodelab-lay:ro",
+        "-v", f"{FILES / 'resolv.conf'}:/etc/resolv.conf:ro",
         "-e", f"NODELAB_FAMILY={family}",
     ]  # fmt: skip
     for capability in ("SYS_ADMIN", "NET_ADMIN", "SYSLOG", "SYS_PTRACE"):
