@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
-from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
+from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabError, LabNode
+from ansible_collections.nodebootstrap.eks.tests.lab.progress import wait_for
 
 pytestmark = pytest.mark.docker
 
@@ -52,6 +53,18 @@ def test_user_data_joins(lab: Lab, case: str) -> None:
         assert reserved_cpu(found) == 70, "kubeReserved of two CPUs"
         assert node.serving_names() == {node.name, node.address}
         assert node.configz()["maxPods"] == 17
+
+
+def test_a_node_of_another_cluster_does_not_join(lab: Lab) -> None:
+    """The proof that the others prove something: one wrong word, and the API server does not know the node."""
+    text = render(lab.cluster("1.30") | {"name": "other"}, {"family": "al2", **GROUP, "strategy": "static"}).document.text
+    with lab.node("al2", user_data=text) as node:
+        wait_for("a refused kubelet", lambda: "Unable to register node" in node.journal("kubelet.service"), 90)
+        assert 'err="Unauthorized"' in node.journal("kubelet.service")
+        assert node.object() is None
+        with pytest.raises(LabError, match="it did not register") as failure:
+            node.wait_ready(0)
+        assert "Unauthorized" in str(failure.value), "the reason is in the message"
 
 
 def everybodys_labels(node: LabNode) -> dict[str, str]:

@@ -11,6 +11,8 @@
   times   only for so many requests that fit; without it, for all of them
 """
 
+from __future__ import annotations
+
 import http.server
 import json
 import runpy
