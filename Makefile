@@ -35,6 +35,11 @@ oracle: ## the rendered output against its real consumers, in containers
 	@$(SETUP) debian docker venv
 	@$(CHECK) oracle
 
+.PHONY: molecule
+molecule: ## the roles on containers that look like the images: check, converge, converge again, check, verify
+	@$(SETUP) debian docker venv
+	@$(CHECK) molecule
+
 .PHONY: lint
 lint: ## ruff, mypy, yamllint, shellcheck, codespell, REUSE, changelog, ansible-lint, antsibull-docs
 	@$(SETUP) venv
@@ -56,7 +61,7 @@ package: ## build the artifact, install it, use it, and show it to galaxy-import
 	@$(CHECK) package
 
 .PHONY: demo
-demo: ## render every family from the examples into out/ and print the table
+demo: ## render every family from the examples into out/, and bootstrap a node in Docker where there is Docker
 	@$(SETUP) venv
 	@tools/demo.sh
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the checks of one or more layers, all of them whatever fails, and ends with a table and one line: N passed, N failed.
 
-    python3 tools/check.py LAYER...      unit consistency oracle lint sanity units package, or: all
+    python3 tools/check.py LAYER...      unit consistency oracle molecule lint sanity units package, or: all
 
 A pytest step counts as many as it has tests, every other step as one. A skipped test counts as failed: what cannot run
 must not look as if it had. Needs nothing but the standard library, because it also says what the setup could not bring.
@@ -40,6 +40,11 @@ def pytest(name: str, *arguments: str) -> Step:
     """A pytest step over C(tests/NAME), counted by its report."""
     report = ("--junitxml", str(REPORTS / f"{name}.xml"), "-o", "junit_family=xunit2")
     return Step(name, ("python", "-m", "pytest", "-q", *arguments, *report, f"tests/{name}"))
+
+
+def molecule(scenario: str) -> Step:
+    """The whole sequence of a scenario of C(molecule/), its nodes removed at the end, whatever comes of it."""
+    return Step(f"molecule {scenario}", ("molecule", "test", "--scenario-name", scenario))
 
 
 # Some linters walk or copy the whole folder, virtual environments included, so they run on a copy of what git knows.
@@ -83,6 +88,7 @@ LAYERS: dict[str, list[Step]] = {
     "sanity": [Step("ansible-test sanity", (str(TOP / "tools" / "ansible_test.sh"), "sanity"))],
     "package": [Step("package", (str(TOP / "tools" / "check_package.sh"),))],
     "oracle": [pytest("oracle", "--durations=10")],
+    "molecule": [molecule(path.parent.name) for path in sorted((TOP / "molecule").glob("*/molecule.yml"))],
 }
 
 
@@ -150,10 +156,10 @@ def main(words: list[str]) -> int:
     layers = list(LAYERS) if "all" in words else words
     REPORTS.mkdir(parents=True, exist_ok=True)
     outcomes = [run(layer, step) for layer in layers for step in LAYERS[layer]]
-    print(f"\n{'layer':<12} {'step':<22} {'seconds':>8} {'passed':>7} {'failed':>7}")
+    print(f"\n{'layer':<12} {'step':<28} {'seconds':>8} {'passed':>7} {'failed':>7}")
     for outcome in outcomes:
         numbers = f"{outcome.seconds:>8.1f} {outcome.passed:>7} {outcome.failed:>7}"
-        print(f"{outcome.layer:<12} {outcome.step:<22} {numbers}  {outcome.note}".rstrip())
+        print(f"{outcome.layer:<12} {outcome.step:<28} {numbers}  {outcome.note}".rstrip())
     failed = sum(outcome.failed for outcome in outcomes)
     print(f"\n{sum(outcome.passed for outcome in outcomes)} passed, {failed} failed")
     return 1 if failed else 0

@@ -24,6 +24,7 @@ allowed='^(FILES\.json|MANIFEST\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|
 ^playbooks/[A-Za-z0-9_./-]+\.(yml|md|j2)$
 ^plugins/(action|doc_fragments|filter|lookup|module_utils|modules|plugin_utils|test)/[A-Za-z0-9_./-]+\.(py|yml|j2)$
 ^plugins/plugin_utils/_data/[A-Za-z0-9_.-]+\.json$
+^plugins/plugin_utils/_powershell/[a-z_]+\.ps1$
 ^roles/[a-z0-9_]+/(README\.md|(defaults|handlers|meta|tasks|templates|vars|files)/[A-Za-z0-9_./-]+)$'
 
 trap 'printf "package: FAILED at line %s\n" "$LINENO" >&2' ERR

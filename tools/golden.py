@@ -9,6 +9,7 @@ Review the difference before you commit it.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ GOLDEN = TOP / "tests" / "golden" / "examples"
 
 
 def rendered() -> dict[str, str]:
-    """Path below tests/golden/examples → text: the user data and the node files of every group of every example."""
+    """Path below tests/golden/examples → text: user data, node files and the plan of a live node, of every group of every example."""
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import batch
@@ -39,11 +40,29 @@ def rendered() -> dict[str, str]:
             # A heading and .txt keep tools for shell scripts and their like from taking these for files of the project.
             user_data = f"# user data, {output.size} bytes\n{output.rendered.document.text}"
             found[f"{name}/{output.file_name or output.group + '.empty'}.txt"] = user_data
+            contents = {}
             for file in node_files(cluster, group):
                 flat = file["path"].strip("/").replace(":", "").replace("\\", "/")
                 heading = f"# {file['path']} {file['mode']} {file['owner']}:{file['group']}\n"
+                contents[file["path"]] = file["content"]
                 found[f"{name}/{output.group}.files/{flat}.txt"] = heading + file["content"]
+            found[f"{name}/{output.group}.plan.txt"] = f"# plan of a live node\n{plan(cluster, group, contents)}"
     return found
+
+
+def plan(cluster: dict, group: dict, contents: dict[str, str]) -> str:
+    """The plan of a group for people, or why there is none. contents: of the node's files, which are not shown twice."""
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
+
+    try:
+        plain = node_plan(cluster, group).plain()
+    except SpecError as error:
+        return f"{error}\n"
+    for file in plain["files"]:
+        if file["content"] == contents.get(file["path"]):
+            file["content"] = "as in the folder of files"
+    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
 
 def main() -> None:

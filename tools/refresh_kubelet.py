@@ -174,6 +174,9 @@ def merged(nodes: dict[int, dict[str, Any]]) -> dict[str, Any]:
     """One node out of the same node of several minors; the newest says what type it is."""
     newest = nodes[max(nodes)]
     result: dict[str, Any] = {"type": newest["type"]}
+    unlike = {minor: node["type"] for minor, node in nodes.items() if node["type"] != newest["type"]}
+    if unlike:
+        result["before"] = {"type": unlike[max(unlike)], "until": max(unlike)}
     if min(nodes) > FIRST:
         result["since"] = min(nodes)
     if max(nodes) < LAST:

@@ -146,37 +146,20 @@ status:
   sample: ACTIVE
 """
 
-import difflib
-import traceback
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible.module_utils.basic import AnsibleModule, env_fallback, missing_required_lib
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-BOTO3_ERROR = ""
-try:
-    import boto3
-    from botocore import exceptions
-    from botocore.config import Config
-    from botocore.parsers import ResponseParserError
-except ImportError:
-    BOTO3_ERROR = traceback.format_exc()
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import BOTO3_ERROR, Refused, nearest
 
 JOINABLE = ("ACTIVE", "UPDATING")
 SPECIFICATION = {
     "name": {"type": "str", "required": True},
-    "region": {"type": "str", "fallback": (env_fallback, ["AWS_REGION", "AWS_DEFAULT_REGION"])},
-    "profile": {"type": "str", "aliases": ["aws_profile"]},
-    "endpoint_url": {"type": "str", "aliases": ["aws_endpoint_url"]},
-    "access_key": {"type": "str", "aliases": ["aws_access_key_id", "aws_access_key"], "no_log": True},
-    "secret_key": {"type": "str", "aliases": ["aws_secret_access_key", "aws_secret_key"], "no_log": True},
-    "session_token": {"type": "str", "aliases": ["aws_session_token"], "no_log": True},
+    **_aws.OPTIONS,
     "require_active": {"type": "bool", "default": True},
 }
-
-
-class Refused(Exception):
-    """What a person has to read; its text is the whole message."""
 
 
 def cluster_input(described: dict[str, Any], region: str) -> dict[str, Any]:
@@ -196,30 +179,12 @@ def cluster_input(described: dict[str, Any], region: str) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value}
 
 
-def nearest(word: str, words: list[str]) -> str:
-    """The end of a sentence that names what C(word) was probably meant to be; '' when nothing looks like it."""
-    matches = difflib.get_close_matches(word, words, n=1)
-    return f'; did you mean "{matches[0]}"?' if matches else ""
-
-
-def unreachable(client: Any, session: Any, endpoint_url: Any) -> str:
-    """Why nobody answered. Without the path and without what may stand before the host: that can be a password."""
-    region = client.meta.region_name
-    regions = session.get_available_regions("eks")
-    text = f"the EKS API at {urlsplit(client.meta.endpoint_url).hostname} does not answer"
-    if endpoint_url:
-        return f"{text}; fix: check endpoint_url, and the network, proxy and certificates on the way there"
-    if regions and region not in regions:
-        return f"{text}: this boto3 knows no EKS in region {region}{nearest(region, regions)}"
-    return f"{text}; fix: check region ({region}), and the network, proxy and certificates on the way there"
-
-
 def not_found(client: Any, name: str) -> str:
     """That there is no such cluster, and which there are, where that may be asked."""
     text = f'there is no cluster "{name}" in region {client.meta.region_name}, in the account of these credentials'
     try:
         names = [found for page in client.get_paginator("list_clusters").paginate() for found in page["clusters"]]
-    except (exceptions.BotoCoreError, exceptions.ClientError, ResponseParserError, KeyError):
+    except (_aws.exceptions.BotoCoreError, _aws.exceptions.ClientError, *_aws.not_understood(), KeyError):
         return f"{text}; which there are cannot be said: eks:ListClusters is not possible"
     if not names:
         return f"{text}, and no other either; fix: check region and profile"
@@ -229,44 +194,25 @@ def not_found(client: Any, name: str) -> str:
 
 def refusal(client: Any, name: str, error: Any) -> str:
     """What EKS's own error means for C(name)."""
-    code, said = (error.response.get("Error", {}).get(word) or "" for word in ("Code", "Message"))
+    code, said = _aws.said(error)
     if code == "ResourceNotFoundException":
         return not_found(client, name)
-    if code.startswith("AccessDenied") or code in ("UnauthorizedOperation", "NotAuthorized"):
+    if _aws.denied(code):
         return f'the credentials may not call eks:DescribeCluster for cluster "{name}"; fix: allow it in their policy ({code}: {said})'
-    if code in ("ExpiredToken", "ExpiredTokenException", "RequestExpired"):
-        return f"the credentials have expired; fix: get new ones ({code}: {said})"
-    if code in ("UnrecognizedClientException", "InvalidClientTokenId", "InvalidSignatureException", "SignatureDoesNotMatch"):
-        return f"AWS does not know these credentials; fix: check access_key and secret_key, profile and region ({code}: {said})"
-    return f'EKS refused to describe cluster "{name}" ({code}: {said})'
-
-
-def new_session(options: dict[str, Any]) -> Any:
-    """A boto3 session with the given region and credentials; what is not given comes from boto3's usual places."""
-    session = boto3.session.Session(
-        aws_access_key_id=options["access_key"],
-        aws_secret_access_key=options["secret_key"],
-        aws_session_token=options["session_token"],
-        region_name=options["region"],
-        profile_name=options["profile"],
-    )
-    if not session.region_name:
-        raise Refused("no region is known; fix: set region, AWS_REGION, or a region in the profile")
-    return session
+    return _aws.about_credentials(code, said) or f'EKS refused to describe cluster "{name}" ({code}: {said})'
 
 
 def describe(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """The C(cluster) of EKS's answer, and the region that was asked. Raises C(Refused), or botocore's error when nothing was sent."""
-    session = new_session(options)
-    config = Config(retries={"mode": "standard"}, connect_timeout=10, read_timeout=30)
-    client = session.client("eks", endpoint_url=options["endpoint_url"], config=config)
+    session = _aws.new_session(options)
+    client = _aws.new_client(session, "eks", options)
     try:
         answer = client.describe_cluster(name=options["name"])
-    except exceptions.ClientError as error:
+    except _aws.exceptions.ClientError as error:
         raise Refused(refusal(client, options["name"], error)) from None
-    except (exceptions.ConnectionError, exceptions.HTTPClientError) as error:  # no connection, no TLS, no answer in time
-        raise Refused(f"{unreachable(client, session, options['endpoint_url'])} ({type(error).__name__})") from None
-    except ResponseParserError:
+    except _aws.no_connection() as error:
+        raise Refused(f"{_aws.unreachable(client, session, options['endpoint_url'], 'EKS')} ({type(error).__name__})") from None
+    except _aws.not_understood():
         answer = {}
     if not isinstance(answer.get("cluster"), dict):
         raise Refused(f"what answers at {urlsplit(client.meta.endpoint_url).hostname} is not EKS; fix: check endpoint_url")
@@ -275,17 +221,8 @@ def describe(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 def cluster_info(options: dict[str, Any]) -> dict[str, Any]:
     """What the module returns. Raises C(Refused)."""
-    try:
+    with _aws.in_words(options, "EKS"):
         described, region = describe(options)
-    except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError):
-        raise Refused("no AWS credentials were found, or only half of them; fix: set profile, or access_key and secret_key") from None
-    except exceptions.ProfileNotFound:
-        names = boto3.session.Session().available_profiles if options["profile"] else []
-        given = options["profile"] or "named by AWS_PROFILE"
-        raise Refused(f"there is no AWS profile {given}; there are: {', '.join(names) or 'none'}{nearest(given, names)}") from None
-    except (exceptions.BotoCoreError, ValueError) as error:
-        # Nothing was sent: an option or a configuration file that boto3 does not take. Its text has no traceback and no secret.
-        raise Refused(f"boto3 cannot ask EKS: {error}") from None
     status = described.get("status") or "unknown"
     if options["require_active"] and status not in JOINABLE:
         raise Refused(
@@ -300,9 +237,7 @@ def main() -> None:
     module = AnsibleModule(
         SPECIFICATION,
         supports_check_mode=True,
-        mutually_exclusive=[("profile", "access_key"), ("profile", "secret_key"), ("profile", "session_token")],
-        required_together=[("access_key", "secret_key")],
-        required_by={"session_token": ("access_key",)},
+        **_aws.RULES,
     )
     if BOTO3_ERROR:
         module.fail_json(msg=missing_required_lib("boto3"), exception=BOTO3_ERROR)

@@ -186,6 +186,9 @@ def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: st
         for index, item in enumerate(value):
             _check_node(item, node["items"], minor, joined(path, index), problems)
     else:
+        before = node.get("before")
+        if before is not None and minor is not None and minor <= before["until"]:
+            node = before
         _check_scalar(value, node, path, problems)
 
 

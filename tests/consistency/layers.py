@@ -28,6 +28,7 @@ ORDER = (
     "families",
     "importers",
     "sinks",
+    "live",
 )
 """A module imports what stands left of it, or inside its own package."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -17,7 +18,11 @@ import pytest
 import yaml
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
+from ansible_collections.nodebootstrap.eks.tests.oracle import windows_lab
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 KINDS = ("filter", "test", "action", "modules")
 # A module that only documents an action is that action.
@@ -43,8 +48,45 @@ def imds() -> Iterator[dict[str, str]]:
         yield {"imds_endpoint": service.endpoint}
 
 
+@contextmanager
+def node() -> Iterator[dict[str, Any]]:
+    """The variables of the examples of apply and apply_plan, and stand-ins for what would set up this machine."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        node_stand_in.make(Path(folder))
+        patch.setenv("ANSIBLE_COLLECTIONS_PATH", folder)
+        yield {"ansible_become": False, "cluster": COMPLETE, "node_group": {"family": "al2023"}, "plan": "none"}
+
+
+@contextmanager
+def bottlerocket() -> Iterator[dict[str, Any]]:
+    """The variables of the examples of bottlerocket_settings; boto3 reads where the stand-in for Systems Manager is."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        service = ssm_stand_in.SystemsManager(ssm_stand_in.Node(Path(folder) / "node", {}))
+        for name, value in {"ENDPOINT_URL": service.url, "ACCESS_KEY_ID": "none", "SECRET_ACCESS_KEY": "none"}.items():
+            patch.setenv(f"AWS_{name}", value)
+        yield {"cluster": {**COMPLETE, "name": "demo"}, "instance_id": ssm_stand_in.INSTANCE}
+        service.close()
+
+
+@contextmanager
+def windows() -> Iterator[dict[str, Any]]:
+    """The variables of the examples of apply_windows, and a recorder in the place of the connection."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        asked = {"changed": False, "result": {"problem": "", "instance_type": "m5.large"}}
+        for name, value in windows_lab.recorder(Path(folder), [asked, windows_lab.said(), windows_lab.said()]).items():
+            patch.setenv(name, value)
+        yield {**windows_lab.CONNECTION, "cluster": COMPLETE, "node_group": {"family": "windows"}}
+
+
 # Examples that need more than a localhost: plugin → what runs meanwhile, and the variables that lead there.
-STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, str]]]] = {"cluster_info": aws, "imds_info": imds}
+STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
+    "apply": node,
+    "apply_plan": node,
+    "apply_windows": windows,
+    "bottlerocket_settings": bottlerocket,
+    "cluster_info": aws,
+    "imds_info": imds,
+}
 
 
 def as_playbook(examples: str) -> list[dict[str, Any]]:
@@ -55,7 +97,7 @@ def as_playbook(examples: str) -> list[dict[str, Any]]:
     return plays + ([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}] if tasks else [])
 
 
-def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[str, str]) -> str:
+def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[str, Any]) -> str:
     """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
     (folder / "ca.pem").write_text(documented.CERTIFICATE, encoding="utf-8")
     playbook = folder / "examples.yml"

@@ -1,13 +1,14 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Amazon Linux 2023 through a whole boot: real systemd, real cloud-init, the image's units with a nodeadm and a kubelet that record.
+"""Amazon Linux 2023 through a whole boot: real systemd, real cloud-init, the image's units with stand-ins for nodeadm and kubelet.
 
 nodeadm-config → cloud-init (scripts of the user data) → nodeadm-run → kubelet → commands.post. Every case is a fresh machine.
 """
 
 from __future__ import annotations
 
+import email
 import http.server
 import json
 import os
@@ -57,11 +58,8 @@ class Health(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 http.server.HTTPServer(("127.0.0.1", 10248), Health).serve_forever()
 """
-#: As on the image, it is nodeadm-run that starts kubelet. What it finds on the node when it starts is kept for the test.
-RUN_UNIT = (
-    "[Service]\nExecStartPre=/usr/local/bin/event nodeadm-run\nExecStartPre=-/bin/cp -a /etc/containerd /etc/seen\n"
-    "ExecStartPost=/usr/bin/systemctl start kubelet\n"
-)
+#: What nodeadm-run finds on the node when it starts is kept for the test.
+RUN_UNIT = "[Service]\nExecStartPre=/usr/local/bin/event nodeadm-run\nExecStartPre=-/bin/cp -a /etc/containerd /etc/seen\n"
 
 
 @contextmanager
@@ -74,7 +72,6 @@ def machine(
         "/usr/local/bin/slow-kubelet": (KUBELET % ("1e9" if sick else "2"), 0o755),
         "/etc/systemd/system/kubelet.service.d/50-test.conf": "[Service]\nExecStart=\nExecStart=/usr/local/bin/slow-kubelet\n",
         "/etc/systemd/system/nodeadm-run.service.d/10-test.conf": RUN_UNIT,
-        "/etc/eks/kubelet/environment": "NODEADM_KUBELET_ARGS=\n",
         **(files or {}),
     }
     with boot(Al2023Node, document, files=laid) as (node, result):
@@ -133,7 +130,8 @@ def test_everything_happens_in_its_order() -> None:
             "kind": "NodeConfig",
             "spec": {"kubelet": {"flags": [labels]}},
         }
-        assert [request["status"] for request in node.imds_requests() if "meta-data" in request["path"]] == [200, 200, 200]
+        asked = {request["path"].removeprefix("/latest/meta-data/") for request in node.imds_requests() if request["status"] == 200}
+        assert {"instance-id", "instance-life-cycle", "placement/availability-zone"} <= asked
         # nodeadm-run found the mirrors.
         hosts = tomllib.loads(node.read("/etc/seen/certs.d/docker.io/hosts.toml").decode())
         assert hosts["server"] == "https://registry-1.docker.io"
@@ -170,12 +168,19 @@ def test_every_way_to_fail_keeps_the_node_out(command: str) -> None:
 
 def test_mask_would_not_do() -> None:
     """The reason for disabling the unit: a runtime mask loses to the unit file that the image has in /etc."""
-    with machine("#!/bin/bash\nsystemctl mask --runtime nodeadm-run.service\n") as (node, _unused, _order):
+    with machine(text(user_data="#!/bin/bash\nsystemctl mask --runtime nodeadm-run.service\n")) as (node, _unused, _order):
         assert phases(node) == ["config", "run"]
 
 
+def with_part_of_eks(document: str) -> str:
+    """What EKS makes of the user data of a managed group: its own NodeConfig comes last."""
+    message = email.message_from_string(document)
+    message.attach(email.message_from_string(f"Content-Type: application/node.eks.aws\n\n{yaml.dump(envelope.effective(text().encode()))}"))
+    return message.as_string()
+
+
 def test_in_a_managed_group_a_failure_cannot_keep_the_node_out() -> None:
-    with machine(text(mode="managed", commands={"pre": ["event pre", "false"]})) as (_node, result, order):
+    with machine(with_part_of_eks(text(mode="managed", commands={"pre": ["event pre", "false"]}))) as (_node, result, order):
         assert len(result.errors) == 1
         assert order[:2] == ["pre", "nodeadm-run"]
 

@@ -189,10 +189,26 @@ def test_imds_is_version_two_only(al2_node: Al2Node) -> None:
 
 # --- Amazon Linux 2023 ------------------------------------------------------------------------------------------------------------
 
-AROUND = """#!/bin/bash
-mkdir -p /etc/eks/nodeadm.d
-echo late > /etc/eks/nodeadm.d/50.yaml
+NODE_CONFIG = """apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster: {name: demo, apiServerEndpoint: "https://a.example", certificateAuthority: YQ==, cidr: 10.100.0.0/16}
+"""
+LATE = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"
+AROUND = f"""MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=x
+
+--x
+Content-Type: application/node.eks.aws
+
+{NODE_CONFIG}
+--x
+Content-Type: text/x-shellscript
+
+#!/bin/bash
+printf {LATE!r} > /etc/eks/nodeadm.d/50.yaml
 python3 -c 'import time; print(time.monotonic())' > /etc/when
+--x--
 """
 
 
@@ -204,7 +220,7 @@ def test_al2023_cloud_init_runs_between_the_phases() -> None:
         assert [config["argv"][:3], start["argv"][:3]] == [["init", "--skip", "run"], ["init", "--skip", "config"]]
         assert hook["monotonic"] < config["monotonic"] < float(node.read("/etc/when")) < start["monotonic"]
         assert [config["cloud_init_done"], start["cloud_init_done"]] == [False, True]
-        assert [config["drop_ins"], start["drop_ins"]] == [{}, {"50.yaml": "late\n"}]
+        assert [config["drop_ins"], start["drop_ins"]] == [{}, {"50.yaml": LATE}]
         assert config["user_data"] == start["user_data"] == AROUND
         assert node.wait_boot() == "running"
 

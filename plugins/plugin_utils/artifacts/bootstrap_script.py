@@ -86,12 +86,17 @@ def check_containerd(spec: NodeSpec, problems: Problems) -> None:
     image = spec.containerd.pause_image
     if image is not None and not _IMAGE.fullmatch(image):
         problems.add("node_group.containerd.pause_image", "is not an image reference", value=image, allowed="HOST/PATH:TAG")
-    version = spec.cluster.kubernetes_version
     for field in ("config", "registry_mirrors"):
-        if version is not None and version < (1, 24) and given_at(spec, f"containerd.{field}") is not None:
+        if runs_docker(spec) and given_at(spec, f"containerd.{field}") is not None:
             problems.add(
                 f"node_group.containerd.{field}", "means nothing before Kubernetes 1.24, where Docker runs the containers", fix="remove it"
             )
+
+
+def runs_docker(spec: NodeSpec) -> bool:
+    """Whether the image's script starts Docker: it does before Kubernetes 1.24."""
+    version = spec.cluster.kubernetes_version
+    return version is not None and version < (1, 24)
 
 
 def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> None:

@@ -83,7 +83,12 @@ def kubelet_config(spec: NodeSpec) -> str:
     if spec.family == "al2" and "reservedSystemCPUs" not in spec.kubelet_config and "reserved-cpus" not in spec.kubelet_flags:
         base |= _RESERVED_CGROUPS
     computed = {key: value for key, value in spec.kubelet_document("maxPods", "clusterDNS").items() if key not in spec.kubelet_config}
-    return json.dump(deep_merge(deep_merge(base, computed), spec.kubelet_config), indent=1)
+    return json.dump(_without_nulls(deep_merge(deep_merge(base, computed), spec.kubelet_config)), indent=1)
+
+
+def _without_nulls(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Null takes a field away, as in kubelet's drop-ins; in a finished file kubelet's decoder would refuse it as a duration."""
+    return {key: _without_nulls(value) if isinstance(value, Mapping) else value for key, value in config.items() if value is not None}
 
 
 def kubeconfig(spec: NodeSpec, authenticator: str) -> str:

@@ -45,11 +45,6 @@ def refuse_managed(spec: NodeSpec) -> None:
         raise SpecError([Problem("node_group.mode", message, value=spec.mode, fix=fix)])
 
 
-def unreachable(family: str, message: str, role: str) -> SpecError:
-    """Why a plan for C(family) does not exist, and the role that does the work."""
-    return SpecError([Problem("node_group.family", message, value=family, fix=f"use the role {role}")])
-
-
 def once_steps(spec: NodeSpec) -> tuple[Once, ...]:
     """The user's own scripts in the order in which cloud-init would run them, then C(commands.pre) as one script.
 
@@ -110,13 +105,22 @@ def plan(spec: NodeSpec, machine: Machine, *, steps: Iterable[Step], verify: Ver
         taints=tuple(taints_flag([taint]) for taint in spec.taints),
         steps=(*once_steps(spec), *steps, *post_steps(spec)),
         verify=verify,
+        warnings=spec.warnings,
+        unchecked=spec.unchecked,
         **rest,
     )
 
 
-def healthz(config: Mapping[str, Any], flags: Mapping[str, tuple[str, ...]] | None = None) -> str | None:
+def verify(
+    kubelet_unit: str, config: Mapping[str, Any], flags: Mapping[str, tuple[str, ...]], runtime: str = "containerd.service"
+) -> Verify:
+    """When the node counts as healthy. config, flags: of kubelet; runtime: the unit of the container runtime."""
+    return Verify((runtime, kubelet_unit), healthz(config, flags))
+
+
+def healthz(config: Mapping[str, Any], flags: Mapping[str, tuple[str, ...]]) -> str | None:
     """Where kubelet says that it is well, by its configuration and flags (name → values); None when it was told not to."""
-    said = {name: values[-1] for name, values in (flags or {}).items() if values}
+    said = {name: values[-1] for name, values in flags.items() if values}
     port = said.get("healthz-port", config.get("healthzPort", 10248))
     address = str(said.get("healthz-bind-address", config.get("healthzBindAddress")) or "127.0.0.1")
     here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..errors import Problem, SpecError
 from ..formats import json
 from .model import File
 
@@ -162,6 +163,7 @@ class Plan:
 
     labels, taints: as the user means them, with placeholders such as C({instance_id}) as they stand.
     owned: files that programs of ours write on the node. They go when the plan no longer lists them, and with C(state: absent).
+    warnings, unchecked: what the controller tells; the node does not get it.
     """
 
     family: str
@@ -177,6 +179,8 @@ class Plan:
     owned: tuple[str, ...] = ()
     snap_facts: SnapFacts | None = None
     steps: tuple[Step, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """The plan as plain data, as the module reads it."""
@@ -197,5 +201,9 @@ class Plan:
         }
 
     def encoded(self) -> str:
-        """The plan as one word of base64: compressed JSON with sorted keys. Raises C(JsonError) for a lone surrogate."""
-        return base64.b64encode(zlib.compress(json.dump(self.plain()).encode("ascii"), 9)).decode("ascii")
+        """The plan as one word of base64: compressed JSON with sorted keys. Raises C(SpecError) for what no file can hold."""
+        try:
+            text = json.dump(self.plain())
+        except json.JsonError as error:
+            raise SpecError([Problem("node_group", f"cannot be brought to a node: {error}", fix="write it as plain text")]) from None
+        return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")

@@ -156,6 +156,15 @@ def _kubelet(ours: Mapping[str, Any], theirs: Mapping[str, Any], spec: NodeSpec,
     return result | {key: value for key, value in (("config", config), ("flags", flags)) if value}
 
 
+def flag_values(kubelet: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """kubelet's flags in a NodeConfig as name → values, without the quotes that systemd takes away."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in kubelet.get("flags") or []:
+        name, _unused, value = str(word).lstrip("-").partition("=")
+        found[name] = (*found.get(name, ()), value.strip("\"'"))
+    return found
+
+
 def _flags(ours: list[str], theirs: Mapping[str, Any], spec: NodeSpec, keep: _Precedence) -> list[str]:
     """Our flags after theirs: kubelet unites repeated labels, but of repeated taints only the last flag counts."""
     words = [word for word in theirs.get("flags") or [] if isinstance(word, str)]

@@ -111,15 +111,16 @@ def by_precedence(choice: str | None) -> Decide:
 
 
 def _difference(ours: Setting) -> str:
-    says = "" if _is_secret(ours) else f", which says {shown(ours.value)}"
+    says = "" if is_secret(ours) else f", which says {shown(ours.value)}"
     return f"disagrees with {ours.origin}{says}"
 
 
 def _value(setting: Setting) -> dict[str, Any]:
-    return {} if _is_secret(setting) else {"value": setting.value}
+    return {} if is_secret(setting) else {"value": setting.value}
 
 
-def _is_secret(setting: Setting) -> bool:
+def is_secret(setting: Setting) -> bool:
+    """Whether the value may be a secret, going by where it stands."""
     return not _SECRET.isdisjoint(setting.place)
 
 

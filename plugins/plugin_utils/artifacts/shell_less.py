@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from ..errors import Problems, joined
+from typing import NoReturn
+
+from ..errors import Problem, Problems, SpecError, joined
 from ..spec.model import NodeSpec
 from .boot_labels import split_labels
 
@@ -27,3 +29,9 @@ def refuse_outpost(spec: NodeSpec, problems: Problems) -> None:
     """Report a local cluster on Outposts."""
     if spec.cluster.outpost:
         problems.add("cluster.outpost", f"{spec.family} nodes cannot join a local cluster on Outposts", fix="set family: al2023 or al2")
+
+
+def refuse_apply(spec: NodeSpec, reason: str) -> NoReturn:
+    """Raise C(SpecError): the action C(apply) works through a shell and files. The family's role does it another way."""
+    fix = f"use the role nodebootstrap.eks.eks_node_{spec.family}"
+    raise SpecError([Problem("node_group.family", reason, value=spec.family, allowed="al2, al2023, ubuntu", fix=fix)])

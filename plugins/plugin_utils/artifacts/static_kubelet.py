@@ -216,12 +216,23 @@ def _bpf_unit() -> str:
     )
 
 
+_SNAP_CREDENTIALS = "/etc/eks/ecr-credential-provider"
+
+
+def snap_settings(spec: NodeSpec) -> dict[str, str]:
+    """The settings that C(ubuntu_start) makes, with variables of the facts file as C(${NAME})."""
+    given = flags(spec, _SNAP_CREDENTIALS)
+    provider_id = ["--provider-id=${PROVIDER_ID}"] if given["cloud-provider"] == "external" else []
+    known = [boot_labels.shell_text(word) for word in _registration_words(spec)]
+    return {**given, "args": " ".join([*known, *provider_id, *user_words(spec)])}
+
+
 def ubuntu_start(spec: NodeSpec) -> str:
     """Lines that ask who the node is, give the settings to the kubelet snap and start it.
 
     Setting is tried eight times, as a refresh of snaps in the background refuses it for a while (Canonical's own script).
     """
-    given = flags(spec, "/etc/eks/ecr-credential-provider")
+    given = flags(spec, _SNAP_CREDENTIALS)
     settings = [f"{name}={value if value.startswith('$') else shell.quote(value)}" for name, value in given.items()]
     registration = " ".join(_registration_words(spec))
     provider_id = "--provider-id=$PROVIDER_ID" if given["cloud-provider"] == "external" else ""

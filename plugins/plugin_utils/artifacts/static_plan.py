@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ..spec.model import NodeSpec
 from . import kubelet_files, linux_files, live_parts, static_kubelet
 from .model import File
-from .node_plan import Directory, Machine, Once, Plan, Service, Step, Verify
+from .node_plan import Directory, Machine, Once, Plan, Service, Snap, SnapFacts, Step
 
 _CONTAINERD, _PAUSE, _KUBELET = "containerd", "pause image", "kubelet"
 _RUNTIME = "containerd.service"
@@ -40,7 +40,29 @@ def al2(spec: NodeSpec, machine: Machine, files: Iterable[File], disks: str) -> 
         files=live_parts.planned(spec, files, _readers(unit)),
         owned=(static_kubelet.FACTS,),
         steps=(*before, *_before_kubelet(), kubelet),
-        verify=_verify(spec, unit),
+        verify=live_parts.verify(unit, spec.kubelet_config, spec.kubelet_flags),
+    )
+
+
+def ubuntu(spec: NodeSpec, machine: Machine, files: Iterable[File], snap: str, unit: str, image_settings: Iterable[str]) -> Plan:
+    """A plan for Ubuntu. snap, unit: kubelet's. image_settings: what the image's script sets, and kubelet would prefer to its file."""
+    settings = static_kubelet.snap_settings(spec)
+    facts = SnapFacts(
+        domain=static_kubelet.node_domain(str(spec.cluster.region)),
+        by_address=spec.hostname_type != "resource_name",
+        ipv6=spec.cluster.ip_family == "ipv6",
+    )
+    # Nobody runs the program that asks who the node is: the settings are made by the module, which asks itself.
+    laid = [file for file in files if file.path != static_kubelet.FACTS_SCRIPT]
+    kubelet = Snap(_KUBELET, snap, unit, settings, tuple(sorted({*image_settings} - settings.keys())))
+    return live_parts.plan(
+        spec,
+        machine,
+        directories=_FOLDERS,
+        files=live_parts.planned(spec, laid, _readers(unit)),
+        snap_facts=facts,
+        steps=(*_before_kubelet(), kubelet),
+        verify=live_parts.verify(unit, spec.kubelet_config, spec.kubelet_flags),
     )
 
 
@@ -51,12 +73,8 @@ def _before_kubelet() -> tuple[Step, ...]:
 
 
 def _readers(kubelet_unit: str) -> dict[str, tuple[str, ...]]:
-    found = dict.fromkeys(_OF_KUBELET, (_KUBELET,))
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(_OF_KUBELET, (_KUBELET,))
     found |= {kubelet_files.CONTAINERD_CONFIG: (_CONTAINERD, _PAUSE), static_kubelet.SANDBOX_UNIT: (_PAUSE,)}
     for unit, step in ((_RUNTIME, _CONTAINERD), (_SANDBOX, _PAUSE), (kubelet_unit, _KUBELET)):
         found[linux_files.proxy_path(unit)] = (step,)
     return found
-
-
-def _verify(spec: NodeSpec, kubelet_unit: str) -> Verify:
-    return Verify((_RUNTIME, kubelet_unit), live_parts.healthz(spec.kubelet_config, spec.kubelet_flags))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
@@ -21,6 +22,23 @@ _MANAGED_CAN = ("commands.pre", "user_data")
 
 _PROXIED = ("containerd.service", "kubelet.service", "sandbox-image.service")
 _CONTAINERD_FILE = "/etc/nodebootstrap/containerd-config.toml"
+
+_SCRIPT_WRITES = (
+    kubelet_files.CA_FILE,
+    kubelet_files.CONFIG_FILE,
+    kubelet_files.KUBECONFIG,
+    kubelet_files.CONTAINERD_CONFIG,
+    "/etc/eks/containerd/containerd-config.toml",
+    static_kubelet.KUBELET_UNIT,
+    "/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf",
+    "/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf",
+    static_kubelet.SANDBOX_UNIT,
+    static_kubelet.BPF_UNIT,
+)
+"""What the image's script writes or edits (amazon-eks-ami, al2 branch, December 2025)."""
+
+_OUTPOST_WRITES = ("/etc/hosts", "/var/lib/kubelet/bootstrap-kubeconfig")
+_DOCKER_WRITES = ("/etc/docker/daemon.json",)
 
 _IMAGE = bootstrap_script.Image(
     word_problem=systemd.al2_extra_args_problem,
@@ -102,14 +120,18 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
 
 def plan(spec: NodeSpec) -> Plan:
     """What a live node needs. Raises C(SpecError) for a managed group, and for user data that only a boot can apply."""
-    from ..artifacts import live_parts, static_plan
+    from ..artifacts import live_parts, script_plan, static_plan
     from ..artifacts.node_plan import Machine
 
     live_parts.refuse_managed(spec)
     machine = Machine(("amzn",), ("2",), "Amazon Linux 2")
     if spec.strategy == "static":
         return static_plan.al2(spec, machine, _files(spec), _disks(spec))
-    raise NotImplementedError
+    docker = bootstrap_script.runs_docker(spec)
+    script = _body(replace(spec, commands_post=()), ())
+    writes = (*_SCRIPT_WRITES, *(_OUTPOST_WRITES if spec.cluster.outpost else ()), *(_DOCKER_WRITES if docker else ()))
+    runtime = "docker.service" if docker else "containerd.service"
+    return script_plan.plan(spec, machine, _files(spec), script, "kubelet.service", writes, runtime=runtime)
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:

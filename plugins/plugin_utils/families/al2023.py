@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
 from ..artifacts.model import File, UserData, for_root_only
@@ -17,6 +17,9 @@ from ..formats.mime import Part
 from ..kubernetes import node_labels_flag, taints_flag
 from ..spec.model import NodeSpec
 from ..spec.unite import merge_disjoint
+
+if TYPE_CHECKING:
+    from ..artifacts.node_plan import Plan
 
 API_VERSION = "node.eks.aws/v1alpha1"
 
@@ -121,6 +124,26 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
         found.append(File(_BOOT_LABELS_SCRIPT, "#!/bin/bash\nset -eo pipefail\n" + _boot_labels_script(labels), mode="0755"))
         found.append(File(_RUN_UNIT, systemd.unit({"Service": [("ExecStartPre", _BOOT_LABELS_SCRIPT)]})))
     return for_root_only(sorted(found, key=lambda file: file.path), spec.allow_secrets)
+
+
+def plan(spec: NodeSpec) -> Plan:
+    """What a live node needs. Raises C(SpecError) for a managed group, and for user data that only a boot can apply."""
+    from ..artifacts import live_parts
+    from ..artifacts.node_plan import Machine, Service
+
+    live_parts.refuse_managed(spec)
+    units = ("nodeadm-config.service", "nodeadm-run.service")
+    found = files(spec)
+    kubelet = _section(_section(nodeconfig_parts.merged(node_configs(spec)), "spec"), "kubelet")
+    return live_parts.plan(
+        spec,
+        Machine(("amzn",), ("2023",), "Amazon Linux 2023"),
+        files=live_parts.planned(spec, found, dict.fromkeys((_DOCUMENT, _CONFIG_UNIT, _RUN_UNIT, _BOOT_LABELS_SCRIPT), ("nodeadm",))),
+        owned=(_BOOT_LABELS,) if any(file.path == _BOOT_LABELS_SCRIPT for file in found) else (),
+        # nodeadm starts containerd and kubelet itself, at every boot and every time it runs.
+        steps=(Service("nodeadm", units, enable=units, active=("kubelet.service",)),),
+        verify=live_parts.verify("kubelet.service", _section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet)),
+    )
 
 
 def _own(spec: NodeSpec, existing: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from ..artifacts.bottlerocket_kubelet import kubelet_settings
 from ..artifacts.model import File, Fragment, UserData
@@ -25,7 +25,7 @@ from ..artifacts.settings_tree import (
     report_at_origin,
     unite,
 )
-from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
+from ..artifacts.shell_less import refuse_apply, refuse_boot_labels, refuse_outpost
 from ..bottlerocket_settings import bottlerocket_problems
 from ..errors import Problems, SpecError, joined
 from ..formats import toml
@@ -103,13 +103,24 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     return (File(_FILE, text, mode="0600"),) if text else ()
 
 
-def _text(spec: NodeSpec) -> str:
+def plan(spec: NodeSpec) -> NoReturn:
+    """Raise C(SpecError): the role of this family applies its settings."""
+    refuse_apply(spec, "cannot be reached by apply: a Bottlerocket node has no shell, and takes settings through its API")
+
+
+def wanted_settings(spec: NodeSpec) -> Leaves:
+    """The settings one by one, as a live node is compared with them."""
     problems = Problems()
     documents = [_document(index, text, None, problems) for index, text in enumerate(spec.user_data)]
     ours = collect(_ours(spec, problems), problems)
     final = _united(ours, [*_settings_field(spec)], documents, spec, problems)
     if len(problems):
         raise SpecError(problems)
+    return final
+
+
+def _text(spec: NodeSpec) -> str:
+    final = wanted_settings(spec)
     return toml.dump({"settings": nested(final)}) if final else ""
 
 

@@ -49,10 +49,13 @@ def family_module(name: str) -> Family:
     return cast(Family, importlib.import_module(f".{FAMILIES[name]}", __package__))
 
 
-def resolve(cluster: Any, node_group: Any) -> tuple[NodeSpec, Family]:
-    """The checked specification of a node group and its family. Raises C(SpecError) with every problem there is."""
+def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[NodeSpec, Family]:
+    """The checked specification of a node group and its family. Raises C(SpecError) with every problem there is.
+
+    running: the instance type of the one running node that this is about.
+    """
     problems = Problems()
-    spec = parse(cluster, node_group, problems)
+    spec = parse(cluster, node_group, problems, running)
     family = family_module(spec.family) if spec is not None else None
     if spec is not None and family is not None:
         family.check(spec, problems)

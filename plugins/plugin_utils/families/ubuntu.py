@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData, for_root_only
@@ -14,6 +16,10 @@ from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
 from ..spec.model import NodeSpec
 
+if TYPE_CHECKING:
+    from ..artifacts.node_plan import Plan
+
+_SNAP = "kubelet-eks"
 _KUBELET = "snap.kubelet-eks.daemon.service"
 _PROXIED = ("containerd.service", _KUBELET)
 
@@ -71,6 +77,18 @@ _IMAGE = bootstrap_script.Image(
     },
 )
 """image_flags: the settings that the script gives to the snap (a public copy of the script of Kubernetes 1.24 to 1.26)."""
+
+
+_IMAGE_SETTINGS = (*_IMAGE.image_flags.values(), "cluster-dns", "feature-gates")
+"""Settings of the snap that the image's script makes and that a kubelet with finished files must not find."""
+
+_SCRIPT_WRITES = (
+    kubelet_files.CA_FILE,
+    kubelet_files.CONFIG_FILE,
+    kubelet_files.KUBECONFIG,
+    kubelet_files.CONTAINERD_CONFIG,
+    static_kubelet.SANDBOX_UNIT,
+)
 
 
 def check(spec: NodeSpec, problems: Problems) -> None:
@@ -143,6 +161,19 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     laid = _files(spec)
     every = sorted((*laid, node_script.calling_script(_body(spec, laid))), key=lambda file: file.path)
     return for_root_only(every, spec.allow_secrets)
+
+
+def plan(spec: NodeSpec) -> Plan:
+    """What a live node needs. Raises C(SpecError) for user data that only a boot can apply."""
+    from ..artifacts import script_plan, static_plan
+    from ..artifacts.node_plan import Machine
+
+    release = spec.ubuntu_release
+    machine = Machine(("ubuntu",), (release,) if release else (), f"Ubuntu {release}" if release else "Ubuntu")
+    if spec.strategy == "static":
+        return static_plan.ubuntu(spec, machine, _files(spec), _SNAP, _KUBELET, _IMAGE_SETTINGS)
+    script = _body(replace(spec, commands_post=()), ())
+    return script_plan.plan(spec, machine, _files(spec), script, _KUBELET, _SCRIPT_WRITES, snap=_SNAP)
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
 
 from .. import data
 from ..artifacts import windows_bootstrap
 from ..artifacts.model import File, Fragment, UserData
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
-from ..artifacts.shell_less import refuse_boot_labels, refuse_outpost
+from ..artifacts.shell_less import refuse_apply, refuse_boot_labels, refuse_outpost
 from ..errors import Problems, SpecError, joined
 from ..formats import powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
@@ -91,6 +92,37 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     if calls:
         found.append(_file(windows_bootstrap.DATA_FILE, windows_bootstrap.data(spec)))
     return tuple(found)
+
+
+def plan(spec: NodeSpec) -> NoReturn:
+    """Raise C(SpecError): the role of this family works through PowerShell."""
+    refuse_apply(spec, "cannot be reached by apply, which works on Linux nodes")
+
+
+def live_plan(spec: NodeSpec) -> dict[str, Any]:
+    """What the role C(eks_node_windows) brings to a live node, as plain data. Raises C(SpecError) for what only a boot can do."""
+    # Only live nodes need them, and the first call of a filter pays for every module that is loaded.
+    from ..artifacts import live_parts, windows_live
+
+    live_parts.refuse_managed(spec)
+    problems = Problems()
+    existing, persist = _existing(spec, problems)
+    if persist:
+        message = "says that the user data runs at every boot, and a live node is set up when the play runs"
+        problems.add("node_group.windows.persist", message, fix="leave it out here, and keep it for the user data of a launch template")
+    problems.raise_any()
+    parts = dict(_pieces(spec, existing, (windows_bootstrap.call_with_data(),) if spec.override is None else ()))
+    post = parts.pop("commands.post", None)
+    after = None if post is None else windows_live.script("commands.post", "post.ps1", [windows_bootstrap.SCRIPT, *post])
+    if spec.override is not None:
+        # What an override needs may have been set by the lines before it, so they stay one script.
+        every = [line for piece in parts.values() for line in piece]
+        return windows_live.plan(spec, pre=None, bootstrap=windows_live.script("override", "bootstrap.ps1", every), post=after)
+    call = [*parts["script"], *parts.pop("Start-EKSBootstrap")]
+    ours = windows_live.script("Start-EKSBootstrap", "bootstrap.ps1", call, windows_live.key(spec))
+    lines = [line for piece in parts.values() for line in piece]
+    pre = windows_live.script("commands.pre", "pre.ps1", lines) if len(parts) > 1 else None
+    return windows_live.plan(spec, pre=pre, bootstrap=ours, post=after)
 
 
 def _file(name: str, content: str) -> File:

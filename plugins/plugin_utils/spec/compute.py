@@ -32,8 +32,10 @@ class Shape:
     """Why nothing is known about a type. Reported only when something has to be computed from it."""
 
     @classmethod
-    def of(cls, instance: Mapping[str, Any], problems: Problems) -> Shape:
-        """The shapes behind C(node_group.instance)."""
+    def of(cls, instance: Mapping[str, Any], problems: Problems, running: str | None = None) -> Shape:
+        """The shapes behind C(node_group.instance). running: the type of the one node that this is about, where it is known."""
+        if running is not None:
+            instance = {**{key: value for key, value in instance.items() if key in _NUMBERS}, "type": running}
         if "type" in instance and "types" in instance:
             problems.add("node_group.instance.types", "is given beside node_group.instance.type", fix="give one of the two")
         types = tuple(instance.get("types") or ([instance["type"]] if "type" in instance else []))
@@ -44,6 +46,9 @@ class Shape:
             try:
                 known.append(capacity.instance_shape(name, path="node_group.instance", **numbers))
             except SpecError as error:
+                if running is not None:
+                    unknown.append(_unknown_node(running))
+                    continue
                 path = f"node_group.instance.types[{index}]" if "types" in instance else "node_group.instance.type"
                 unknown.extend(replace(one, path=path) if one.path.endswith(".type") else one for one in error.problems)
         counts = [shape.vcpus for shape in known]
@@ -58,10 +63,18 @@ class Shape:
             return None
 
 
-def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problems) -> int | None:
-    """The final number of pods of a node, or None when the image shall decide."""
+def _unknown_node(running: str) -> Problem:
+    """The problem of a node whose type, which nobody wrote down, is in no table."""
+    fix = "give instance.max_enis, instance.ips_per_eni and instance.vcpus"
+    return Problem("node_group.instance", "the table of instance types does not know the type of this node", value=running, fix=fix)
+
+
+def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problems, *, running: bool = False) -> int | None:
+    """The final number of pods of a node, or None when the image shall decide. running: whether the shape is that of a running node."""
     if value is None or isinstance(value, int):
         return value
+    if value == "auto" and running:
+        value = {"mode": "windows_secondary_ip" if family == "windows" else "eni"}
     if value == "auto":
         problems.add(
             path,
@@ -89,6 +102,21 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
     except SpecError as error:
         problems.extend(replace(problem, path=f"{path}{problem.path.removeprefix('max_pods')}") for problem in error.problems)
         return None
+
+
+def needs_running_node(group: Mapping[str, Any]) -> bool:
+    """Whether a node group leaves something open that only a running node can say: its instance type.
+
+    C(max_pods: auto) asks for that. Reservations that are computed ask for it where the group names no instance.
+    """
+    if group.get("max_pods") == "auto":
+        return True
+    instance, reserved = group.get("instance"), group.get("reserved")
+    if isinstance(instance, Mapping) and instance.keys() & {"type", "types", *_NUMBERS}:
+        return False
+    kube = reserved.get("kube") if isinstance(reserved, Mapping) else None
+    pods = group.get("max_pods")
+    return kube == "auto" or (kube is None and group.get("strategy") == "static") or (isinstance(pods, Mapping) and "mode" in pods)
 
 
 def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, implied: bool) -> dict[str, str]:

@@ -21,8 +21,10 @@ from .plain import INVALID, plain
 SCRIPT_FAMILIES = ("al2", "ubuntu")
 
 
-def parse(cluster: Any, node_group: Any, problems: Problems) -> NodeSpec | None:
+def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None = None) -> NodeSpec | None:
     """The specification of C(node_group) in C(cluster), both as users write them.
+
+    running: the instance type of the one running node that this is about; without it the specification is for all of them.
 
     What is wrong is reported to C(problems); the specification then lacks exactly those fields, so that later stages
     can report theirs too. None only when there is no node group or no known family to speak of.
@@ -35,7 +37,7 @@ def parse(cluster: Any, node_group: Any, problems: Problems) -> NodeSpec | None:
         return None
     given = copy.deepcopy(group)
     _expand_alias(group, problems)
-    return _specification(_cluster({} if facts is INVALID else facts), group, given, problems)
+    return _specification(_cluster({} if facts is INVALID else facts), group, given, problems, running)
 
 
 def _expand_alias(group: dict[str, Any], problems: Problems) -> None:
@@ -64,7 +66,7 @@ def _cluster(facts: dict[str, Any]) -> Cluster:
     )
 
 
-def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any], problems: Problems) -> NodeSpec:
+def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any], problems: Problems, running: str | None) -> NodeSpec:
     family = group["family"]
     strategy = group.get("strategy", "bootstrap_script") if family in SCRIPT_FAMILIES else group.get("strategy")
     warnings: list[str] = []
@@ -72,8 +74,8 @@ def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any
     mode = group.get("mode", "self_managed")
     pods_field, pods_path = unite.unite_max_pods(group, group.get("max_pods"), problems)
     dns, dns_of_group = unite.unite_dns_ips(group, list(cluster.dns_ips) or None, problems)
-    shape = compute.Shape.of(group.get("instance", {}), problems)
-    max_pods = compute.max_pods(pods_field, pods_path, family, shape, problems)
+    shape = compute.Shape.of(group.get("instance", {}), problems, running)
+    max_pods = compute.max_pods(pods_field, pods_path, family, shape, problems, running=running is not None)
     reserved = group.get("reserved", {})
     # static replaces the image's script, which would have computed the reservations.
     own_kube = reserved.get("kube", "auto" if strategy == "static" else None)

@@ -27,20 +27,21 @@ whole session, put back to its baseline before every test, so a test finds nothi
 package runs real cloud-init on an Amazon Linux 2 node: MIME to kubelet in one go. Several cases inside one test: call `node.reset()`
 between them.
 
-Node              start(suite=, files={path: content | (content, mode)}, cloud_init=) · exec(argv, input) → CompletedProcess[bytes] ·
-                  read · write · exists · stat · journal(unit) · property(unit, name) · starts(unit) (systemd's own count) ·
-                  records(program) · imds_requests() · baseline · reset · stop · wait_boot
+Node              start(suite=, files={path: content | (content, mode)}, cloud_init=, containerd=, ssh_key=, name=) ·
+                  exec(argv, input) → CompletedProcess[bytes] · read · write · exists · stat · journal(unit) · property(unit, name) ·
+                  starts(unit) (systemd's own count) · records(program) · imds_requests() · baseline · reset · stop · wait_boot
 Al2Node           + run_user_data · bootstrap_calls · bootstrap_environments · kubelet_starts · kubelet_records · kubelet_config ·
                   extra_args
 UbuntuNode        the same, + snap_calls · snap_settings
-Al2023Node        nodeadm-boot-hook → nodeadm-config → cloud-init → nodeadm-run, with a nodeadm that only records
+Al2023Node        nodeadm-boot-hook → nodeadm-config → cloud-init → nodeadm-run → containerd and kubelet
 CloudInitNode     run(user_data, meta_data, vendor_data) → CloudInitResult
 
 What the stand-ins imitate is told in their own files below rootfs/opt/nodelab: bootstrap.sh of both families, snap, kubelet, nodeadm,
 the metadata service (version 2 at 169.254.169.254). `setup-local-disks`, `mount-bpf-fs`, `aws-iam-authenticator`, `iptables` and `aws`
 record their calls; `aws` then fails, as on a node without credentials. A test tunes them with files, which `reset` takes away again:
 /etc/nodelab/imds.json and /etc/nodelab/user-data (what the metadata service answers), /etc/nodelab/vcpus (the number of CPUs),
-/etc/nodelab/kubelet-healthy (kubelet answers on 127.0.0.1:10248/healthz). `extra_args` speaks of a node that bootstrap.sh set up; where
+/etc/nodelab/kubelet-healthy (kubelet answers on 127.0.0.1:10248/healthz). containerd and runc are real, but the unit that starts is a
+stand-in unless a node is started with `containerd=True`. `extra_args` speaks of a node that bootstrap.sh set up; where
 user data writes kubelet's unit itself, look at `kubelet_starts`.
 
 What differs from the images and can therefore not be proven here: systemd is Debian's (252 and 257; Amazon Linux 2 has 219), bash is 5.2

@@ -25,6 +25,10 @@ PACKAGES = ("docker.io", "iptables", "mmdebstrap", "debian-archive-keyring")
 #: Every container and image of ours carries this label.
 LABEL = "nodebootstrap.eks.nodelab"
 
+#: Nodes that outlive the program that started them carry this one, too, and belong to process 1: only `nodelab stop` and
+#: `nodelab clean` remove them.
+KEPT = "nodebootstrap.eks.nodelab.kept"
+
 STARTED_BY_US = Path("/var/log/nodelab-dockerd.log")
 
 
@@ -125,9 +129,10 @@ def ensure() -> None:
         wait_for("dockerd", up, 60, 0.3)
 
 
-def owner() -> str:
-    """This process, named so that another run can tell whether it still lives: boot, PID namespace, PID, start time."""
-    return f"{_here()}/{os.getpid()}/{_started(os.getpid())}"
+def owner(process: int = 0) -> str:
+    """A process (this one), named so that another run can tell whether it still lives: boot, PID namespace, PID, start time."""
+    process = process or os.getpid()
+    return f"{_here()}/{process}/{_started(process)}"
 
 
 def remove_stale() -> list[str]:

@@ -127,7 +127,7 @@ class UbuntuNode(BootstrapNode):
 
 
 class Al2023Node(Node):
-    """Amazon Linux 2023: nodeadm around cloud-init; the stand-in nodeadm only records (`records("nodeadm")`)."""
+    """Amazon Linux 2023: nodeadm around cloud-init; every call of it is recorded (`records("nodeadm")`)."""
 
     family = "al2023"
     units = ("kubelet.service", "containerd.service", "nodeadm-run.service", "nodeadm-config.service")

@@ -19,9 +19,23 @@ from pathlib import Path
 from . import engine
 
 HERE = Path(__file__).resolve().parent.parent
+_PACKAGES = HERE / "Dockerfile.packages"
 
 #: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init, a real containerd, ssh.
-CONTENTS = ("systemd", "systemd-sysv", "dbus", "python3", "iproute2", "curl", "procps", "jq", "cloud-init", "containerd", "openssh-server")
+CONTENTS = (
+    "systemd",
+    "systemd-sysv",
+    "dbus",
+    "python3",
+    "iproute2",
+    "curl",
+    "procps",
+    "jq",
+    "cloud-init",
+    "containerd",
+    "openssh-server",
+    "sudo",
+)
 
 SUITES = ("bookworm", "trixie")
 
@@ -36,14 +50,22 @@ _BOOTSTRAP = (
 )
 
 
-def image(suite: str = "bookworm") -> str:
-    """The tag of the node image of a Debian suite, built now where it does not exist."""
+def image(suite: str = "bookworm", family: str = "") -> str:
+    """The tag of the node image of a Debian suite, built now where it does not exist.
+
+    Where NODELAB_IMAGE_AL2, NODELAB_IMAGE_AL2023 or NODELAB_IMAGE_UBUNTU names an image (amazonlinux:2, …), the nodes of that family
+    have its user land in the place of Debian's.
+    """
     engine.ensure()
-    base, node = _base_tag(suite), _node_tag(suite)
+    real = os.environ.get(f"NODELAB_IMAGE_{family.upper()}", "") if family else ""
+    base = f"nodelab-base:real-{_digest(real, _PACKAGES.read_text())}" if real else _base_tag(suite)
+    node = _node_tag(base)
     if _exists(node):
         return node
     with engine.machine_lock(f"image-{suite}"):
-        if not _exists(base):
+        if not _exists(base) and real:
+            _build_real(real, base)
+        elif not _exists(base):
             _build_base(suite, base)
         if not _exists(node):
             _build_node(base, node)
@@ -56,13 +78,13 @@ def _base_tag(suite: str) -> str:
     return f"nodelab-base:{suite}-{_digest(suite, *_BOOTSTRAP)}"
 
 
-def _node_tag(suite: str) -> str:
-    parts = [_base_tag(suite)]
+def _node_tag(base: str) -> str:
+    parts = [base]
     for path in [HERE / "Dockerfile", *sorted((HERE / "rootfs").rglob("*"))]:
         if path.is_file() and "__pycache__" not in path.parts:
             # The executable bit is part of the recipe too: COPY keeps it.
             parts += [str(path.relative_to(HERE)), str(os.access(path, os.X_OK)), hashlib.sha256(path.read_bytes()).hexdigest()]
-    return f"nodelab:{suite}-{_digest(*parts)}"
+    return f"nodelab:{base.partition(':')[2].partition('-')[0]}-{_digest(*parts)}"
 
 
 def _digest(*parts: str) -> str:
@@ -97,6 +119,13 @@ def _build_base(suite: str, tag: str) -> None:
     engine.docker("tag", f"{tag}-new", tag)
     engine.docker("rmi", f"{tag}-new")
     engine.say(f"{tag}: done in {time.monotonic() - began:.0f} s")
+
+
+def _build_real(real: str, tag: str) -> None:
+    """The image that was named, with the packages that a node needs."""
+    engine.say(f"{tag}: {real} from its registry, and packages")
+    recipe = ["build", "-q", "--build-arg", f"BASE={real}", "--label", f"{engine.LABEL}=image", "-t", tag, "-f", str(_PACKAGES), str(HERE)]
+    engine.docker(*recipe, timeout=1200)
 
 
 def _build_node(base: str, tag: str) -> None:

@@ -53,13 +53,36 @@ class Node:
 
     @classmethod
     def start(
-        cls: type[AnyNode], *, suite: str = "bookworm", files: Mapping[str, File] | None = None, cloud_init: bool = False, wait: bool = True
+        cls: type[AnyNode],
+        *,
+        suite: str = "bookworm",
+        files: Mapping[str, File] | None = None,
+        cloud_init: bool = False,
+        containerd: bool = False,
+        ssh_key: str = "",
+        name: str = "",
+        wait: bool = True,
     ) -> AnyNode:
-        """Boot a container with `files` already in place: {path: content or (content, mode)}, not below /run or /tmp (empty then)."""
-        tag = images.image(suite)
+        """Boot a container.
+
+        files       already in place: {path: content or (content, mode)}, not below /run or /tmp (empty then)
+        cloud_init  cloud-init is part of the boot
+        containerd  containerd.service runs the real one; otherwise a stand-in that is active at once
+        ssh_key     public key for root and for the image's user (ec2-user, ubuntu): an SSH server runs
+        name        what docker calls it; such a node is kept when this program ends
+        """
+        tag = images.image(suite, cls.family)
         engine.remove_stale()
+        laid = dict(files or {})
+        options = ["--name", name, "--label", engine.KEPT] if name else []
+        if containerd:
+            # overlayfs does not stack on the container's own.
+            options += ["-v", "/var/lib/containerd"]
+            laid["/etc/nodelab/real-containerd"] = ""
+        if ssh_key:
+            laid["/root/.ssh/authorized_keys"] = (ssh_key, 0o600)
         made = engine.docker(
-            "create", "--label", f"{engine.LABEL}={engine.owner()}", "--hostname", HOSTNAME,
+            "create", *options, "--label", f"{engine.LABEL}={engine.owner(1 if name else 0)}", "--hostname", HOSTNAME,
             "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cgroupns", "private",
             "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
             "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
@@ -67,8 +90,8 @@ class Node:
         )  # fmt: skip
         node = cls(made.stdout.decode().strip()[:12], suite)
         try:
-            if files:
-                engine.docker("cp", "-", f"{node.container}:/", input=_tar(files))
+            if laid:
+                engine.docker("cp", "-", f"{node.container}:/", input=_tar(laid))
             engine.docker("start", node.container)
             if wait:
                 node.wait_boot()
@@ -79,13 +102,17 @@ class Node:
 
     def stop(self) -> None:
         """Remove the container; harmless when it is gone already."""
+        self.leave()
+        # Nothing of a test node is worth an orderly shutdown.
+        engine.docker("rm", "-f", "-v", self.container, check=False)
+
+    def leave(self) -> None:
+        """Forget the container without removing it."""
         atexit.unregister(self.stop)
         if self._agent is not None:
             self._agent.kill()
             self._agent.wait()
             self._agent = None
-        # Nothing of a test node is worth an orderly shutdown.
-        engine.docker("rm", "-f", "-v", self.container, check=False)
 
     def __enter__(self: AnyNode) -> AnyNode:
         return self

@@ -19,6 +19,7 @@ from botocore.stub import Stubber
 from moto.eks.models import eks_backends
 from moto.server import ThreadedMotoServer
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws
 from ansible_collections.nodebootstrap.eks.plugins.modules import cluster_info
 
 REGION = "eu-west-1"
@@ -197,7 +198,7 @@ def test_not_found_without_the_permission_to_list(monkeypatch: Any, capsys: Any)
 
 def test_a_region_that_does_not_exist() -> None:
     session = boto3.session.Session(region_name="eu-wset-1")
-    message = cluster_info.unreachable(session.client("eks"), session, None)
+    message = _aws.unreachable(session.client("eks"), session, None, "EKS")
     assert 'this boto3 knows no EKS in region eu-wset-1; did you mean "eu-west-1"?' in message
 
 

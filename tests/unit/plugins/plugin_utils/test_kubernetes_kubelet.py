@@ -41,7 +41,7 @@ SERVED = {
     "hairpinMode": "hairpin-veth",
     "kubeReserved": {"cpu": "70m", "ephemeral-storage": "1Gi", "memory": "574Mi"},
     "kubeReservedCgroup": "/runtime",
-    "logging": {"verbosity": 2, "flushFrequency": "5s"},
+    "logging": {"verbosity": 2, "flushFrequency": 5_000_000_000},
     "maxPods": 29,
     "protectKernelDefaults": True,
     "providerID": "aws:///us-west-2f/i-1234567890abcdef0",
@@ -66,6 +66,12 @@ def test_what_nodes_run_is_accepted(version: tuple[int, int] | None) -> None:
 
 CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
     ([], None, "config: is not a mapping (got []); allowed: a mapping"),
+    # A number of nanoseconds until 1.27; from then on a duration as well.
+    (
+        {"logging": {"flushFrequency": "5s"}},
+        (1, 27),
+        f'config.logging.flushFrequency: is not a whole number (got "5s"); allowed: a number from {-(2**63)} to {2**63 - 1}, unquoted',
+    ),
     ({"maxpods": 1}, None, 'config.maxpods: kubelet does not know this field; did you mean "maxPods"?; fix: rename it to maxPods'),
     (
         {"authentication": {"webhook": {"cacheTtl": "2m"}}},

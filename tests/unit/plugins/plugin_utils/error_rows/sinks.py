@@ -14,6 +14,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.batch import Source, render_groups, render_sources
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_config import node_config
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render_text
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, group
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
@@ -61,6 +62,13 @@ ROWS = (
     Row("encoding that is no text", lambda: render_text(COMPLETE, AL2023, 7)),  # type: ignore[arg-type]
     Row("NodeConfig of another family", lambda: node_config(COMPLETE, {"family": "al2"})),
     Row("files of a wrong group", lambda: node_files(COMPLETE, AL2023 | {"max_pods": 0})),
+    # Live nodes.
+    Row("plan of a managed group", lambda: node_plan(COMPLETE, AL2023 | {"mode": "managed"})),
+    Row("plan of Windows", lambda: node_plan(COMPLETE, {"family": "windows"})),
+    Row("plan of Bottlerocket", lambda: node_plan(COMPLETE, {"family": "bottlerocket"})),
+    Row("plan with a cloud-config", lambda: node_plan(COMPLETE, AL2023 | {"user_data": ["#cloud-config\npackages: []\n", LONG]})),
+    Row("plan for an unknown type", lambda: node_plan(COMPLETE, AL2023 | {"max_pods": "auto"}, {"instance_type": "m99.large"})),
+    Row("plan without the type that auto asks for", lambda: node_plan(COMPLETE, AL2023 | {"max_pods": "auto"})),
     Row("role that is none", lambda: aws_auth_map_roles([{"role_arn": "arn:aws:iam::1:role/x", "family": "linux"}])),
     # eksctl's files.
     _eksctl("no YAML", "a: [\n"),

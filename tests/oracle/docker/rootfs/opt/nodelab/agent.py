@@ -38,7 +38,7 @@ TREES = (
 )
 #: Docker mounts these over the image's: they can be neither replaced nor removed.
 KEPT = {"/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/etc/machine-id", "/etc/mtab"}
-GONE = ("/run/recorded", "/run/nodebootstrap", "/run/cloud-init", "/run/nodeadm")
+GONE = ("/run/recorded", "/run/nodebootstrap", "/run/cloud-init", "/run/nodeadm", "/run/eks")
 LOGS = ("/var/log/cloud-init.log", "/var/log/cloud-init-output.log", "/run/nodelab/imds.jsonl")
 UNITS = (".service", ".timer", ".path", ".socket", ".mount", ".target")
 

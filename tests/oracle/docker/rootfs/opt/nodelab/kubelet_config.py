@@ -71,4 +71,5 @@ def main(verb, *words):
         print(json.dumps({"cpu": f"{cpu(cores)}m", "ephemeral-storage": "1Gi", "memory": f"{11 * pods + 255}Mi"}))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

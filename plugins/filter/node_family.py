@@ -1,0 +1,22 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
+
+
+@as_filter
+def node_family(node_group: Any) -> str:
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_family as sink
+
+    return sink.node_family(node_group)
+
+
+class FilterModule:
+    """Ansible filter plugin; documented in node_family.yml."""
+
+    def filters(self) -> dict[str, Any]:
+        return {"node_family": node_family}

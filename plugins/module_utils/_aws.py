@@ -1,0 +1,147 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""boto3, where it is there: one set of options for whoever calls AWS, and its errors in words that say what to do.
+
+Everything here runs on the controller.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import traceback
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping, Sequence
+from urllib.parse import urlsplit
+
+from ansible.module_utils.basic import env_fallback
+
+BOTO3_ERROR = ""
+try:
+    import boto3
+    from botocore import exceptions
+    from botocore.config import Config
+    from botocore.parsers import ResponseParserError
+except ImportError:
+    BOTO3_ERROR = traceback.format_exc()
+
+OPTIONS = {
+    "region": {"type": "str", "fallback": (env_fallback, ["AWS_REGION", "AWS_DEFAULT_REGION"])},
+    "profile": {"type": "str", "aliases": ["aws_profile"]},
+    "endpoint_url": {"type": "str", "aliases": ["aws_endpoint_url"]},
+    "access_key": {"type": "str", "aliases": ["aws_access_key_id", "aws_access_key"], "no_log": True},
+    "secret_key": {"type": "str", "aliases": ["aws_secret_access_key", "aws_secret_key"], "no_log": True},
+    "session_token": {"type": "str", "aliases": ["aws_session_token"], "no_log": True},
+}
+"""How to reach AWS, as Ansible checks options."""
+
+RULES = {
+    "mutually_exclusive": [("profile", "access_key"), ("profile", "secret_key"), ("profile", "session_token")],
+    "required_together": [("access_key", "secret_key")],
+    "required_by": {"session_token": ("access_key",)},
+}
+"""What holds between these options."""
+
+
+class Refused(Exception):
+    """What a person has to read; its text is the whole message."""
+
+
+def nearest(word: str, words: Sequence[str]) -> str:
+    """The end of a sentence that names what C(word) was probably meant to be; '' when nothing looks like it."""
+    matches = difflib.get_close_matches(word, words, n=1)
+    return f'; did you mean "{matches[0]}"?' if matches else ""
+
+
+@contextmanager
+def environment(variables: Mapping[str, Any]) -> Iterator[None]:
+    """These environment variables beside those of the process, for code that is no process of its own."""
+    before = dict(os.environ)
+    os.environ.update({str(name): str(value) for name, value in variables.items()})
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def new_session(options: dict[str, Any]) -> Any:
+    """A boto3 session with the given region and credentials; what is not given comes from boto3's usual places."""
+    session = boto3.session.Session(
+        aws_access_key_id=options["access_key"],
+        aws_secret_access_key=options["secret_key"],
+        aws_session_token=options["session_token"],
+        region_name=options["region"],
+        profile_name=options["profile"],
+    )
+    if not session.region_name:
+        raise Refused("no region is known; fix: set region, AWS_REGION, or a region in the profile")
+    return session
+
+
+def new_client(session: Any, service: str, options: dict[str, Any]) -> Any:
+    """A client that waits 10 seconds for a connection and 30 for an answer, and tries again as boto3's standard mode does."""
+    config = Config(retries={"mode": "standard"}, connect_timeout=10, read_timeout=30)
+    return session.client(service, endpoint_url=options["endpoint_url"], config=config)
+
+
+def said(error: Any) -> tuple[str, str]:
+    """Code and message of a C(ClientError), each '' where AWS gave none."""
+    answer = error.response.get("Error", {})
+    return answer.get("Code") or "", answer.get("Message") or ""
+
+
+def denied(code: str) -> bool:
+    """Whether AWS means that the credentials are good, and do not suffice."""
+    return code.startswith("AccessDenied") or code in ("UnauthorizedOperation", "NotAuthorized")
+
+
+def about_credentials(code: str, text: str) -> str:
+    """What is wrong with the credentials, when C(code) says so; else ''."""
+    if code in ("ExpiredToken", "ExpiredTokenException", "RequestExpired"):
+        return f"the credentials have expired; fix: get new ones ({code}: {text})"
+    if code in ("UnrecognizedClientException", "InvalidClientTokenId", "InvalidSignatureException", "SignatureDoesNotMatch"):
+        return f"AWS does not know these credentials; fix: check access_key and secret_key, profile and region ({code}: {text})"
+    return ""
+
+
+def unreachable(client: Any, session: Any, endpoint_url: Any, name: str) -> str:
+    """Why nobody answered. Without the path and without what may stand before the host: that can be a password.
+
+    name: the service as people call it.
+    """
+    region = client.meta.region_name
+    regions = session.get_available_regions(client.meta.service_model.service_name)
+    text = f"the {name} API at {urlsplit(client.meta.endpoint_url).hostname} does not answer"
+    if endpoint_url:
+        return f"{text}; fix: check endpoint_url, and the network, proxy and certificates on the way there"
+    if regions and region not in regions:
+        return f"{text}: this boto3 knows no {name} in region {region}{nearest(region, regions)}"
+    return f"{text}; fix: check region ({region}), and the network, proxy and certificates on the way there"
+
+
+@contextmanager
+def in_words(options: dict[str, Any], name: str) -> Iterator[None]:
+    """Turns the errors with which boto3 sends nothing at all into C(Refused). name: the service as people call it."""
+    try:
+        yield
+    except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError):
+        raise Refused("no AWS credentials were found, or only half of them; fix: set profile, or access_key and secret_key") from None
+    except exceptions.ProfileNotFound:
+        names = boto3.session.Session().available_profiles if options["profile"] else []
+        given = options["profile"] or "named by AWS_PROFILE"
+        raise Refused(f"there is no AWS profile {given}; there are: {', '.join(names) or 'none'}{nearest(given, names)}") from None
+    except (exceptions.BotoCoreError, ValueError) as error:
+        # An option or a configuration file that boto3 does not take. Its text has no traceback and no secret.
+        raise Refused(f"boto3 cannot ask {name}: {error}") from None
+
+
+def no_connection() -> tuple[Any, ...]:
+    """The errors that mean: no connection, no TLS, no answer in time."""
+    return (exceptions.ConnectionError, exceptions.HTTPClientError)
+
+
+def not_understood() -> tuple[Any, ...]:
+    """The errors that mean: what answers is not AWS."""
+    return (ResponseParserError,)

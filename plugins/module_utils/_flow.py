@@ -1,0 +1,336 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One call on a node: look, decide, validate, change, start, verify. Everything up to the transaction only reads."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from typing import Any, NamedTuple
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import (
+    _changes,
+    _files,
+    _once,
+    _plan,
+    _preflight,
+    _registration,
+    _services,
+    _steps,
+    _validate,
+)
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._files import Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._identity import Identity
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import StepFailed, Store, Transaction
+
+PHASES = ("preflight", "configure", "validate", "start", "verify")
+MANIFEST_FORMAT = 1
+
+
+class Options(NamedTuple):
+    """What the caller wants. C(plan): the decoded plan. C(wait): seconds. C(label): SELinux context of a new file at a path, or None."""
+
+    plan: Any
+    phases: Any
+    state: str = "present"
+    restart: str = "when_changed"
+    take_over: bool = False
+    reconcile: bool = False
+    wait: float = 5.0
+    check_mode: bool = False
+    diff: bool = False
+    label: Any = lambda path: None
+
+
+def apply(options, store=None):
+    """Bring the node to its plan, or take it back: the module's result. Raises Refused, Stuck, StepFailed or OSError."""
+    _preflight.check_python()
+    _preflight.check_system()
+    store = store or Store()
+    with store.lock(create=not options.check_mode), _validate.Workshop() as workshop:
+        call = _Call(options, store, workshop)
+        return call.absent() if options.state == "absent" else call.present()
+
+
+class _Call:
+    """The course of one call."""
+
+    def __init__(self, options, store, workshop):
+        self.options = options
+        self.plan = options.plan
+        self.store = store
+        self.workshop = workshop
+        self.identity = Identity()
+        self.result = {
+            "changed": False, "actions": [], "restarted": [], "diff": [], "warnings": [], "healthy": None, "missing": [], "waited": 0.0,
+            "recovered": None, "registration": None, "facts": {"hostname": os.uname()[1]}, "foreign": {},
+        }  # fmt: skip
+        if not options.check_mode:
+            self.result["recovered"] = store.recover()
+        elif os.path.isdir(store.work):
+            self.result["warnings"].append("an interrupted run is finished or undone first, so more may happen than is said here")
+        self.manifest = store.manifest()
+        if self.manifest.get("format", MANIFEST_FORMAT) != MANIFEST_FORMAT:
+            raise Refused(
+                f"{store.folder}/manifest.json has format {self.manifest['format']}: a newer nodebootstrap.eks set up this node, use that"
+            )
+
+    # --- present -----------------------------------------------------------------------------------------------------------------
+
+    def present(self):
+        plan, phases = self.plan, self.options.phases
+        _preflight.check_machine(plan, _preflight.os_release())
+        self._look_at_units()
+        moves = self._check_registration()
+        ran = False
+        if {"configure", "validate", "start"} & set(phases):
+            ran = self._configure(moves)
+        if "verify" in phases and not self.options.check_mode:
+            self._verify(ran)
+        self.result["changed"] = bool(self.result["actions"])
+        return self.result
+
+    def _look_at_units(self):
+        names = list(self.plan["verify"]["units"])
+        for step in self.plan["steps"]:
+            names += step.get("units", []) + step.get("enable", []) + step.get("active", [])
+            names += [step[field] for field in ("kubelet", "containerd", "unit") if field in step]
+            names += _steps.laid_units(step)
+        self.units = _services.states(names)
+        kubelet = _plan.kubelet_unit(self.plan)
+        self.kubelet = self.units.get(kubelet)
+        self.words = _services.words_of(self.kubelet.pid) if self.kubelet else []
+
+    def _check_registration(self):
+        """Whether the node moves to another cluster."""
+        belongs = _preflight.cluster_of_node(self.manifest, self.words)
+        moves = _preflight.check_cluster(self.plan, belongs, self.options.take_over)
+        before = None if moves else _registration.registered(self.plan, self.manifest, belongs, self.words)
+        change = None if before is None else _registration.difference(before, self.plan["registration"])
+        if change is not None:
+            if not self.options.reconcile:
+                _registration.refuse(change)
+            self.result["registration"] = _registration.patch(change, self.words, self.identity)
+        return moves
+
+    def _configure(self, moves):
+        """Files and services. Returns whether something was started."""
+        phases = self.options.phases
+        items, files, originals = self._compare()
+        _preflight.check_units(self.plan, self.units)
+        # A node whose files are right and whose kubelet runs was set up by our user data: its scripts have run.
+        adopted = not self.manifest and not items and self.kubelet is not None and self.kubelet.up
+        if "validate" in phases:
+            self._validate(items)
+        if not {"configure", "start"} & set(phases):
+            return False
+        once = _once.due(self.plan, self.manifest) if "configure" in phases and not adopted else []
+        for step in once:
+            self.result["actions"].append(f"run {step['name']}")
+            if not self.options.check_mode:
+                self.manifest = _once.run(step, self.store, self.manifest)
+        if once and not self.options.check_mode:
+            # They may have changed anything.
+            self._look_at_units()
+            items, files, originals = self._compare()
+        laid = items if "configure" in phases else []
+        if "configure" not in phases and "start" in phases:
+            self._check_laid(items)
+        hold = "start" not in phases or self.options.restart == "never"
+        sources = self._sources()
+        changed = bool(self.manifest.get("sources")) and _sources_differ(self.manifest["sources"], sources)
+        situation = _steps.Situation(
+            self.plan, self.manifest, laid, self.units, hold, originals, self.workshop, self.identity, _files.read, changed
+        )
+        work = _steps.decide(situation)
+        return self._carry_out(work, laid, files, originals, sources, hold, moves)
+
+    def _compare(self):
+        originals = _changes.Originals(self.store, self.manifest)
+        dump = self.workshop.containerd_dump
+        items, files = _changes.compare(self.plan, self.manifest, originals, dump, self.options.label)
+        return items, files, originals
+
+    def _validate(self, items):
+        written = {item.change.path: item.change.content for item in items if item.change.content is not None}
+        forms = {file["path"]: file["form"] for file in self.plan["files"]}
+        for path, content in sorted(written.items()):
+            if forms.get(path) == "containerd":
+                self.workshop.check_containerd(path, content)
+        units = {file["path"]: file["content"].encode("utf-8", "surrogateescape") for file in self.plan["files"] if file["form"] == "unit"}
+        units = {path: content for path, content in units.items() if path.startswith(_validate.ETC_UNITS)}
+        if any(path in units for path in written):
+            self.result["warnings"] += self.workshop.check_units(units, _files.read, list(self.units))
+        if any(item.change.path.startswith(_validate.NODEADM_FOLDER + "/") for item in items):
+            before = _validate.nodeadm_documents(_files.read)
+            self.workshop.check_nodeadm(_steps.nodeadm_after(self.plan, items, before))
+
+    def _check_laid(self, items):
+        missing = [item.change.path for item in items if item.current is None]
+        if missing:
+            raise Refused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started: run the phase configure, too")
+        if items:
+            self.result["warnings"].append(
+                f"{len(items)} files are not what the plan says ({items[0].change.path}…): run the phase configure to change them"
+            )
+
+    def _sources(self):
+        """Digests of what nodeadm reads beside our documents; their texts go into the result. None for other families."""
+        if not any(_steps.NODEADM_CONFIG in step.get("units", ()) for step in self.plan["steps"]):
+            return None
+        ours = {file["path"] for file in self.plan["files"]} | set(self.plan["owned"]) | set(self.manifest.get("files", ()))
+        ours |= set(self.manifest.get("owned", ()))
+        folder = _validate.NODEADM_FOLDER
+        found = {f"{folder}/{name}": content for name, content in _validate.nodeadm_documents(_files.read).items()}
+        others = {path: content.decode("utf-8", "replace") for path, content in found.items() if path not in ours}
+        user_data = Identity.of_user_data()
+        self.result["foreign"] = dict(others, **({"user_data": user_data} if user_data else {}))
+        drop_ins = "\0".join(f"{path}\0{text}" for path, text in sorted(others.items()))
+        return {"drop_ins": _digest(drop_ins), "user_data": None if user_data is None else _digest(user_data)}
+
+    def _carry_out(self, work, laid, files, originals, sources, hold, moves):
+        items = laid + work.items
+        folders = _changes.folders(self.plan) if "configure" in self.options.phases else []
+        reload = _changes.touches_units(laid)
+        forward, back = work.commands(reload, self.plan["verify"])
+        actions = [item.action for item in laid] + [f"make {path}" for path, _mode in folders]
+        self.result["actions"] += actions + (["reload systemd"] if reload else []) + work.actions
+        self.result["restarted"] = work.restarted
+        if self.options.diff:
+            self.result["diff"] = [_changes.diff_of(item) for item in laid] + work.diffs
+        manifest = self._manifest(work, files if "configure" in self.options.phases else None, sources, hold, moves)
+        if self.options.check_mode:
+            return False
+        kept = originals.changes(manifest)
+        if not (items or folders or forward) and manifest == self.manifest:
+            return False
+        folders += [(originals.folder, 0o700)] if any(change.content is not None for change in kept) else []
+        self.store.prepare()
+        changes = [item.change for item in items] + kept
+        # What a unit that fails has written already does not stay either.
+        snapshots = work.snapshots + [path for path in self.plan["owned"] if work.forward and path not in work.snapshots]
+        transaction = Transaction(self.store, changes, folders, forward, back, snapshots, manifest)
+        run(transaction, back, _plan.kubelet_unit(self.plan))
+        return bool(work.has_run)
+
+    def _manifest(self, work, files, sources, hold, moves):
+        """What the node remembers of this call. C(files) None: none were written."""
+        plan, old = self.plan, self.manifest
+        new = {
+            "format": MANIFEST_FORMAT,
+            "family": plan["family"],
+            "strategy": plan["strategy"],
+            "cluster": plan["cluster"],
+            "kubelet": _plan.kubelet_unit(plan),
+            "units": sorted(self.units),
+            "files": old.get("files", {}) if files is None else files,
+            "owned": old.get("owned", []) if files is None else sorted(plan["owned"]),
+            "once": old.get("once", {}) if files is None else _once.known(plan, old),
+            "image": work.image,
+            "scripts": work.scripts,
+            "pending": work.pending,
+            "folders": old.get("folders", []) if files is None else self._folders([*files, *work.image]),
+            "enabled": sorted(work.enabled),
+            "snap": work.snap,
+        }
+        if sources is not None:
+            last = old.get("sources", {})
+            new["sources"] = {**sources, "user_data": sources["user_data"] or last.get("user_data")}
+        registered = None if moves else old.get("registered")
+        if not hold:
+            registered = plan["registration"]
+        if registered is not None:
+            new["registered"] = registered
+        if files is None and not old:
+            # Nothing is ours yet: only looking makes no manifest.
+            return old if not work.forward and not work.enable_now else new
+        return new
+
+    def _folders(self, paths):
+        """Folders that are there because of us: those made before and those that are made now."""
+        wanted = {os.path.dirname(path) for path in paths} | {folder["path"] for folder in self.plan["directories"]}
+        made = {folder for path in wanted for folder in _files.missing_folders(path)}
+        return sorted(made | set(self.manifest.get("folders", ())))
+
+    def _verify(self, ran):
+        verify = self.plan["verify"]
+        # Who asked for nothing to be started gets no answer about what does not run.
+        held = self.options.restart == "never" and not all(self.units[name].up for name in verify["units"])
+        if held:
+            return
+        known = None if ran else {name: self.units[name] for name in verify["units"]}
+        began = time.monotonic()
+        self.result["missing"] = _services.missing(verify, self.options.wait, known)
+        self.result["waited"] = round(time.monotonic() - began, 3)
+        self.result["healthy"] = not self.result["missing"]
+
+    # --- absent ------------------------------------------------------------------------------------------------------------------
+
+    def absent(self):
+        if not self.manifest:
+            return self.result
+        from ansible_collections.nodebootstrap.eks.plugins.module_utils import _absent
+
+        if self.manifest.get("cluster"):
+            belongs = _preflight.cluster_of_node(self.manifest, [])
+            _preflight.check_cluster(self.plan, belongs, self.options.take_over)
+        if not {"configure", "start"} & set(self.options.phases):
+            return self.result
+        originals = _changes.Originals(self.store, self.manifest)
+        units = _services.states(_absent.units_of(self.manifest))
+        removal = _absent.decide(self.manifest, originals, units)
+        self.result.update(changed=True, actions=removal.actions)
+        if self.options.diff:
+            self.result["diff"] = [_changes.diff_of(item) for item in removal.items] + removal.diffs
+        if not self.options.check_mode:
+            self.store.prepare()
+            changes = [item.change for item in removal.items] + originals.changes({})
+            run(Transaction(self.store, changes, (), removal.forward, removal.back, (), {}), removal.back)
+            _absent.leave(self.manifest.get("folders", ()))
+        return self.result
+
+
+def run(transaction, back, kubelet=None):
+    """Run a transaction; a failure is raised as Refused, in words that help. C(kubelet): the unit whose journal may say more."""
+    began, ended = time.time() - 1, []
+
+    def progress(command):
+        if any(command is one for one in back) and not ended:
+            ended.append(time.time())
+
+    try:
+        transaction.run(progress)
+    except StepFailed as failure:
+        raise Refused(_told(failure, began, ended[0] if ended else None, kubelet)) from None
+
+
+def _told(failure, began, ended, kubelet):
+    lines = [line for line in failure.output.strip().splitlines() if line.strip()][-6:]
+    if failure.command is None:
+        what = f"a file could not be switched ({failure.output.strip()})"
+    else:
+        status = "" if failure.status is None else f" (status {failure.status})"
+        what = f"{_services.shown(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
+    text = f"{what}. The node is back in the state it was in; correct the cause and run again"
+    if failure.not_restored:
+        commands = ", ".join(_services.shown(command) for command in failure.not_restored)
+        text += f". On the way back these failed, too: {commands}; look at these units first"
+    units = [word for word in (failure.command.argv if failure.command else ()) if word.endswith(".service")]
+    for unit in dict.fromkeys([*units, kubelet] if units and kubelet else units):
+        entries = _services.journal(unit, began, ended)
+        if entries:
+            text += f". Last lines of {unit}: " + " | ".join(entries)
+    return text
+
+
+def _sources_differ(before, now):
+    if now is None:
+        return False
+    told = before.get("user_data") and now["user_data"] and before["user_data"] != now["user_data"]
+    return before["drop_ins"] != now["drop_ins"] or bool(told)
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

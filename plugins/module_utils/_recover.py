@@ -1,0 +1,284 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program that finishes or undoes a transaction, and the unit that runs it at boot. They lie on the node as C(recover) in the
+state folder and as C(nodebootstrap-recover.service). A POSIX shell and coreutils are all it needs: at boot there may be no Python."""
+
+from __future__ import annotations
+
+UNIT_NAME = "nodebootstrap-recover.service"
+
+BEFORE = ("containerd.service", "nodeadm-config.service", "nodeadm-run.service", "kubelet.service", "snap.kubelet-eks.daemon.service")
+"""Units that start only after a successful recovery, whoever starts them."""
+
+PROGRAM = r"""#!/bin/sh
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Finishes or undoes an interrupted change of this node's configuration, all of it. By hand: sh THIS_FILE boot
+#   boot         takes the lock itself and starts units without waiting for them
+#   live [undo]  called by an apply: stdin is the locked state folder, stderr the locked transaction; undo: do not finish
+# Status: 0 finished (or, at boot, undone), 3 undone, 4 neither.
+# It writes nothing: a full disk cannot stop it. Every operation may be repeated, so it may be killed anywhere.
+set -uf
+mode=${1:-boot}
+wish=${2:-}
+store=${0%/*}
+work=$store/transaction
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin
+HOME=/root
+LC_ALL=C
+export PATH HOME LC_ALL
+umask 022
+US=$(printf '\037')
+RS=$(printf '\036')
+NL='
+'
+
+# One line for whoever called, in one write: fields for an apply, words for the journal.
+say() {
+  if [ "$mode" = live ]; then
+    text=$US
+    for field; do
+      text=$text$field$US
+    done
+  else
+    text="nodebootstrap-recover: $*"
+  fi
+  printf '%s\n' "$text"
+}
+
+# stuck REASON: neither finished nor undone; units that require this one stay down.
+stuck() {
+  say stuck "$1"
+  exit 4
+}
+
+# Names in these folders become durable. An old sync knows no operands and syncs everything.
+durable() {
+  sync -- "$@" || sync
+  return 0
+}
+
+put() { # NEW TARGET
+  if [ -f "$1" ]; then
+    [ ! -d "$2" ] && mv -f -- "$1" "$2"
+  else
+    [ -f "$2" ]
+  fi
+}
+
+away() { # TARGET OLD
+  [ ! -f "$1" ] || mv -f -- "$1" "$2"
+}
+
+# Where NEW still lies, the target was never touched. mv leaves OLD where it is the target's own inode, hence the rm.
+restore() { # OLD TARGET [NEW]
+  if [ -n "${3:-}" ] && [ -f "$3" ]; then
+    rm -f -- "$1" && rm -f -- "$3"
+  elif [ -f "$1" ]; then
+    [ ! -d "$2" ] && mv -f -- "$1" "$2" && rm -f -- "$1"
+  fi
+}
+
+erase() { # TARGET [NEW]
+  if [ -n "${2:-}" ] && [ -f "$2" ]; then
+    rm -f -- "$2"
+  else
+    rm -f -- "$1"
+  fi
+}
+
+# The folder goes when nobody else put something into it.
+leave() { # FOLDER
+  [ ! -d "$1" ] || rmdir -- "$1" 2>/dev/null || :
+}
+
+run() { # FLAGS NUMBER WORD...
+  flags=$1
+  number=$2
+  shift 2
+  left=$#
+  while [ "$left" -gt 0 ]; do
+    word=$1
+    shift
+    while :; do
+      case $word in
+        *"$RS"*) word=${word%%"$RS"*}$NL${word#*"$RS"} ;;
+        *) break ;;
+      esac
+    done
+    set -- "$@" "$word"
+    left=$((left - 1))
+  done
+  if [ "$mode" = boot ]; then
+    case $flags in
+      *b*) return 0 ;;
+      *s*)
+        word=$1
+        shift
+        set -- "$word" --no-block "$@"
+        ;;
+      # Whatever waits for a unit that waits for us would wait for ever.
+      *) set -- timeout 120 "$@" ;;
+    esac
+    say running "$*"
+  else
+    say run "$number"
+  fi
+  # No descriptor of ours: a program that stays would keep the lock.
+  "$@" </dev/null 3<&- 8<&- 9<&-
+  status=$?
+  [ "$status" -ne 0 ] || return 0
+  say failed "$number" "$status"
+  case $flags in *o*) return 0 ;; esac
+  return 1
+}
+
+operate() { # OPERATION FIELD...
+  operation=$1
+  shift
+  case $operation in
+    put) put "$@" ;;
+    away) away "$@" ;;
+    restore) restore "$@" ;;
+    erase) erase "$@" ;;
+    leave) leave "$1" ;;
+    run) run "$@" ;;
+    drop) rm -f -- "$@" ;;
+    sync) durable "$@" ;;
+    # Files are whole again: a unit that was waiting for that may start.
+    switched) exec 8<&- ;;
+    *) stuck "unknown operation $operation in $work" ;;
+  esac
+}
+
+# whole LIST: nothing of it is missing, and it is in the format of this program.
+whole() {
+  first=
+  last=
+  while IFS= read -r line <&3; do
+    [ -n "$first" ] || first=$line
+    last=$line
+  done 3<"$1"
+  case $first in
+    "nodebootstrap${US}1${US}") ;;
+    "nodebootstrap$US"*) stuck "$1 was written by another version of nodebootstrap.eks: run that one to finish" ;;
+    *) last= ;;
+  esac
+  [ "$last" = "end$US" ] || {
+    say broken list "$1"
+    return 1
+  }
+}
+
+# walk LIST: its operations in order, up to one that fails.
+walk() {
+  list=$work/$1
+  [ -f "$list" ] && whole "$list" || return 1
+  exec 3<"$list"
+  IFS= read -r line <&3
+  while IFS= read -r line <&3 && [ "$line" != "end$US" ]; do
+    IFS=$US
+    # shellcheck disable=SC2086 # the split into fields; set -f keeps globs out
+    set -- $line
+    IFS=' '
+    operate "$@" && continue
+    [ "$1" = run ] || say broken "$@"
+    exec 3<&-
+    return 1
+  done
+  exec 3<&-
+}
+
+turn_back() {
+  # As before the switch: units that start now wait until the files are whole.
+  exec 8<"$work"
+  flock -w 10 8 || :
+  mv -f -- "$work/back.ready" "$work/back" || stuck "$work/back.ready cannot be renamed"
+  durable "$work"
+}
+
+# The folder vanishes in one step; what is left of it then means nothing.
+close_with() { # OUTCOME
+  mv -f -- "$work" "$work.done" || stuck "$work cannot be renamed"
+  durable "$store"
+  rm -rf -- "$work.done"
+  say "$1"
+  [ "$1" = finished ] || [ "$mode" = boot ] || exit 3
+  exit 0
+}
+
+if [ "$mode" = live ]; then
+  exec 9<&0 8<&2 </dev/null 2>&1
+  # The connection may drop, the work goes on. Not ignored but caught: programs started from here get the default.
+  trap : HUP INT TERM PIPE
+else
+  [ -d "$work" ] || [ -d "$work.done" ] || exit 0
+  exec 9<"$store"
+  if ! flock -n 9; then
+    # An apply is at work; most likely it starts the very unit that waits for us. Let it pass as soon as files are whole.
+    (exec 8<"$work" && flock -w 60 8) || [ ! -d "$work" ]
+    exit
+  fi
+fi
+
+rm -rf -- "$work.done"
+[ -d "$work" ] || exit 0
+if [ -f "$work/forward" ] && [ ! -f "$work/back" ]; then
+  if [ "$wish" = undo ] || { [ "$mode" = boot ] && [ -f "$work/undo-at-boot" ]; }; then
+    turn_back
+  elif ! walk forward; then
+    turn_back
+  else
+    # From here on there is no way back, for the old files go.
+    mv -f -- "$work/forward" "$work/done" || stuck "$work/forward cannot be renamed"
+    durable "$work"
+  fi
+fi
+if [ -f "$work/back" ]; then
+  walk back || stuck "the old state could not be restored"
+  close_with undone
+elif [ -f "$work/done" ]; then
+  walk finish || stuck "the new state is in place, but what is left of the old one could not be removed"
+  close_with finished
+elif [ -f "$work/abort" ] && ! walk abort; then
+  # Nothing was switched yet: the node is as it was and may start.
+  [ "$mode" = live ] || exit 0
+  stuck "what was prepared could not be removed"
+fi
+close_with undone
+"""
+
+UNIT = """# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+[Unit]
+Description=Finish or undo an interrupted change of the node's configuration
+ConditionPathExistsGlob={store}/transaction*
+DefaultDependencies=no
+RequiresMountsFor={store} /etc
+After=local-fs.target snapd.service
+Before={before}
+Conflicts=shutdown.target
+Before=shutdown.target
+# Units that require this one would stop with it.
+RefuseManualStop=yes
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh {store}/recover boot
+TimeoutStartSec=15min
+# Every start of a unit that requires this one runs it, which may be often while an apply is at work. Old systemd knows this name only.
+StartLimitInterval=0
+
+[Install]
+RequiredBy={before}
+"""
+
+
+def unit(store):
+    """The text of the unit for a state folder."""
+    return UNIT.format(store=store, before=" ".join(BEFORE))

@@ -1,0 +1,199 @@
+#!/usr/bin/python
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin apply."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: apply
+short_description: Bring a live node to what its node group says
+version_added: 0.1.0
+description:
+  - Makes a running machine of Amazon Linux 2, Amazon Linux 2023 or Ubuntu a node of an EKS cluster, and keeps it what its node group says.
+  - Renders everything on the controller first. An input with a problem fails with all its problems, and no machine is contacted.
+  - Then one call of a module on the node compares, writes all files, removes what an earlier run wrote and no longer belongs, and restarts
+    only those services whose configuration changed in effect. A second run changes nothing.
+  - All or nothing. When a step fails, the old files and services come back. A run that was cut off is finished or undone
+    by the next one, and by the node itself when it boots, before kubelet starts.
+  - Never reboots a node and never drains it.
+  - See the L(guide to live nodes,https://github.com/nodebootstrap/eks/blob/main/docs/live-nodes.md).
+author:
+  - nodebootstrap.eks contributors (@nodebootstrap)
+options:
+  cluster:
+    description:
+      - What a node must know of its cluster, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
+      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
+    type: raw
+    required: true
+  node_group:
+    description:
+      - The node group that the node belongs to.
+      - C(max_pods) may be V(auto) here. The node is then asked for its instance type, which also serves to compute C(reserved).
+      - C(mode) must not be V(managed), as EKS sets up such nodes when they boot.
+    type: raw
+    required: true
+  state:
+    description:
+      - V(present) sets the node up.
+      - V(absent) stops kubelet, removes what was written, and puts back what was replaced. Data of the container runtime stay.
+    type: str
+    choices: [present, absent]
+    default: present
+  restart:
+    description:
+      - V(when_changed) restarts what has to be restarted.
+      - V(never) writes files only. What is then due is kept on the node, and done by the next run that may.
+    type: str
+    choices: [when_changed, never]
+    default: when_changed
+  take_over:
+    description: Whether a node may be changed that belongs to another cluster.
+    type: bool
+    default: false
+  reconcile:
+    description:
+      - Whether other labels and taints are accepted for a node that is registered already, which kubelet cannot change by itself.
+      - The result then says in RV(node_patches) and RV(node_taints) what has to be changed in the Node object.
+      - Without it such a change is refused before anything is touched.
+    type: bool
+    default: false
+  verify_timeout:
+    description:
+      - For how many seconds the node is waited for, until its units are active and kubelet says that it is well.
+      - V(0) looks once.
+    type: int
+    default: 60
+  phases:
+    description:
+      - The phases to go through. What V(preflight) checks is always checked.
+      - Without it the tags of the run choose. Those that are names of phases choose these, and a run that names none means all.
+    type: list
+    elements: str
+    choices: [preflight, configure, validate, start, verify]
+attributes:
+  action:
+    description: Renders on the controller, and calls a module on the node.
+    support: full
+  check_mode:
+    description: Compares and validates on the node, reports what would be done, and does nothing.
+    support: full
+  diff_mode:
+    description: Shows every file that changes. Files that may hold secrets are named only.
+    support: full
+  idempotent:
+    description: The same input changes nothing a second time and restarts nothing.
+    support: full
+  platform:
+    description: Where the module runs.
+    support: full
+    platforms: posix
+requirements:
+  - Python 3.7 or newer on the node, or what ansible-core on the controller asks for
+  - root on the node, so usually C(become)
+seealso:
+  - module: nodebootstrap.eks.cluster_info
+  - module: nodebootstrap.eks.imds_info
+  - plugin: nodebootstrap.eks.node_files
+    plugin_type: filter
+"""
+
+EXAMPLES = r"""
+- name: Set up a node
+  nodebootstrap.eks.apply:
+    cluster:
+      name: demo
+      endpoint: https://ABC.gr7.eu-west-1.eks.amazonaws.com
+      certificate_authority: "{{ lookup('ansible.builtin.file', 'ca.pem') | b64encode }}"
+      service_cidr: 10.100.0.0/16
+      region: eu-west-1
+      kubernetes_version: "1.32"
+    node_group:
+      name: workers
+      family: al2023
+      max_pods: auto
+      labels:
+        role: worker
+  become: true
+
+- name: Write the files now, and restart later
+  nodebootstrap.eks.apply:
+    cluster: "{{ cluster }}"
+    node_group: "{{ node_group }}"
+    restart: never
+  become: true
+
+- name: Take a node out
+  nodebootstrap.eks.apply:
+    cluster: "{{ cluster }}"
+    node_group: "{{ node_group }}"
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+actions:
+  description: What was done, in order, or would be done in check mode.
+  returned: success
+  type: list
+  elements: str
+  sample: ["write /etc/eks/nodeadm.d/50-nodebootstrap.yaml", "reload systemd", "restart nodeadm-config.service nodeadm-run.service"]
+restarted:
+  description: The units that were restarted.
+  returned: success
+  type: list
+  elements: str
+  sample: ["kubelet.service"]
+healthy:
+  description: Whether the units are active and kubelet says that it is well; null when nobody looked.
+  returned: success
+  type: bool
+  sample: true
+missing:
+  description: What a node that is not healthy still lacks.
+  returned: success, or when the node did not become healthy in time
+  type: list
+  elements: str
+  sample: ["kubelet.service is activating"]
+recovered:
+  description: What was done about a run that had been cut off, V(finished) or V(undone); null when there was none.
+  returned: success
+  type: str
+  sample: null
+phases:
+  description: The phases of this run.
+  returned: success
+  type: list
+  elements: str
+  sample: ["preflight", "configure", "validate", "start", "verify"]
+facts:
+  description: What the module found out about the node on its way, for example C(hostname).
+  returned: success
+  type: dict
+  sample: {"hostname": "ip-10-0-0-5.eu-west-1.compute.internal"}
+unchecked:
+  description: Checks of the input that could not be made, each with the field that would allow it.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+node_patches:
+  description:
+    - With O(reconcile=true), merge patches for the Node object, each a definition that C(kubernetes.core.k8s) takes with C(state=patched).
+    - They change labels. A label that is null goes away.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}}}]
+node_taints:
+  description:
+    - With O(reconcile=true), changes of taints of the Node object, each with the options C(name), C(state) and C(taints) of
+      C(kubernetes.core.k8s_taint).
+    - A merge patch would replace the whole list, and with it the taints that others have set.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{"name": "ip-10-0-0-5.ec2.internal", "state": "absent", "taints": [{"key": "dedicated", "effect": "NoSchedule"}]}]
+"""

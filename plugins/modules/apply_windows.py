@@ -1,0 +1,189 @@
+#!/usr/bin/python
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin apply_windows."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: apply_windows
+short_description: Bring a live Windows node to what its node group says
+version_added: 0.1.0
+description:
+  - Makes a running machine with an EKS optimized Windows AMI a node of an EKS cluster, and keeps it what its node group says.
+  - Renders everything on the controller first. An input with a problem fails with all its problems, and no machine is contacted.
+  - Then one call of C(ansible.windows.win_powershell) on the node compares, writes the files of C(C:\ProgramData\nodebootstrap), which
+    only administrators can read, and runs C(Start-EKSBootstrap.ps1) of the image once. When values change, it changes what has become
+    stale.
+    A service is restarted only when what it reads has changed.
+  - When something fails, the files and services that were there before come back. A run that was cut off is undone by the next one.
+  - It has never been executed on Windows. The calls and their options are tested with a recorder in the place of the connection, and
+    every line of PowerShell with a parser of its grammar.
+  - Never reboots a node and never drains it.
+  - See the L(guide to Windows nodes,https://github.com/nodebootstrap/eks/blob/main/docs/windows-nodes.md).
+author:
+  - nodebootstrap.eks contributors (@nodebootstrap)
+options:
+  cluster:
+    description:
+      - What a node must know of its cluster, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
+      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
+    type: raw
+    required: true
+  node_group:
+    description:
+      - The node group that the node belongs to.
+      - C(max_pods) may be V(auto) here. The node is then asked for its instance type, which also serves to compute C(reserved).
+      - C(mode) must not be V(managed), as EKS sets up such nodes when they boot.
+    type: raw
+    required: true
+  state:
+    description:
+      - V(present) sets the node up.
+      - V(absent) stops kubelet and kube-proxy, removes what the run before laid down, and puts back what was there before.
+    type: str
+    choices: [present, absent]
+    default: present
+  restart:
+    description:
+      - V(when_changed) restarts what has to be restarted.
+      - V(never) restarts no service that runs. What is then due is kept on the node, and done by the next run that may.
+    type: str
+    choices: [when_changed, never]
+    default: when_changed
+  take_over:
+    description: Whether a node may be changed that belongs to another cluster.
+    type: bool
+    default: false
+  reconcile:
+    description:
+      - Whether other labels and taints are accepted for a node that is registered already, which kubelet cannot change by itself.
+      - The result then says in RV(node_patches) and RV(node_taints) what has to be changed in the Node object.
+      - Without it such a change is refused before anything is touched.
+    type: bool
+    default: false
+  verify_timeout:
+    description:
+      - For how many seconds the node is waited for, until its services run and kubelet says that it is well.
+      - A node that bootstraps for the first time often needs several minutes, so give it more than the default then.
+      - V(0) looks once.
+    type: int
+    default: 60
+  phases:
+    description:
+      - The phases to go through. What V(preflight) checks is always checked.
+      - Without it the tags of the run choose. Those that are names of phases choose these, and a run that names none means all.
+    type: list
+    elements: str
+    choices: [preflight, configure, validate, start, verify]
+attributes:
+  action:
+    description: Renders on the controller, and calls a module on the node.
+    support: full
+  check_mode:
+    description: Compares on the node, reports what would be done, and does nothing.
+    support: full
+  diff_mode:
+    description: Shows the files that change in one text. Scripts that may hold secrets are named only.
+    support: full
+  idempotent:
+    description: The same input changes nothing a second time and restarts nothing.
+    support: full
+  platform:
+    description: Where the module runs.
+    support: full
+    platforms: windows
+requirements:
+  - the collection C(ansible.windows)
+  - Windows PowerShell 5.1 on the node, and a login that is an administrator there
+seealso:
+  - module: nodebootstrap.eks.apply
+  - module: nodebootstrap.eks.cluster_info
+"""
+
+EXAMPLES = r"""
+- name: Set up a Windows node
+  nodebootstrap.eks.apply_windows:
+    cluster:
+      name: demo
+      endpoint: https://ABC.gr7.eu-west-1.eks.amazonaws.com
+      certificate_authority: "{{ lookup('ansible.builtin.file', 'ca.pem') | b64encode }}"
+      service_cidr: 10.100.0.0/16
+      kubernetes_version: "1.32"
+    node_group:
+      name: workers
+      family: windows
+      max_pods: auto
+      labels:
+        role: worker
+      windows:
+        version: "2022"
+    verify_timeout: 600
+
+- name: Take a node out
+  nodebootstrap.eks.apply_windows:
+    cluster: "{{ cluster }}"
+    node_group: "{{ node_group }}"
+    state: absent
+"""
+
+RETURN = r"""
+actions:
+  description: What was done, in order, or would be done in check mode.
+  returned: success
+  type: list
+  elements: str
+  sample: ["write C:\\ProgramData\\nodebootstrap\\bootstrap.psd1", "set the arguments of kubelet", "restart kubelet"]
+restarted:
+  description: The services that were restarted.
+  returned: success
+  type: list
+  elements: str
+  sample: ["kubelet"]
+healthy:
+  description: Whether the services run and kubelet says that it is well; null when nobody looked.
+  returned: success
+  type: bool
+  sample: true
+missing:
+  description: What a node that is not healthy still lacks.
+  returned: success, or when the node did not become healthy in time
+  type: list
+  elements: str
+  sample: ["the service kubelet is stopped"]
+recovered:
+  description: What was done about a run that had been cut off, V(undone); null when there was none.
+  returned: success
+  type: str
+  sample: null
+phases:
+  description: The phases of this run.
+  returned: success
+  type: list
+  elements: str
+  sample: ["preflight", "configure", "validate", "start", "verify"]
+unchecked:
+  description: Checks of the input that could not be made, each with the field that would allow it.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+node_patches:
+  description:
+    - With O(reconcile=true), merge patches for the Node object, each a definition that C(kubernetes.core.k8s) takes with C(state=patched).
+    - They change labels. A label that is null goes away.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}}}]
+node_taints:
+  description:
+    - With O(reconcile=true), changes of taints of the Node object, each with the options C(name), C(state) and C(taints) of
+      C(kubernetes.core.k8s_taint).
+    - A merge patch would replace the whole list, and with it the taints that others have set.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{"name": "ip-10-0-0-5.ec2.internal", "state": "absent", "taints": [{"key": "dedicated", "effect": "NoSchedule"}]}]
+"""

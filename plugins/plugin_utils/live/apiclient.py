@@ -1,0 +1,187 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scripts for the control container of a Bottlerocket node, and what their output says.
+
+They need C(sh), C(apiclient) and coreutils; C(curl) only for the health of kubelet. Whatever comes from the user travels as
+base64, so nothing of it is code to the shell, or a parameter to Systems Manager. Systems Manager cuts output after 24,000
+characters: a script prints one page of it, with the size and digest of the whole.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+from ..artifacts.settings_tree import LABELS, TAINTS, Place
+
+PAGE = 20_000
+"""Characters of output in one page."""
+
+BODY_LIMIT = 40_000
+"""Bytes of settings in one transaction: they travel as one argument of a command, and as one parameter of Systems Manager."""
+
+NO_APICLIENT = 97
+NOT_READ = 98
+REFUSED = 96
+NOT_COMMITTED = 95
+NOT_READ_AGAIN = 94
+"""Exit codes of the scripts; apiclient's own are 1 and 2."""
+
+_HEALTHZ = "http://127.0.0.1:10248/healthz"
+_ALWAYS: tuple[Place, ...] = (("kubernetes", "cluster-name"), ("kubernetes", "hostname-override"))
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+_DIGEST = 16
+_HEADER = re.compile(rf"nodebootstrap ([0-9]+) ([0-9a-f]{{{_DIGEST}}}|-) (ok|no|unknown)")
+
+_START = f"""\
+set -u
+if ! command -v apiclient >/dev/null 2>&1; then
+  echo 'there is no apiclient' >&2
+  exit {NO_APICLIENT}
+fi
+"""
+
+_HEALTH = f"""\
+health=unknown
+ask() {{
+  if command -v curl >/dev/null 2>&1; then
+    health=no
+    if [ "$(curl -s -m 2 {_HEALTHZ} 2>/dev/null)" = ok ]; then health=ok; fi
+  fi
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What one script printed: base64 of what apiclient said, or a part of it. size, digest: of the whole base64."""
+
+    size: int
+    digest: str
+    healthy: bool | None
+    text: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What apiclient says of a node. settings: the tree below C(settings). healthy: None when nobody could ask kubelet."""
+
+    variant: str
+    version: str
+    settings: Mapping[str, Any]
+    healthy: bool | None
+
+
+def prefixes(places: Iterable[Place]) -> str:
+    """Arguments of C(apiclient get) for these places and for those that are always looked at. Only as far down as names are plain
+    words, and never a whole group when less will do: neighbours may be secrets."""
+    found = set()
+    for place in (*_ALWAYS, *places):
+        words = list(takewhile(_PLAIN.fullmatch, place[:2] if place[:2] in (LABELS, TAINTS) else place))
+        found.add(".".join(["settings", *words]))
+    return " ".join(sorted(found))
+
+
+def read(places: Iterable[Place], first: int = 0) -> str:
+    """Prints the settings at C(places), from character C(first) of their base64 on, and whether kubelet is healthy."""
+    return f"{_START}{_HEALTH}{_shown(places, first)}ask\nshow\n"
+
+
+def change(places: Iterable[Place], body: Mapping[str, Any], transaction: str, apply: bool) -> str:
+    """Puts C(body) into one transaction and commits it, or drops it whole; then prints as C(read) does.
+
+    apply: whether Bottlerocket restarts what the settings concern; otherwise they wait for the next boot.
+    """
+    commit = "commit_and_apply" if apply else "commit"
+    return f"""{_START}{_HEALTH}{_shown(places, 0)}{_staged(body, transaction)}
+if ! apiclient raw -m POST -u '/tx/{commit}?tx={transaction}' >/dev/null; then
+  drop
+  exit {NOT_COMMITTED}
+fi
+trap - HUP INT TERM
+(show) || exit {NOT_READ_AGAIN}
+"""
+
+
+def check(body: Mapping[str, Any], transaction: str) -> str:
+    """Lets Bottlerocket read C(body) as a transaction, which is then dropped."""
+    return f"{_START}{_staged(body, transaction)}\ndrop\n"
+
+
+def wait_healthy(seconds: int, settle: int) -> str:
+    """Waits for kubelet at most C(seconds), after C(settle) seconds in which the old one may still answer."""
+    return f"""{_HEALTH}sleep {settle}
+end=$(($(date +%s) + {seconds}))
+ask
+while [ "$health" = no ] && [ "$(date +%s)" -lt "$end" ]; do
+  sleep 1
+  ask
+done
+printf 'nodebootstrap 0 - %s\\n' "$health"
+"""
+
+
+def _shown(places: Iterable[Place], first: int) -> str:
+    # A proxy's user and password are taken out on the node: what a command prints is kept by Systems Manager.
+    return f"""show() {{
+  text=$(apiclient get os {prefixes(places)}) || exit {NOT_READ}
+  text=$(printf '%s' "$text" | sed '/"https-proxy"/s#://[^"]*@#://***@#' | base64 | tr -d '\\n')
+  sum=$(printf '%s' "$text" | sha256sum | cut -c 1-{_DIGEST})
+  printf 'nodebootstrap %s %s %s\\n' "${{#text}}" "$sum" "$health"
+  printf '%s' "$text" | tail -c +{first + 1} | head -c {PAGE}
+}}
+"""
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """The body of a request to Bottlerocket's API."""
+    return json.dumps(body, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _staged(body: Mapping[str, Any], transaction: str) -> str:
+    text = base64.b64encode(encoded(body)).decode("ascii")
+    return f"""drop() {{
+  apiclient raw -m DELETE -u '/tx?tx={transaction}' >/dev/null 2>&1
+}}
+trap 'drop; exit 1' HUP INT TERM
+body=$(printf '%s' '{text}' | base64 -d)
+if ! apiclient raw -m PATCH -u '/settings?tx={transaction}' -d "$body" >/dev/null; then
+  drop
+  exit {REFUSED}
+fi"""
+
+
+def page(output: str) -> Page:
+    """What a script printed. Raises C(ValueError) for anything else, and for a page that was cut."""
+    header, _unused, text = output.strip().partition("\n")
+    match = _HEADER.fullmatch(header.strip())
+    if match is None:
+        raise ValueError("it does not begin as it should")
+    text = text.strip()
+    size = int(match[1])
+    if len(text) < min(size, PAGE) and not text:
+        raise ValueError("nothing follows its first line")
+    return Page(size, match[2], {"ok": True, "no": False}.get(match[3]), text)
+
+
+def state(pages: Iterable[Page]) -> State:
+    """What whole pages say together. Raises C(ValueError) when they are not the whole, or no answer of apiclient."""
+    listed = list(pages)
+    text = "".join(one.text for one in listed)
+    last = listed[-1]
+    if len(text) != last.size or not hashlib.sha256(text.encode()).hexdigest().startswith(last.digest):
+        raise ValueError(f"{len(text)} of {last.size} characters arrived")
+    answer = json.loads(base64.b64decode(text, validate=True))
+    system = answer.get("os") if isinstance(answer, dict) else None
+    # Where a node has none of the settings that were asked for, there is nothing below C(settings).
+    settings = (answer.get("settings") or {}) if isinstance(answer, dict) else None
+    if not isinstance(system, dict) or not isinstance(settings, dict):
+        raise ValueError("it holds no os and no settings")
+    return State(str(system.get("variant_id", "")), str(system.get("version_id", "")), settings, last.healthy)

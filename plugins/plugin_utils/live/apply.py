@@ -1,0 +1,153 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One node, from the input to a healthy kubelet: render, one module call, and a bounded wait when it takes longer.
+
+Pure but for what it is given: a C(Node) runs modules, prints lines and knows the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..artifacts import script_plan, static_plan
+from ..artifacts.node_plan import Plan, Service
+from ..families import al2, al2023, ubuntu
+from ..formats import toml, yaml
+from ..sinks.node_plan import needs_instance, node_plan
+from . import overrides, patches, report
+from .phases import PHASES
+
+LOADED = (al2, al2023, ubuntu, script_plan, static_plan, toml, yaml)
+"""What plans need. Ansible loads an action once, before it forks a worker for each node: what a worker loads, each one pays for."""
+
+MODULE = "nodebootstrap.eks.apply_plan"
+IMDS = "nodebootstrap.eks.imds_info"
+
+OPTIONS: dict[str, Any] = {
+    "cluster": {"type": "raw", "required": True},
+    "node_group": {"type": "raw", "required": True},
+    "state": {"type": "str", "default": "present", "choices": ["present", "absent"]},
+    "restart": {"type": "str", "default": "when_changed", "choices": ["when_changed", "never"]},
+    "take_over": {"type": "bool", "default": False},
+    "reconcile": {"type": "bool", "default": False},
+    "verify_timeout": {"type": "int", "default": 60},
+    "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
+}
+"""The options of the action, as Ansible checks them."""
+
+_STAND_IN = {"instance_type": "m5.large"}
+"""Any type that is known: with it every problem is found that does not depend on the type, before a node is asked."""
+
+_FIRST_WAIT = 5
+_WAIT = 10
+"""Seconds that one call of the module waits for a healthy node: the first one, and each that follows."""
+
+_NOT_FOR_USERS = ("foreign", "invocation", "registration", "waited")
+"""What the module says to this function only. User data may hold secrets."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """The node as the action sees it.
+
+    run: calls a module there, by name and options, and returns its result. say: prints a line for people.
+    clock: seconds that never go back. core: the version of ansible-core.
+    """
+
+    name: str
+    run: Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+    say: Callable[[str], None]
+    clock: Callable[[], float]
+    core: str
+    check_mode: bool = False
+
+
+def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
+    """The result of the task. options: those of C(OPTIONS), checked. Raises C(SpecError), and then nothing was contacted."""
+    cluster, group = options["cluster"], options["node_group"]
+    asks = needs_instance(group)
+    plan = node_plan(cluster, group, _STAND_IN if asks else None)
+    if not phases:
+        return {"changed": False, "skipped": True, "skipped_reason": "the tags of this run leave no phase"}
+    if asks and options["state"] == "present":
+        answer = node.run(IMDS, {})
+        if answer.get("failed") or answer.get("unreachable"):
+            return _refused(node, answer)
+        plan = node_plan(cluster, group, answer["imds"])
+    return _applied(node, plan, options, phases)
+
+
+def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
+    timeout = max(0, options["verify_timeout"])
+    asked = {
+        "plan": plan.encoded(),
+        "phases": list(phases),
+        "wait": min(_FIRST_WAIT, timeout),
+        **{name: options[name] for name in ("state", "restart", "take_over", "reconcile")},
+    }
+    answer = node.run(MODULE, asked)
+    ended = node.clock()
+    warnings = _warnings(plan, answer) if options["state"] == "present" else list(answer.get("warnings") or [])
+    if answer.get("failed") or answer.get("unreachable"):
+        return _refused(node, answer) | {"warnings": warnings}
+    result = _for_users(answer) | {
+        "warnings": warnings,
+        "unchecked": list(plan.unchecked),
+        "phases": list(phases),
+        "node_patches": patches.label_patches(answer.get("registration")),
+        "node_taints": patches.taint_changes(answer.get("registration")),
+    }
+    for line in report.actions_lines(answer, node.check_mode):
+        node.say(f"{node.name}: {line}")
+    if "verify" not in phases or answer.get("healthy") is None:
+        return result
+    return result | _verified(node, plan, asked, answer, ended, timeout)
+
+
+def _verified(node: Node, plan: Plan, asked: Mapping[str, Any], answer: Mapping[str, Any], ended: float, timeout: int) -> dict[str, Any]:
+    """Ask until the node is healthy or the time is over. ended: when the first call came back."""
+    waited = float(answer.get("waited") or 0)
+    worth_a_line = bool(answer.get("changed"))
+    passed = waited
+    while not answer.get("healthy"):
+        missing = [str(what) for what in answer.get("missing") or []]
+        if passed >= timeout:
+            return {"failed": True, "healthy": False, "missing": missing, "msg": report.not_healthy(missing, timeout, _units(plan))}
+        node.say(f"{node.name}: {report.progress(missing, passed, timeout)}")
+        worth_a_line = True
+        wait = max(1, min(_WAIT, round(timeout - passed)))
+        answer = node.run(MODULE, {**asked, "phases": ["verify"], "wait": wait})
+        if answer.get("failed") or answer.get("unreachable"):
+            return _refused(node, answer)
+        passed = waited + node.clock() - ended
+    if worth_a_line:
+        node.say(f"{node.name}: {report.healthy(passed)}")
+    return {"healthy": True, "missing": []}
+
+
+def _units(plan: Plan) -> list[str]:
+    """The units whose logs say why a node is not healthy: those that are waited for, and those that start them."""
+    named = [unit for step in plan.steps if isinstance(step, Service) and step.active != () for unit in step.units]
+    return list(dict.fromkeys((*named, *plan.verify.units)))
+
+
+def _for_users(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in answer.items() if key not in _NOT_FOR_USERS}
+
+
+def _refused(node: Node, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A failed answer, in better words where Python on the node was the reason."""
+    message = report.explained(answer, node.core)
+    return _for_users(answer) | ({"msg": message} if message else {})
+
+
+def _warnings(plan: Plan, answer: Mapping[str, Any]) -> list[str]:
+    """What the specification, the module and other NodeConfigs on the node give reason to look at."""
+    found = [*plan.warnings, *(answer.get("warnings") or [])]
+    ours = next((one.file for one in plan.files if one.file.path.startswith(overrides.FOLDER)), None)
+    if ours is not None:
+        found += overrides.disagreements(ours.content, ours.path, answer.get("foreign") or {}, plan.owned)
+    return found

@@ -1,0 +1,319 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One Bottlerocket node, from the input to a healthy kubelet: render, read, compare, one transaction, and a bounded wait.
+
+Pure but for what it is given: an C(Instance) runs scripts in the node's control container, prints lines and knows the time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..artifacts.settings_tree import Leaves, Place
+from ..errors import Problem, SpecError
+from ..families import bottlerocket
+from ..families.registry import resolve
+from ..spec.model import NodeSpec
+from . import apiclient, report, settings_changes
+from .apply import OPTIONS as COMMON
+from .settings_changes import Change
+
+OPTIONS: dict[str, Any] = {
+    **COMMON,
+    "instance_id": {"type": "str", "required": True},
+    "command_timeout": {"type": "int", "default": 120},
+}
+"""The options of the action, as Ansible checks them; those of AWS come on top."""
+
+_INSTANCE = re.compile(r"m?i-[0-9a-f]{8,17}")
+_NAME: Place = ("kubernetes", "cluster-name")
+_REGISTERED_AS: Place = ("kubernetes", "hostname-override")
+_TRIES = 3
+_WAIT = 20
+_SETTLE = 5
+"""Seconds: that one command waits for kubelet at most, and in which kubelet may still run with its old settings."""
+
+_NO_ABSENT = (
+    "state: absent is not possible on Bottlerocket: its API can change a setting, but has no way to unset one, and nothing on the node "
+    "says what stood there before; replace the node, or give the settings the values they should have"
+)
+_NO_HEALTH = "kubelet does not answer at http://127.0.0.1:10248/healthz"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a script ended: its exit code, and what it printed."""
+
+    code: int
+    output: str
+    errors: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """The node as the action sees it.
+
+    run: runs a script there; told what it is for and whether it changes anything. transaction: a name nobody else uses.
+    say: prints a line for people. clock: seconds of one that never goes back.
+    """
+
+    name: str
+    run: Callable[[str, str, bool], Answer]
+    transaction: str
+    say: Callable[[str], None]
+    clock: Callable[[], float]
+    check_mode: bool = False
+    diff: bool = False
+
+
+class _Failed(Exception):
+    """Ends the run; its text is for the user, C(result) stands beside it."""
+
+    def __init__(self, message: str, **result: Any) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def apply(instance: Instance, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
+    """The result of the task. options: those of C(OPTIONS), checked. Raises C(SpecError), and then nothing was contacted."""
+    spec, wanted = _wanted(options["cluster"], options["node_group"])
+    if not phases:
+        return {"changed": False, "skipped": True, "skipped_reason": "the tags of this run leave no phase"}
+    try:
+        if not _INSTANCE.fullmatch(options["instance_id"]):
+            raise _Failed(
+                f"instance_id {options['instance_id']!r} is no ID of an instance, such as i-0123456789abcdef0; in the roles, set "
+                "eks_node_bottlerocket_instance_id, or take the hosts from the inventory plugin amazon.aws.aws_ec2"
+            )
+        if options["state"] == "absent":
+            raise _Failed(_NO_ABSENT)
+        return _applied(instance, spec, wanted, options, phases)
+    except _Failed as failed:
+        return {"changed": False, **failed.result, "failed": True, "msg": str(failed)}
+
+
+def _wanted(cluster: Any, group: Any) -> tuple[NodeSpec, Leaves]:
+    spec, _unused = resolve(cluster, group)
+    if spec.family != "bottlerocket":
+        fix = "use apply (role eks_node) for Linux, eks_node_windows for Windows"
+        raise SpecError([Problem("node_group.family", "has no settings", value=spec.family, allowed="bottlerocket", fix=fix)])
+    return spec, bottlerocket.wanted_settings(spec)
+
+
+def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
+    secret = settings_changes.withheld(wanted)
+    sent = {place: setting for place, setting in wanted.items() if place not in secret}
+    state = _read(instance, sent)
+    found = settings_changes.changes(sent, state.settings)
+    _preflight(state, spec, options["take_over"])
+    registration = _registration(state, spec, found, options["reconcile"])
+    body = settings_changes.body(found)
+    _check_size(body, found)
+    configures = "configure" in phases
+    applies = "start" in phases and options["restart"] != "never"
+    healthy, version = state.healthy, state.version
+    warnings = [*spec.warnings, *_secrets_left(secret)]
+    if found and configures and not instance.check_mode:
+        state, late = _change(instance, sent, found, body, applies, version)
+        warnings += late
+    elif found and "validate" in phases and not instance.check_mode:
+        _ended(instance.run("check the settings", apiclient.check(body, instance.transaction), False), version)
+    result = _told(instance, state, found if configures else (), applies, warnings)
+    patches, taints = settings_changes.node_patches(registration if configures else (), settings_changes.at(state.settings, _REGISTERED_AS))
+    result |= {"phases": list(phases), "unchecked": list(spec.unchecked), "node_patches": patches, "node_taints": taints}
+    if "verify" not in phases or instance.check_mode:
+        return result
+    restarted = bool(found) and configures and applies
+    return result | _verified(instance, None if restarted else healthy, restarted, max(0, options["verify_timeout"]), result)
+
+
+def _read(instance: Instance, places: Leaves) -> apiclient.State:
+    """What apiclient says of the node, page by page. Settings that change between two pages are read anew."""
+    for _attempt in range(_TRIES):
+        pages: list[apiclient.Page] = []
+        first = 0
+        while not pages or (first < pages[0].size and pages[-1].text):
+            answer = instance.run("read the settings", apiclient.read(places, first), False)
+            _ended(answer, "")
+            pages.append(_page(answer))
+            first += len(pages[-1].text)
+        if len({one.digest for one in pages}) == 1:
+            return _state(pages)
+    raise _Failed("the settings of the node change faster than they can be read; is somebody else changing them? Run again")
+
+
+def _page(answer: Answer) -> apiclient.Page:
+    try:
+        return apiclient.page(answer.output)
+    except ValueError as error:
+        raise _Failed(_unreadable(error)) from None
+
+
+def _state(pages: list[apiclient.Page]) -> apiclient.State:
+    try:
+        return apiclient.state(pages)
+    except ValueError as error:
+        raise _Failed(_unreadable(error)) from None
+
+
+def _unreadable(error: ValueError) -> str:
+    return (
+        f"what came back from the node cannot be read: {error}. Either Systems Manager cut the output, or something in the control "
+        "container prints more than the commands do; look at the command in Systems Manager's history"
+    )
+
+
+def _ended(answer: Answer, version: str) -> None:
+    """Raises C(_Failed) unless the script ended well."""
+    said = " ".join(answer.errors.split())[-1000:]
+    if answer.code == apiclient.NO_APICLIENT:
+        raise _Failed(
+            "the node has no apiclient where Systems Manager runs commands, so it is no Bottlerocket, or its control container is a "
+            "special one; check instance_id, and use the role of the family that it runs"
+        )
+    if answer.code == apiclient.NOT_READ:
+        raise _Failed(f"apiclient cannot read the settings: {said or 'it says nothing'}; is Bottlerocket's apiserver running?")
+    if answer.code == apiclient.REFUSED:
+        raise _Failed(
+            f"Bottlerocket {version} does not take these settings, and nothing was changed: {said}. "
+            "A setting that it does not know is probably newer than this release: leave it out, or update the node"
+        )
+    if answer.code:
+        raise _Failed(f"the command in the control container ended with {answer.code}: {said or 'it says nothing'}")
+
+
+def _preflight(state: apiclient.State, spec: NodeSpec, take_over: bool) -> None:
+    if "k8s" not in state.variant.split("-"):
+        raise _Failed(f"the node runs Bottlerocket {state.variant or 'of an unknown variant'}, which has no kubelet; check instance_id")
+    name, live = spec.cluster.name, settings_changes.at(state.settings, _NAME)
+    if live is settings_changes.ABSENT or name is None or live == name:
+        return
+    if spec.managed:
+        raise _Failed(f'the node belongs to the cluster "{live}", not to "{name}", and the cluster of a managed node is EKS\'s affair')
+    if not take_over:
+        raise _Failed(f'the node belongs to the cluster "{live}", not to "{name}"; check instance_id, or set take_over: true to move it')
+
+
+def _registration(state: apiclient.State, spec: NodeSpec, found: Sequence[Change], reconcile: bool) -> tuple[Change, ...]:
+    """The labels and taints that the Node object does not get from kubelet any more. Raises C(_Failed) unless that is accepted."""
+    live = settings_changes.at(state.settings, _NAME)
+    if live is settings_changes.ABSENT or (spec.cluster.name is not None and live != spec.cluster.name):
+        return ()  # It has yet to register there.
+    late = settings_changes.of_registration(found)
+    if late and not reconcile:
+        raise _Failed(
+            f"{', '.join(one.path for one in late)}: kubelet sets labels and taints only when it registers, and this node is registered. "
+            "Replace the node, or set reconcile: true, and change the Node object as the result says; nothing was changed"
+        )
+    return late
+
+
+def _check_size(body: Mapping[str, Any], found: Sequence[Change]) -> None:
+    size = len(apiclient.encoded(body))
+    if size > apiclient.BODY_LIMIT:
+        longest = max(found, key=lambda one: len(str(one.after)))
+        raise _Failed(
+            f"the changes take {size:,} bytes, and one transaction over Systems Manager holds {apiclient.BODY_LIMIT:,}; the longest is "
+            f"{longest.path}; give it in the user data of a new node"
+        )
+
+
+def _secrets_left(secret: Sequence[Place]) -> list[str]:
+    return [
+        f"{settings_changes.path_of(place)} may be a secret, and Systems Manager keeps what it runs: it is neither read nor set here; "
+        "another value takes a new node, with it in the user data"
+        for place in secret
+    ]
+
+
+def _change(
+    instance: Instance, sent: Leaves, found: Sequence[Change], body: Mapping[str, Any], applies: bool, version: str
+) -> tuple[apiclient.State, list[str]]:
+    """Bring the node to C(found) in one transaction. Returns what it says afterwards, and what is still not as it was meant."""
+    answer = instance.run("change the settings", apiclient.change(sent, body, instance.transaction, applies), True)
+    if answer.code == apiclient.NOT_COMMITTED:
+        raise _not_committed(instance, sent, found, " ".join(answer.errors.split())[-1000:])
+    if answer.code != apiclient.NOT_READ_AGAIN:
+        _ended(answer, version)
+    try:
+        first = _page(answer)
+        state = _state([first]) if len(first.text) == first.size else _read(instance, sent)
+    except _Failed as failed:
+        raise _Failed(f"the settings were set, but what the node has now could not be read: {failed}", changed=True) from None
+    kept = settings_changes.changes({change.place: sent[change.place] for change in found}, state.settings)
+    return state, [
+        f"{one.path} is kept by Bottlerocket in another form than it was given, so every run will set it again: write it as the node has it"
+        for one in kept
+    ]
+
+
+def _not_committed(instance: Instance, sent: Leaves, found: Sequence[Change], said: str) -> _Failed:
+    """The failure of a commit, in the light of what the node has now."""
+    wanted = {change.place: sent[change.place] for change in found}
+    still = settings_changes.changes(wanted, _read(instance, sent).settings)
+    if len(still) == len(found):
+        return _Failed(f"Bottlerocket did not commit the transaction, and the settings are the old ones: {said}")
+    if still:
+        return _Failed(
+            f"Bottlerocket committed only a part, and still lacks {', '.join(one.path for one in still)}: {said}. Run again", changed=True
+        )
+    return _Failed(
+        f"the settings are stored, but Bottlerocket could not apply them: {said}. They take effect at its next boot", changed=True
+    )
+
+
+def _told(instance: Instance, state: apiclient.State, found: Sequence[Change], applies: bool, warnings: list[str]) -> dict[str, Any]:
+    """The result so far, and lines for people."""
+    paths = [change.path for change in found]
+    boot = list(settings_changes.at_boot(found))
+    result: dict[str, Any] = {
+        "changed": bool(found),
+        "actions": [*(f"set {path}" for path in paths), *(["apply settings"] if found and applies else [])],
+        "changes": settings_changes.rows(found),
+        "needs_reboot": boot if applies else paths,
+        "warnings": warnings,
+        "os": {"variant": state.variant, "version": state.version},
+        "healthy": None,
+        "missing": [],
+    }
+    if instance.diff:
+        result["diff"] = settings_changes.diff(found, instance.name)
+    if found:
+        word = "would set" if instance.check_mode else "set"
+        instance.say(f"{instance.name}: configure: {word} {', '.join(paths)} in one transaction")
+    for path in result["needs_reboot"] if found else ():
+        instance.say(f"{instance.name}: start: {path} takes effect at the next boot; this run does not reboot")
+    return result
+
+
+def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout: int, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask until kubelet is healthy or the time is over. healthy: what is known; None after a restart, or when nobody can ask."""
+    started = instance.clock()
+    settle, asked = (_SETTLE if restarted else 0), not restarted
+    while not healthy:
+        passed = instance.clock() - started
+        if asked and healthy is None:
+            warning = "the control container has no curl, so nobody can ask kubelet whether it is healthy"
+            return {"healthy": None, "warnings": [*result["warnings"], warning]}
+        if asked and passed >= timeout:
+            return {"failed": True, "healthy": False, "missing": [_NO_HEALTH], "msg": _not_healthy(timeout)}
+        instance.say(f"{instance.name}: {report.progress([_NO_HEALTH if asked else 'kubelet restarts'], passed, timeout)}")
+        wait = max(1, min(_WAIT, round(timeout - passed)))
+        answer = instance.run("wait for kubelet", apiclient.wait_healthy(wait, settle), False)
+        _ended(answer, "")
+        healthy, settle, asked = _page(answer).healthy, 0, True
+    if instance.clock() - started >= 1:
+        instance.say(f"{instance.name}: {report.healthy(instance.clock() - started)}")
+    return {"healthy": True, "missing": []}
+
+
+def _not_healthy(timeout: int) -> str:
+    return (
+        f"the node is not healthy after {timeout} s: {_NO_HEALTH}. Look at kubelet's log: in a session of Systems Manager, "
+        "enter-admin-container, then sudo sheltie, then journalctl -u kubelet. The settings are stored: another run goes on from here. "
+        "A node that needs longer gets it with verify_timeout"
+    )

@@ -1,0 +1,149 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Amazon Linux 2023: where other NodeConfigs on the node and ours disagree, and whose value nodeadm takes.
+
+nodeadm merges user data first, then the documents of /etc/eks/nodeadm.d in the order of their names; the later one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import Problem, Problems, joined, shown
+from ..formats import mime
+from ..formats.compression import unpack
+from ..formats.user_data_kind import classify
+from ..spec.checks import shows_secret
+
+USER_DATA = "user_data"
+"""The key under which the node reports its user data; all others are paths."""
+
+FOLDER = "/etc/eks/nodeadm.d/"
+_SUFFIXES = (".yaml", ".yml", ".json")
+_UNITED_FLAGS = ("node-labels",)
+
+
+@dataclass(frozen=True)
+class _Document:
+    """One document on the node: how messages call it, and its values by path."""
+
+    where: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def disagreements(ours: str, path: str, foreign: Mapping[str, str], own: Sequence[str] = ()) -> list[str]:
+    """A sentence for each value in which another document of the node differs from ours, and for each that nobody can read.
+
+    ours: our document, which lies at C(path). foreign: text of the others by path, and of the user data. own: files of ours
+    in the same folder, which are nobody else's.
+    """
+    from ..nodeconfig.read import NodeConfigError, parse
+
+    problems: list[str] = []
+    values = dict(_values(parse(ours)["spec"]))
+    earlier: list[_Document] = []
+    later: list[_Document] = []
+    for name in sorted(foreign, key=lambda one: (one != USER_DATA, one)):
+        if name == path or name in own or not _is_read(name):
+            continue
+        try:
+            found = _read(name, foreign[name])
+        except NodeConfigError as error:
+            problems.append(f"{_called(name)} {error}, so nodeadm fails: mend or remove it")
+            continue
+        (later if name != USER_DATA and name > path else earlier).append(found)
+    won = [_lost(document, key, values[key], document.values[key]) for document in later for key in _differing(values, document)]
+    lost = [_won(document, key, values[key], document.values[key]) for document in earlier for key in _differing(values, document)]
+    return [*problems, *won, *lost]
+
+
+def _is_read(name: str) -> bool:
+    folder, _unused, _file = name.rpartition("/")
+    return name == USER_DATA or (f"{folder}/" == FOLDER and name.lower().endswith(_SUFFIXES))
+
+
+def _called(name: str) -> str:
+    return "the instance's user data" if name == USER_DATA else name
+
+
+def _differing(ours: Mapping[str, Any], document: _Document) -> list[str]:
+    return sorted(key for key, value in document.values.items() if key in ours and ours[key] != value)
+
+
+def _lost(document: _Document, key: str, ours: Any, theirs: Any) -> str:
+    other, own = _told(key, theirs), _told(key, ours)
+    return f"{document.where} sets {key}{other}, and nodeadm prefers that to ours{own}: remove it there, or give the same value"
+
+
+def _won(document: _Document, key: str, ours: Any, theirs: Any) -> str:
+    return f"{document.where} sets {key}{_told(key, theirs)}; nodeadm takes ours{_told(key, ours)}"
+
+
+def _told(key: str, value: Any) -> str:
+    """The value for a message; nothing when it may be a secret."""
+    return "" if shows_secret(Problem(key, "", value=value)) else f" ({shown(value)})"
+
+
+def _read(name: str, text: str) -> _Document:
+    """What one document says, its parts merged. Raises C(NodeConfigError)."""
+    from ..nodeconfig import merge, read
+
+    configs = [read.parse(part) for part in _texts(name, text)]
+    merged = merge.merge(configs)["spec"] if configs else {}
+    return _Document(_called(name), dict(_values(merged)))
+
+
+def _texts(name: str, text: str) -> Iterator[str]:
+    """The NodeConfigs in a text; of user data what is none is left to others, as nodeadm does."""
+    problems = Problems()
+    user_data = name == USER_DATA
+    plain = unpack(text, name, problems) if user_data else text
+    kind = classify(plain)
+    if kind == "mime":
+        for part in mime.read(plain, name, problems):
+            if part.media_type == mime.NODE_CONFIG:
+                yield mime.decoded(part, name, problems)
+    elif kind == "nodeconfig" or (not user_data and plain.strip()):
+        yield plain
+
+
+def _values(spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every value of a NodeConfig by its path, kubelet's flags by name, and containerd's TOML by key."""
+    for section, content in spec.items():
+        rest = dict(content) if isinstance(content, Mapping) else content
+        if section == "kubelet" and isinstance(rest, dict):
+            yield from _flags(rest.pop("flags", []))
+        if section == "containerd" and isinstance(rest, dict) and "config" in rest:
+            yield from _leaves(_toml(rest.pop("config")), "spec.containerd.config")
+        yield from _leaves(rest, joined("spec", section))
+
+
+def _leaves(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(tree, Mapping):
+        for key, value in tree.items():
+            yield from _leaves(value, joined(path, key))
+    else:
+        yield path, tree
+
+
+def _flags(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Of a flag that stands twice the last one counts; labels are united."""
+    for word in words:
+        name, _unused, value = word.lstrip("-").partition("=")
+        bare = value.replace('"', "").replace("'", "")
+        if name in _UNITED_FLAGS:
+            pairs = (pair.partition("=") for pair in bare.split(",") if pair)
+            yield from ((f"label {key}", label) for key, _is, label in pairs)
+        else:
+            yield f"flag --{name}", bare
+
+
+def _toml(text: Any) -> Any:
+    from ..formats import toml
+
+    problems = Problems()
+    found = toml.load(str(text), "containerd.config", problems)
+    return text if problems else found

@@ -1,0 +1,129 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What users read of a run on a live node: a line for each phase that did something, and why it failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_COUNTED = {
+    "write": ("file", "written"),
+    "remove": ("file", "removed"),
+    "restore": ("file", "restored"),
+    "make": ("folder", "made"),
+}
+"""Verbs of actions with a path that are told as a number: noun, participle."""
+
+_PAST = {
+    "disable": "disabled",
+    "enable": "enabled",
+    "reload": "reloaded",
+    "restart": "restarted",
+    "restore": "restored",
+    "run": "ran",
+    "set": "set",
+    "start": "started",
+    "stop": "stopped",
+    "unset": "unset",
+}
+
+_RECOVERED = {"finished": "finished what an interrupted run had begun", "undone": "undid what an interrupted run had begun"}
+
+_NO_PYTHON = re.compile(r"requires a minimum of Python|Could not find .*interpreter|No python interpreters found", re.IGNORECASE)
+"""What ansible-core says in its own words."""
+
+_OLD_PYTHON = re.compile(r"^SyntaxError: .*|.*python[0-9.]*'?: (?:(?:command )?not found|No such file or directory).*", re.MULTILINE)
+"""What the shell or Python says when the module does not even begin."""
+
+PYTHON_NEEDED = {(2, 16): "3.7", (2, 17): "3.7", (2, 18): "3.8", (2, 19): "3.8", (2, 20): "3.9", (2, 21): "3.9"}
+"""ansible-core on the controller → the oldest Python on the node with which the modules of this collection run."""
+
+
+def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:
+    """A line for each phase that did something, or would do it in check mode: C(configure: 7 files written)."""
+    lines = []
+    recovered = result.get("recovered")
+    if recovered:
+        lines.append(f"preflight: {_RECOVERED.get(recovered, recovered)}")
+    pairs = [(verb, rest) for verb, _unused, rest in (str(action).partition(" ") for action in result.get("actions") or [])]
+    laid = [(verb, rest) for verb, rest in pairs if _is_file(verb, rest)]
+    written = [_counted(verb, sum(one == verb for one, _path in laid), check_mode) for verb in _COUNTED]
+    if any(written):
+        lines.append(f"configure: {', '.join(filter(None, written))}")
+    rest = [pair for pair in pairs if not _is_file(*pair)]
+    # By what was done, in the order of the first of each: the result has the exact order.
+    done = [_listed(verb, [name for one, name in rest if one == verb], check_mode) for verb in dict.fromkeys(verb for verb, _name in rest)]
+    if done:
+        lines.append(f"start: {'; '.join(done)}")
+    return lines
+
+
+def _is_file(verb: str, rest: str) -> bool:
+    return verb in _COUNTED and (rest.startswith("/") or rest[1:3] == ":\\")
+
+
+def _counted(verb: str, number: int, check_mode: bool) -> str:
+    noun, past = _COUNTED[verb]
+    if not number:
+        return ""
+    count = f"{number} {noun}{'s' if number > 1 else ''}"
+    return f"would {verb} {count}" if check_mode else f"{count} {past}"
+
+
+def _listed(verb: str, names: Sequence[str], check_mode: bool) -> str:
+    word = f"would {verb}" if check_mode else _PAST.get(verb, verb)
+    return f"{word} {', '.join(_settings(name) if verb == 'set' else name for name in names)}".rstrip()
+
+
+def _settings(text: str) -> str:
+    """C(SNAP: KEY, KEY) as the number of settings: they are many, and --diff shows them."""
+    name, colon, keys = text.partition(": ")
+    count = len(keys.split(", "))
+    return f"{count} setting{'s' if count > 1 else ''} of {name}" if colon else name
+
+
+def progress(missing: Sequence[str], passed: float, timeout: float) -> str:
+    """The line that says what a node is still waited for."""
+    return f"verify: {'; '.join(missing) or 'not healthy yet'} ({passed:.0f} s of {timeout:.0f} s)"
+
+
+def healthy(passed: float) -> str:
+    """The line that says that all is well. passed: seconds that it took."""
+    return f"verify: healthy after {passed:.1f} s"
+
+
+def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str]) -> str:
+    """Why the run fails: what is still missing, and what to look at next. units: those of the plan."""
+    names = " ".join(f"-u {unit.removesuffix('.service')}" for unit in units)
+    what = "; ".join(missing) or "it does not say why"
+    return (
+        f"the node is not healthy after {timeout:.0f} s: {what}. Look at its log: journalctl -b --no-pager -n 200 {names}. "
+        "Its files are in place: another run goes on from here. A node that needs longer gets it with verify_timeout."
+    )
+
+
+def explained(result: Mapping[str, Any], core: str) -> str | None:
+    """A better message for a module that Python on the node could not run; None when that is not what went wrong.
+
+    core: the version of ansible-core on the controller.
+    """
+    message = str(result.get("msg") or "")
+    outputs = [str(result.get(name) or "") for name in ("module_stderr", "module_stdout")]
+    if _NO_PYTHON.search(message):
+        found = message
+    else:
+        # Only ansible-core gives these outputs, when a module did not answer: scripts that a module runs say such words, too.
+        found = next((match[0].strip() for output in outputs if (match := _OLD_PYTHON.search(output))), "")
+    if not found:
+        return None
+    parts = re.findall(r"\d+", core)[:2]
+    needed = PYTHON_NEEDED.get((int(parts[0]), int(parts[1]))) if len(parts) > 1 else None
+    return (
+        f"Python on the node cannot run the module ({' '.join(found.split())[:200]}). "
+        f"ansible-core {core} needs Python {needed or '3.9'} or newer there: "
+        "install it, and set ansible_python_interpreter when it is not found by itself. Amazon Linux 2 has Python 3.7, for which the "
+        "controller must run ansible-core 2.16 or 2.17; 2.18 and 2.19 need python3.8 of amazon-linux-extras. Nothing was changed."
+    )

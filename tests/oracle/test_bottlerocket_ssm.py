@@ -1,0 +1,104 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Systems Manager can answer to a run on a Bottlerocket node: refusals, timeouts, a node that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws, _ssm
+from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, Lab, running
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    monkeypatch.setattr(_ssm, "FIRST_PAUSE", 0.01)
+    with running(tmp_path) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("InvalidInstanceId", ["not connected with i-0123456789abcdef0 in region eu-west-1", "AmazonSSMManagedInstanceCore"]),
+        ("AccessDeniedException", ["may not call ssm:SendCommand"]),
+        ("ExpiredTokenException", ["credentials have expired"]),
+        ("InvalidDocument", ["refused SendCommand", "because"]),
+    ],
+)
+def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> None:
+    lab.ssm.errors["SendCommand"] = error
+    with pytest.raises(_aws.Refused) as refused:
+        lab.apply()
+    assert [word for word in words if word not in str(refused.value)] == []
+    assert lab.node.settings == BOOTED
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        ({"Status": "TimedOut", "StatusDetails": "DeliveryTimedOut"}, "did not fetch the command"),
+        ({"Status": "TimedOut", "StatusDetails": "ExecutionTimedOut"}, "did not end in time"),
+        ({"Status": "Failed", "StatusDetails": "Undeliverable"}, "did not fetch the command"),
+        ({"Status": "Cancelled"}, "ended as Cancelled"),
+    ],
+)
+def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], words: str) -> None:
+    lab.ssm.endings = [dict(ending)]
+    with pytest.raises(_aws.Refused, match=words) as refused:
+        lab.apply()
+    assert "transaction" not in str(refused.value)
+    lab.ssm.endings = [lab.node.run(lab.ssm.scripts()[0]), dict(ending)]
+    with pytest.raises(_aws.Refused, match="whether the settings were changed is not known: run again"):
+        lab.apply()
+
+
+def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_ssm, "GRACE", 1.0 - _ssm.LEAST_TIMEOUT)
+    monkeypatch.setattr(_ssm, "LINE_EVERY", 0.3)
+    monkeypatch.setattr(_ssm, "LONGEST_PAUSE", 0.05)
+    lab.ssm.slow = 1_000
+    with pytest.raises(_aws.Refused, match="read the settings is InProgress after 1 s"):
+        lab.apply()
+    assert lab.ssm.operations()[-1] == "CancelCommand"
+    assert any(line.startswith("read the settings: InProgress (0 s of 30 s)") for line in lab.lines)
+
+
+def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The change was made, and nobody could be asked how it ended: that is said, and the next run finds nothing to do."""
+    run = lab.node.run
+
+    def last(script: str) -> dict[str, Any]:
+        if "-m PATCH" in script:
+            lab.ssm.errors["GetCommandInvocation"] = "InternalServerError"
+        return run(script)
+
+    monkeypatch.setattr(lab.node, "run", last)
+    with pytest.raises(_aws.Refused, match="whether the settings were changed is not known: run again"):
+        lab.apply()
+    lab.ssm.errors.clear()
+    assert lab.node.settings["kubernetes"]["max-pods"] == 40
+    assert not lab.apply()["changed"]
+
+
+def test_questions_that_are_refused(lab: Lab) -> None:
+    lab.ssm.errors["GetCommandInvocation"] = "AccessDeniedException"
+    with pytest.raises(_aws.Refused, match="may not call ssm:GetCommandInvocation"):
+        lab.apply()
+
+
+def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
+    lab.ssm.passing = ["ThrottlingException"] * 9
+    assert "msg" not in lab.apply()
+    assert lab.ssm.passing == []
+
+
+def test_without_boto3_it_is_said(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_aws, "BOTO3_ERROR", "ImportError")
+    with pytest.raises(_aws.Refused, match=r"\(boto3\)"):
+        lab.apply()

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All or nothing, on a node with a real systemd: a transaction fails or is killed at every step, and the disk is full.
+
+What happens on the node stands in transaction_driver.py. Two nodes share the work, so the whole file takes about as long as half of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nodelab import Al2Node, engine
+
+HERE = Path(__file__).resolve().parent
+MODULE_UTILS = HERE.parents[1] / "plugins" / "module_utils"
+DRIVER = "/opt/driver"
+PACKAGE = f"{DRIVER}/ansible_collections/nodebootstrap/eks/plugins/module_utils"
+
+
+def lay_driver(node: Al2Node) -> None:
+    engine_files = {f"{PACKAGE}/{path.name}": path.read_bytes() for path in MODULE_UTILS.glob("_*.py")}
+    node.write({**engine_files, **{f"{DRIVER}/{path.name}": path.read_bytes() for path in HERE.glob("transaction_*.py")}})
+
+
+def drive(node: Al2Node, *words: str) -> dict[str, Any]:
+    """One pass of the driver: its report."""
+    done = node.exec(["python3", "-B", f"{DRIVER}/transaction_driver.py", *words], timeout=900)
+    assert done.returncode == 0, f"{words}: {done.stderr.decode()[-3000:]}"
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    engine.say(f"{' '.join(words)}: {result['points']} points, {result['all_problems']} problems, {done.stderr.decode().strip()}")
+    return result
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[list[Al2Node]]:
+    with Al2Node.start() as first, Al2Node.start() as second:
+        for node in (first, second):
+            lay_driver(node)
+        yield [first, second]
+
+
+def drive_both(nodes: list[Al2Node], *passes: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """The passes, in order, each on the first node that is free."""
+    free = list(nodes)
+
+    def one(words: tuple[str, ...]) -> dict[str, Any]:
+        node = free.pop()
+        try:
+            return drive(node, *words)
+        finally:
+            free.append(node)
+
+    with ThreadPoolExecutor(len(nodes)) as pool:
+        return {" ".join(words): result for words, result in zip(passes, pool.map(one, passes), strict=True)}
+
+
+def problems(results: dict[str, dict[str, Any]]) -> list[str]:
+    return [f"{name}: {problem}" for name, result in results.items() for problem in result["problems"]]
+
+
+def test_every_step_of_the_operating_system(nodes: list[Al2Node]) -> None:
+    passes = [("programs", "play"), ("programs", "boot"), ("kills", "play"), ("kills", "boot"), ("twice",), ("failures",), ("disk",)]
+    results = drive_both(nodes, *passes)
+    assert problems(results) == []
+    points = {name: result["points"] for name, result in results.items()}
+    # Fewer points than steps would be a driver that no longer strikes.
+    assert all(points[name] >= least for name, least in LEAST_POINTS.items()), points
+    # Both ends of an interrupted run were seen.
+    assert all(results[name]["ends"].keys() == {"old", "new"} for name in ("kills play", "kills boot"))
+    assert results["disk"]["full"] > 10
+
+
+LEAST_POINTS = {"programs play": 100, "programs boot": 100, "kills play": 100, "kills boot": 100, "twice": 80, "failures": 150, "disk": 20}
+
+
+def test_with_the_real_systemctl(nodes: list[Al2Node]) -> None:
+    results = drive_both(nodes, ("real", "boot"), ("real", "play"), ("guard",))
+    assert problems(results) == []
+    assert results["real boot"]["ends"].keys() == {"old", "new"}
+    assert results["real boot"]["points"] >= 12 and results["real play"]["points"] >= 7
+
+
+CASES = [
+    ("abort", "old"),
+    ("switch", "new"),
+    ("commands", "new"),
+    ("finish", "new"),
+    ("back", "old"),
+    ("undo", "old"),
+    ("newer", "down"),
+]
+
+
+@pytest.mark.parametrize(("case", "expected"), CASES)
+def test_a_reboot_in_the_middle(nodes: list[Al2Node], case: str, expected: str) -> None:
+    node = nodes[0]
+    assert drive(node, "leave", case)["problems"] == []
+    # Its processes die at once, as in a power failure; what lies below /run is gone.
+    node.leave()
+    engine.docker("restart", "-t", "0", node.container)
+    node.wait_boot()
+    looked = drive(node, "look", expected)
+    assert looked["problems"] == [], node.journal("nodebootstrap-recover.service")[-2000:]
+
+
+def test_the_driver_sees_an_engine_that_does_not_restore(nodes: list[Al2Node]) -> None:
+    program = MODULE_UTILS / "_recover.py"
+    broken = program.read_text().replace('restore) restore "$@" ;;', "restore) ;;")
+    assert broken != program.read_text()
+    node = nodes[1]
+    node.write({f"{PACKAGE}/_recover.py": broken})
+    try:
+        assert any("mixed" in problem for problem in drive(node, "disk")["problems"])
+    finally:
+        lay_driver(node)

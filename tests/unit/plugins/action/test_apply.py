@@ -1,0 +1,184 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The action apply in real playbook runs. The modules it calls are stand-ins: they record their options and answer as told."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
+
+CANARY = "canary-4711"
+GROUP = {"family": "al2023", "max_pods": 29, "instance": {"type": "m5.large"}, "commands": {"pre": f"echo {CANARY}"}}
+PHASES = ["preflight", "configure", "validate", "start", "verify"]
+DONE = node_stand_in.HEALTHY | {"warnings": ["look here"]}
+
+
+class Lab:
+    """A folder with a copy of the collection whose two modules for nodes are stand-ins."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        node_stand_in.make(folder)
+
+    def play(
+        self, *arguments: str, answers: Mapping[str, list[Any]], host: Mapping[str, Any] | None = None, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one play with the task in it. answers: of the stand-ins, in order. host: variables of the one host."""
+        node_stand_in.answer(self.folder, answers)
+        task = {"nodebootstrap.eks.apply": {"cluster": COMPLETE, "node_group": GROUP} | options, "register": "done", "tags": PHASES}
+        show = {
+            "ansible.builtin.copy": {"content": "{{ done | to_json }}", "dest": str(self.folder / "result")},
+            "check_mode": False,
+            "diff": False,
+            "no_log": True,
+            "tags": "always",
+            "vars": {"ansible_python_interpreter": sys.executable},
+        }
+        play = [{"hosts": "node-1", "gather_facts": False, "tasks": [task | {"ignore_errors": True}, show]}]
+        local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        hosts = {"all": {"hosts": {"node-1": local | dict(host or {})}}}
+        (self.folder / "hosts.json").write_text(json.dumps(hosts), encoding="utf-8")
+        (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
+        settings = {"ANSIBLE_COLLECTIONS_PATH": str(self.folder), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"}
+        return subprocess.run(
+            ["ansible-playbook", "play.yml", "-i", "hosts.json", *arguments],
+            cwd=self.folder,
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        )
+
+    @property
+    def calls(self) -> list[list[Any]]:
+        """Name, options, check mode and diff mode of each call."""
+        return node_stand_in.calls(self.folder)
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What the task registered."""
+        found: dict[str, Any] = json.loads((self.folder / "result").read_text(encoding="utf-8"))
+        return found
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path)
+
+
+def test_one_call_whose_plan_no_log_shows(lab: Lab) -> None:
+    diff = [{"before_header": "/a", "after_header": "/a", "before": "1\n", "after": "2\n"}]
+    answer = DONE | {"diff": diff, "foreign": {"user_data": f"#!/bin/sh\n: {CANARY}\n"}}
+    done = lab.play("-vvv", "--diff", answers={"apply_plan": [answer]}, take_over=True)
+    ((name, options, check_mode, diff_mode),) = lab.calls
+    plan = json.loads(zlib.decompress(base64.b64decode(options.pop("plan"))))
+    assert (name, check_mode, diff_mode, plan["family"]) == ("apply_plan", False, True, "al2023")
+    assert CANARY in plan["steps"][0]["script"]
+    assert options == {
+        "phases": PHASES, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False, "wait": 5.0
+    }  # fmt: skip
+    assert "node-1: configure: 1 file written\n" in done.stdout
+    assert "node-1: start: restarted kubelet.service\n" in done.stdout
+    assert "node-1: verify: healthy after 0.5 s\n" in done.stdout
+    assert "-1\n+2\n" in done.stdout
+    assert "look here" in done.stdout + done.stderr
+    assert CANARY not in done.stdout + done.stderr
+    assert "eJ" not in json.dumps(lab.result)
+    assert (lab.result["changed"], lab.result["healthy"], lab.result["phases"]) == (True, True, PHASES)
+
+
+def test_check_mode(lab: Lab) -> None:
+    done = lab.play("--check", answers={"apply_plan": [DONE | {"healthy": None}]})
+    assert [call[2:] for call in lab.calls] == [[True, False]]
+    assert "node-1: configure: would write 1 file\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "phases"),
+    [
+        (["--tags", "configure,validate"], {}, ["configure", "validate"]),
+        (["--tags", "verify"], {"phases": ["start", "configure"]}, ["configure", "start"]),
+    ],
+)
+def test_tags_choose_phases(lab: Lab, arguments: list[str], options: dict[str, Any], phases: list[str]) -> None:
+    lab.play(*arguments, answers={"apply_plan": [DONE]}, **options)
+    assert [call[1]["phases"] for call in lab.calls] == [phases]
+
+
+def test_a_wait_is_seen_and_ends(lab: Lab) -> None:
+    slow = {"changed": False, "healthy": False, "waited": 5, "missing": ["kubelet.service is activating"], "actions": []}
+    done = lab.play(answers={"apply_plan": [DONE | slow, slow, {"changed": False, "healthy": True}]})
+    assert done.stdout.count("node-1: verify: kubelet.service is activating (") == 2
+    assert [call[1]["phases"] for call in lab.calls] == [PHASES, ["verify"], ["verify"]]
+    assert (lab.result["failed"], lab.result["healthy"]) == (False, True)
+    lab.play(answers={"apply_plan": [slow]}, verify_timeout=5)
+    assert lab.result["failed"] is True
+    assert "not healthy after 5 s: kubelet.service is activating. Look at its log: journalctl" in lab.result["msg"]
+
+
+def test_max_pods_auto_asks_the_node(lab: Lab) -> None:
+    group = {"family": "al2023", "max_pods": "auto"}
+    lab.play(answers={"imds_info": [{"changed": False, "imds": {"instance_type": "m5.large"}}], "apply_plan": [DONE]}, node_group=group)
+    assert [call[0] for call in lab.calls] == ["imds_info", "apply_plan"]
+    assert "maxPods: 29" in json.loads(zlib.decompress(base64.b64decode(lab.calls[1][1]["plan"])))["files"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"node_group": {"family": "al2023", "max_pods": 0, "kubelet": {"config": {"maxPodz": 1}}}},
+            "apply: 2 problems\nnode_group.kubelet.config.maxPodz",
+        ),
+        ({"state": "gone"}, "value of state must be one of: present, absent, got: gone"),
+        ({"phases": ["boot"]}, "value of phases must be one or more of"),
+        ({"wait": 5}, "Supported parameters include"),
+    ],
+)
+def test_wrong_input_contacts_nobody(lab: Lab, options: dict[str, Any], message: str) -> None:
+    done = lab.play("-vvv", answers={}, **options)
+    assert lab.calls == []
+    assert lab.result["failed"] is True
+    assert message in lab.result["msg"]
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_what_the_module_refuses_is_the_result(lab: Lab) -> None:
+    lab.play(answers={"apply_plan": [{"failed": True, "msg": "this node belongs to cluster other", "foreign": {"user_data": CANARY}}]})
+    assert (lab.result["failed"], lab.result["msg"]) == (True, "this node belongs to cluster other")
+    assert CANARY not in json.dumps(lab.result)
+
+
+def test_a_node_without_python(lab: Lab) -> None:
+    lab.play(answers={"apply_plan": [DONE]}, host={"ansible_python_interpreter": "/nowhere/python3"})
+    assert "Python on the node cannot run the module" in lab.result["msg"]
+    assert "2.16 or 2.17" in lab.result["msg"]
+
+
+def test_a_node_with_an_old_python(lab: Lab) -> None:
+    old = lab.folder / "python3.6"
+    old.write_text("#!/bin/sh\necho 'SyntaxError: future feature annotations is not defined' >&2\nexit 1\n", encoding="utf-8")
+    old.chmod(0o755)
+    lab.play(answers={"apply_plan": [DONE]}, host={"ansible_python_interpreter": str(old)})
+    assert "Python on the node cannot run the module (SyntaxError: future feature annotations is not defined)" in lab.result["msg"]
+
+
+def test_a_node_that_cannot_be_reached_is_unreachable(lab: Lab) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        lab.play(answers={}, host={"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1})
+    assert "unreachable=1" in caught.value.stdout
+    assert "Traceback" not in caught.value.stdout + caught.value.stderr

@@ -1,0 +1,38 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filter node_family: names of ours and of eksctl, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.nodebootstrap.eks.plugins.filter import node_family
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.fields import FAMILIES, FAMILY_ALIASES
+
+family_of = node_family.FilterModule().filters()["node_family"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [*((name, name) for name in FAMILIES), *((alias, to) for alias, (to, _) in FAMILY_ALIASES.items())]
+)
+def test_every_name_is_known(written: str, meant: str) -> None:
+    assert family_of({"family": written, "other": "fields are not looked at"}) == meant
+
+
+@pytest.mark.parametrize(
+    ("group", "said"),
+    [
+        ({"family": "al20223"}, 'did you mean "al2023"?'),
+        ({}, "node_group.family: is missing; fix: say what the node runs"),
+        ("al2", "node_group: is not a mapping"),
+        ({"family": ["al2"]}, "node_group.family"),
+    ],
+)
+def test_what_is_no_family_is_refused(group: Any, said: str) -> None:
+    with pytest.raises(AnsibleFilterError, match="node_family: 1 problem") as caught:
+        family_of(group)
+    assert said in str(caught.value)

@@ -1,0 +1,194 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The roles in real playbook runs. Modules of nodes, of EKS and of Kubernetes are stand-ins that record their options."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
+
+FACADE = "nodebootstrap.eks.eks_node"
+GROUP = {"family": "al2023", "max_pods": 29}
+PHASES = ["preflight", "configure", "validate", "start", "verify"]
+LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+ASKED = ("name", "region")
+
+
+class Lab:
+    """A copy of the collection whose modules are stand-ins, and one play with a role."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        node_stand_in.make(folder)
+        collection = folder / "ansible_collections" / "nodebootstrap" / "eks"
+        for name in ("roles", "playbooks"):
+            (collection / name).symlink_to(node_stand_in.COLLECTION / name)
+        node_stand_in.module(folder, collection / "plugins" / "modules", "cluster_info", {key: {"type": "str"} for key in ASKED})
+        self.answer("cluster_info", {"changed": False, "cluster": dict(COMPLETE, service_cidr="10.9.0.0/16")})
+        modules = folder / "ansible_collections" / "kubernetes" / "core" / "plugins" / "modules"
+        modules.mkdir(parents=True)
+        node_stand_in.module(folder, modules, "k8s", {"state": {"type": "str"}, "definition": {"type": "dict"}})
+        taint = {"name": {"type": "str"}, "state": {"type": "str"}, "taints": {"type": "list", "elements": "dict"}}
+        node_stand_in.module(folder, modules, "k8s_taint", taint)
+        for name in ("k8s", "k8s_taint"):
+            self.answer(name, {"changed": True})
+
+    def answer(self, module: str, *answers: Mapping[str, Any]) -> None:
+        (self.folder / module).write_text(json.dumps(answers), encoding="utf-8")
+
+    def run(
+        self, hosts: Mapping[str, Mapping[str, Any]], *arguments: str, role: str | Mapping[str, Any] = FACADE, playbook: str = "play.yml"
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the role on C(hosts), name → variables."""
+        inventory = {"all": {"hosts": {name: LOCAL | dict(variables) for name, variables in hosts.items()}}}
+        (self.folder / "hosts.json").write_text(json.dumps(inventory), encoding="utf-8")
+        play = [{"hosts": "all", "gather_facts": False, "roles": [role]}]
+        (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
+        settings = {
+            "ANSIBLE_COLLECTIONS_PATH": str(self.folder),
+            "ANSIBLE_INJECT_FACT_VARS": "false",
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_LOCALHOST_WARNING": "0",
+        }
+        command = ["ansible-playbook", playbook, "-i", "hosts.json", *arguments]
+        return subprocess.run(command, cwd=self.folder, env=os.environ | settings, capture_output=True, text=True, check=False, timeout=120)
+
+    def calls(self, module: str) -> list[dict[str, Any]]:
+        """The options of every call of a module; a plan is unpacked."""
+        found = [options for name, options, *_unused in node_stand_in.calls(self.folder) if name == module]
+        for options in found:
+            if "plan" in options:
+                options["plan"] = json.loads(zlib.decompress(base64.b64decode(options["plan"])))
+        return found
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path)
+
+
+def node(**variables: Any) -> dict[str, Any]:
+    return {"eks_node_cluster": COMPLETE, "eks_node_group": GROUP} | variables
+
+
+def test_the_facade_runs_the_role_of_each_family(lab: Lab) -> None:
+    families = {"one": "AmazonLinux2", "two": "al2023", "three": "Ubuntu2204"}
+    hosts = {name: node(eks_node_group={"family": family, "labels": {"host": name}}) for name, family in families.items()}
+    done = lab.run(hosts)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {call["plan"]["registration"]["labels"]["host"]: call["plan"]["family"] for call in lab.calls("apply_plan")}
+    assert found == {"one": "al2", "two": "al2023", "three": "ubuntu"}
+    assert lab.calls("cluster_info") == []
+
+
+@pytest.mark.parametrize("family", ["al2", "al2023", "ubuntu"])
+def test_a_role_of_a_family_works_alone_and_hands_everything_on(lab: Lab, family: str) -> None:
+    given = {"eks_node_state": "absent", "eks_node_restart": "never", "eks_node_take_over": True, "eks_node_reconcile": True}
+    done = lab.run({"one": node(eks_node_group={"labels": {"a": "b"}}, eks_node_verify_timeout=3, **given)}, role=f"{FACADE}_{family}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (call,) = lab.calls("apply_plan")
+    assert call["plan"]["family"] == family
+    expected = {"state": "absent", "restart": "never", "take_over": True, "reconcile": True, "wait": 3, "phases": PHASES}
+    assert {key: call[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("role", [{"role": FACADE, "tags": "mine"}, {"role": f"{FACADE}_al2023", "tags": "mine"}], ids=["facade", "family"])
+@pytest.mark.parametrize(
+    ("arguments", "phases"),
+    [
+        ([], PHASES),
+        (["--tags", "configure,validate"], ["configure", "validate"]),
+        (["--skip-tags", "verify"], PHASES[:-1]),
+        (["--tags", "mine", "--skip-tags", "start,verify"], PHASES[:3]),
+        (["--tags", "other"], None),
+        (["--skip-tags", "mine"], None),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_tags_choose_steps(lab: Lab, role: Mapping[str, Any], arguments: list[str], phases: list[str] | None) -> None:
+    done = lab.run({"one": node()}, *arguments, role=role)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [call["phases"] for call in lab.calls("apply_plan")] == ([] if phases is None else [phases])
+
+
+def test_eks_is_asked_once_for_the_hosts_of_one_cluster(lab: Lab) -> None:
+    some = {"name": "demo", "region": "eu-west-1", "dns_ips": ["10.9.0.99"]}
+    done = lab.run({name: node(eks_node_cluster=some) for name in ("one", "two", "three")})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert lab.calls("cluster_info") == [{"name": "demo", "region": "eu-west-1"}]
+    calls = lab.calls("apply_plan")
+    assert len(calls) == 3
+    for call in calls:
+        assert call["plan"]["cluster"]["endpoint"] == COMPLETE["endpoint"]
+        assert "10.9.0.99" in json.dumps(call["plan"]["files"]), "what is given wins over what EKS says"
+
+
+def test_eks_is_asked_for_every_cluster(lab: Lab) -> None:
+    hosts = {name: node(eks_node_cluster={"name": name, "region": "eu-west-1"}) for name in ("one", "two")}
+    done = lab.run(hosts | {"whole": node()})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(call["name"] for call in lab.calls("cluster_info")) == ["one", "two"]
+    assert sorted(call["plan"]["cluster"]["name"] for call in lab.calls("apply_plan")) == sorted(["one", "two", str(COMPLETE["name"])])
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"eks_node_state": "gone"}, "value of eks_node_state must be one of: present, absent, got: gone"),
+        ({"eks_node_group": {"family": "al20223"}}, "al20223"),
+        ({"eks_node_group": {"family": "al2023", "label": {}}}, "node_group.label: is not a field"),
+    ],
+)
+def test_wrong_input_is_told_before_a_node_is_asked(lab: Lab, variables: dict[str, Any], said: str) -> None:
+    done = lab.run({"one": node(**variables)})
+    assert done.returncode == 2
+    assert said in done.stdout + done.stderr
+    assert lab.calls("apply_plan") == []
+
+
+def test_what_is_required_is_required(lab: Lab) -> None:
+    done = lab.run({"one": {"eks_node_cluster": COMPLETE}})
+    assert done.returncode == 2
+    assert "missing required arguments: eks_node_group" in done.stdout + done.stderr
+
+
+def test_labels_and_taints_are_patched_from_the_controller_when_that_is_asked_for(lab: Lab) -> None:
+    registration = {"node": "ip-1", "labels": {"a": "b", "old": None}, "taints": {"set": ["k=v:NoSchedule"], "remove": ["o=:NoExecute"]}}
+    for reconcile in (False, True):
+        lab.answer("apply_plan", node_stand_in.HEALTHY | ({"registration": registration} if reconcile else {}))
+        done = lab.run({"one": node(eks_node_reconcile=reconcile)})
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert bool(lab.calls("k8s")) is reconcile
+    (patch,) = lab.calls("k8s")
+    assert patch == {
+        "state": "patched",
+        "definition": {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-1", "labels": {"a": "b", "old": None}}},
+    }
+    assert [(call["name"], call["state"], call["taints"]) for call in lab.calls("k8s_taint")] == [
+        ("ip-1", "absent", [{"key": "o", "effect": "NoExecute"}]),
+        ("ip-1", "present", [{"key": "k", "value": "v", "effect": "NoSchedule"}]),
+    ]
+
+
+def test_the_playbook_takes_hosts_batches_and_a_limit_of_failures(lab: Lab) -> None:
+    hosts = {name: node() for name in ("n1", "n2", "n3", "other")}
+    more = ["--forks", "1", "-e", "eks_node_hosts=n*", "-e", "eks_node_serial=2"]
+    for limit, count in ((0, 2), (50, 3)):
+        lab.answer("apply_plan", {"failed": True, "msg": "no"}, node_stand_in.HEALTHY)
+        before = len(lab.calls("apply_plan"))
+        done = lab.run(hosts, *more, "-e", f"eks_node_max_fail_percentage={limit}", playbook="nodebootstrap.eks.bootstrap")
+        assert done.returncode == 2 and "other" not in done.stdout
+        assert len(lab.calls("apply_plan")) - before == count, "one of two failed"
