@@ -161,7 +161,7 @@ def create(
     """What `Lab.node` describes. Returns when the container is started: what happens then is for `wait_ready` to see."""
     programs = [binaries.KUBELETS[kubelet], *PROGRAMS[family]]
     binaries.build(programs)
-    tag = images.image(suite)
+    tag = images.image(suite, family)
     engine.remove_stale()
     kind = (imds or {}).get(INSTANCE_TYPE, "m5.large")
     host, instance = _launch(lab, kind)

@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabError, LabNode
+from ansible_collections.nodebootstrap.eks.tests.lab.binaries import KUBELETS
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import wait_for
 
 pytestmark = pytest.mark.docker
@@ -25,26 +26,24 @@ GROUP: dict[str, Any] = {
     "taints": [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}],
     "kubelet": {"config": LAB_ONLY},
 }
-#: By the name of the case: family and strategy.
-CASES = {
-    "al2-static": ("al2", {"strategy": "static"}),
-    "al2-bootstrap": ("al2", {"strategy": "bootstrap_script"}),
-    "al2023": ("al2023", {}),
-    "ubuntu-static": ("ubuntu", {"strategy": "static"}),
-    "ubuntu-bootstrap": ("ubuntu", {"strategy": "bootstrap_script"}),
+STATIC, SCRIPT = {"strategy": "static"}, {"strategy": "bootstrap_script"}
+#: By the name of the case: family, what else its group says, and minor version of kubelet.
+CASES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "al2-static": ("al2", STATIC, "1.30"),
+    "al2-bootstrap": ("al2", SCRIPT, "1.30"),
+    "al2023": ("al2023", {}, "1.30"),
+    "ubuntu-static": ("ubuntu", STATIC, "1.36"),
+    "ubuntu-bootstrap": ("ubuntu", SCRIPT, "1.30"),
 }
-
-
-def user_data(lab: Lab, case: str, **fields: Any) -> str:
-    family, strategy = CASES[case]
-    return render(lab.cluster("1.30"), {"family": family, **GROUP, **strategy, **fields}).document.text
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_user_data_joins(lab: Lab, case: str) -> None:
-    with lab.node(CASES[case][0], user_data=user_data(lab, case), kubelet="1.30") as node:
+    family, fields, minor = CASES[case]
+    text = render(lab.cluster(minor), {"family": family, **GROUP, **fields}).document.text
+    with lab.node(family, user_data=text, kubelet=minor) as node:
         found = node.wait_ready(60)
-        assert found["status"]["nodeInfo"]["kubeletVersion"] == "v1.30.14"
+        assert found["status"]["nodeInfo"]["kubeletVersion"] == KUBELETS[minor].version
         assert found["metadata"]["labels"] == GROUP["labels"] | everybodys_labels(node)
         assert found["spec"]["taints"] == [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}]
         assert {"type": "InternalIP", "address": node.address} in found["status"]["addresses"]
@@ -57,7 +56,7 @@ def test_user_data_joins(lab: Lab, case: str) -> None:
 
 def test_a_node_of_another_cluster_does_not_join(lab: Lab) -> None:
     """The proof that the others prove something: one wrong word, and the API server does not know the node."""
-    text = render(lab.cluster("1.30") | {"name": "other"}, {"family": "al2", **GROUP, "strategy": "static"}).document.text
+    text = render(lab.cluster("1.30") | {"name": "other"}, {"family": "al2", **GROUP, **STATIC}).document.text
     with lab.node("al2", user_data=text) as node:
         wait_for("a refused kubelet", lambda: "Unable to register node" in node.journal("kubelet.service"), 90)
         assert 'err="Unauthorized"' in node.journal("kubelet.service")
