@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,11 +40,17 @@ def other() -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
         [sys.executable, "-c", OTHER_PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=control_plane.environment()
     )
     assert program.stdout is not None
+    told = {}
     try:
-        yield program, json.loads(program.stdout.readline())
+        told = json.loads(program.stdout.readline())
+        yield program, told
     finally:
         program.kill()
         program.wait()
+        if told:
+            wait_for("the end of the keeper", lambda: not alive([told["keeper"]]), 20)
+            # A lab that failed leaves its logs, for whoever started it.
+            shutil.rmtree(told["folder"], ignore_errors=True)
 
 
 def alive(pids: list[int]) -> list[int]:
