@@ -98,6 +98,7 @@ class LabNode(Node):
 
     def configz(self) -> Object:
         """The configuration that kubelet says it runs with. The API server asks it, over TLS, for the administrator."""
+        self.serving_names()
         found: Object = self.lab.api.get(f"/api/v1/nodes/{self.name}/proxy/configz")["kubeletconfig"]
         return found
 
