@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
@@ -20,45 +20,59 @@ from ansible_collections.nodebootstrap.eks.tests.lab.progress import TOP
 #: Seconds; a busy machine is no failure, a node that never joins is.
 PATIENCE = 180
 
-#: The machine under test may have swap; a node of EKS has none.
-LAB_ONLY = {"failSwapOn": False}
+#: The machine under test may have swap and cgroups of the first version; a node of EKS has neither.
+LAB_ONLY: dict[str, dict[str, Any]] = {"1.30": {"failSwapOn": False}, "1.36": {"failSwapOn": False, "failCgroupV1": False}}
 GROUP: dict[str, Any] = {
     "max_pods": 17,
     "instance": {"type": "m5.large"},
     "labels": {"example.com/pool": "web", "tier": "front"},
     "taints": [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}],
-    "kubelet": {"config": LAB_ONLY},
 }
 STATIC, SCRIPT = {"strategy": "static"}, {"strategy": "bootstrap_script"}
-#: By the name of the case: family, what else its group says, and minor version of kubelet.
-CASES: dict[str, tuple[str, dict[str, Any], str]] = {
-    "al2-static": ("al2", STATIC, "1.30"),
-    "al2-bootstrap": ("al2", SCRIPT, "1.30"),
-    "al2023": ("al2023", {}, "1.30"),
-    "ubuntu-static": ("ubuntu", STATIC, "1.36"),
-    "ubuntu-bootstrap": ("ubuntu", SCRIPT, "1.30"),
+
+
+class Case(NamedTuple):
+    """A way of joining: what the group says beside GROUP, kubelet's minor version, which nodeadm; whether a play can do it, too."""
+
+    family: str
+    fields: dict[str, Any]
+    minor: str
+    real_nodeadm: bool = False
+    live: bool = True
+
+
+CASES = {
+    "al2-static": Case("al2", STATIC, "1.30"),
+    "al2-bootstrap": Case("al2", SCRIPT, "1.30"),
+    # nodeadm of February 2024 reads no /etc/eks/nodeadm.d: there is nothing for a play to do.
+    "al2023": Case("al2023", {}, "1.30", real_nodeadm=True, live=False),
+    "al2023-stand-in": Case("al2023", {}, "1.36"),
+    "ubuntu-static": Case("ubuntu", STATIC, "1.36"),
+    "ubuntu-bootstrap": Case("ubuntu", SCRIPT, "1.30"),
 }
-#: Those that a play can set up: nodeadm of February 2024 reads user data alone, no /etc/eks/nodeadm.d.
-LIVE = [case for case in CASES if case != "al2023"]
+LIVE = [name for name, case in CASES.items() if case.live]
 
 
 def group(case: str, **fields: Any) -> dict[str, Any]:
     """The node group of a case; `fields` are added or replace."""
-    family, own, _unused = CASES[case]
-    return {"family": family, **GROUP, **own, **fields}
+    own = {"family": CASES[case].family, "kubelet": {"config": LAB_ONLY[CASES[case].minor]}}
+    return {**own, **GROUP, **CASES[case].fields, **fields}
 
 
 def boot(lab: Lab, case: str, cluster: dict[str, Any] | None = None, **fields: Any) -> LabNode:
     """A node that boots with the user data of a case."""
-    family, _unused, minor = CASES[case]
-    text = render(lab.cluster(minor) | (cluster or {}), group(case, **fields)).document.text
-    return lab.node(family, user_data=text, kubelet=minor)
+    text = render(lab.cluster(CASES[case].minor) | (cluster or {}), group(case, **fields)).document.text
+    return _node(lab, case, text)
+
+
+def _node(lab: Lab, case: str, user_data: str = "") -> LabNode:
+    family, _fields, minor, real_nodeadm, _live = CASES[case]
+    return lab.node(family, user_data=user_data, kubelet=minor, real_nodeadm=real_nodeadm)
 
 
 def booted(lab: Lab, case: str) -> LabNode:
     """A node as its image leaves it, for plays."""
-    family, _unused, minor = CASES[case]
-    node = lab.node(family, kubelet=minor)
+    node = _node(lab, case)
     try:
         node.wait_boot()
     except BaseException:
@@ -73,7 +87,7 @@ def play(node: LabNode, case: str, *words: str, **fields: Any) -> subprocess.Com
         "ansible_connection": "community.docker.docker",
         "ansible_host": node.container,
         "ansible_python_interpreter": "/usr/bin/python3",
-        "eks_node_cluster": node.lab.cluster(CASES[case][2]),
+        "eks_node_cluster": node.lab.cluster(CASES[case].minor),
         "eks_node_group": group(case, **fields),
     }
     with tempfile.TemporaryDirectory() as folder:

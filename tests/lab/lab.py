@@ -149,6 +149,7 @@ class Lab:
         imds: Mapping[str, str] | None = None,
         faults: list[dict[str, Any]] | None = None,
         cni: bool = True,
+        real_nodeadm: bool = True,
         suite: str = "bookworm",
     ) -> LabNode:
         """Boot a node; use it as a context manager. It is an instance of EC2's stand-in and has an identity in the cluster.
@@ -160,9 +161,11 @@ class Lab:
         imds       answers of the metadata service that differ, by path ("meta-data/instance-type")
         faults     how the metadata service misbehaves, see rootfs/imds.py
         cni        whether a CNI configuration is in place, as the VPC CNI's pod would put it there
+        real_nodeadm  on al2023: the real one, of February 2024, which reads user data alone; otherwise nodelab's stand-in for today's
         """
         return create(
-            self, family, user_data=user_data, kubelet=kubelet, files=files, imds=imds, faults=faults, cni=cni, suite=suite
+            self, family, user_data=user_data, kubelet=kubelet, files=files, imds=imds, faults=faults, cni=cni,
+            real_nodeadm=real_nodeadm, suite=suite,
         )  # fmt: skip
 
 

@@ -34,9 +34,6 @@ KUBELET_PORT = 10250
 #: Taints of a Node that somebody still has to look at.
 UNREADY = {"node.cloudprovider.kubernetes.io/uninitialized", "node.kubernetes.io/not-ready"}
 
-#: Beside the node's own programs, what the family's image brings.
-PROGRAMS = {"al2": (), "al2023": (binaries.NODEADM,), "ubuntu": ()}
-
 
 class LabNode(Node):
     """A container that is an instance of EC2's stand-in and may become a Node of the cluster."""
@@ -157,10 +154,13 @@ def create(
     imds: Mapping[str, str] | None,
     faults: list[dict[str, Any]] | None,
     cni: bool,
+    real_nodeadm: bool,
     suite: str,
 ) -> LabNode:
     """What `Lab.node` describes. Returns when the container is started: what happens then is for `wait_ready` to see."""
-    programs = [binaries.KUBELETS[kubelet], *PROGRAMS[family]]
+    programs = [binaries.KUBELETS[kubelet]]
+    if family == "al2023" and real_nodeadm:
+        programs.append(binaries.NODEADM)
     binaries.build(programs)
     tag = images.image(suite, family)
     engine.remove_stale()

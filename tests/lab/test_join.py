@@ -17,6 +17,8 @@ from ansible_collections.nodebootstrap.eks.tests.lab.progress import wait_for
 
 pytestmark = pytest.mark.docker
 
+KUBELET_UNITS = {"al2": "kubelet.service", "ubuntu": "snap.kubelet-eks.daemon.service"}
+
 
 @pytest.mark.parametrize("case", CASES)
 def test_user_data_joins(lab: Lab, case: str) -> None:
@@ -36,6 +38,20 @@ def test_a_play_joins_a_live_node_as_user_data_does(lab: Lab, case: str) -> None
         assert effective(live) == effective(born)
 
 
+@pytest.mark.parametrize("case", ["al2-static", "ubuntu-bootstrap"])
+def test_another_number_of_pods_is_one_restart(lab: Lab, case: str) -> None:
+    with booted(lab, case) as node:
+        play(node, case)
+        node.wait_ready(PATIENCE)
+        unit = KUBELET_UNITS[CASES[case].family]
+        before = node.starts(unit)
+        play(node, case, max_pods=25)
+        wait_for("the new number of pods", lambda: node.wait_ready(PATIENCE)["status"]["allocatable"]["pods"] == "25", PATIENCE)
+        assert node.starts(unit) == before + 1
+        play(node, case, max_pods=25)
+        assert node.starts(unit) == before + 1, "nothing to do is nothing done"
+
+
 def test_a_node_of_another_cluster_does_not_join(lab: Lab) -> None:
     """The proof that the others prove something: one wrong word, and the API server does not know the node."""
     with boot(lab, "al2-static", cluster={"name": "other"}) as node:
@@ -50,7 +66,7 @@ def test_a_node_of_another_cluster_does_not_join(lab: Lab) -> None:
 def is_what_was_asked_for(node: LabNode, case: str) -> None:
     """The Node says all that the group said, and kubelet serves with a certificate of the cluster."""
     found = node.lab.node_object(node.name)
-    assert found["status"]["nodeInfo"]["kubeletVersion"] == KUBELETS[CASES[case][2]].version
+    assert found["status"]["nodeInfo"]["kubeletVersion"] == KUBELETS[CASES[case].minor].version
     assert found["metadata"]["labels"] == GROUP["labels"] | everybodys_labels(node)
     assert found["spec"]["taints"] == GROUP["taints"]
     assert {"type": "InternalIP", "address": node.address} in found["status"]["addresses"]
