@@ -5,7 +5,7 @@
 
     with Lab.up() as lab:                                       # control plane, about 5 s once its programs are built
         text = render(lab.cluster("1.30"), {"family": "al2023", …}).document.text
-        with lab.node("al2023", user_data=text) as node:        # a container; boots with real systemd, cloud-init, nodeadm, containerd
+        with lab.node("al2023", user_data=text) as node:        # a container: real systemd, cloud-init, nodeadm, containerd, kubelet
             found = node.wait_ready(20)                         # the Node object
             assert found["metadata"]["labels"]["a"] == "b"
             lab.node_object(node.name); node.exec([…]); node.journal("kubelet.service")     # everything that nodelab's nodes can
@@ -13,10 +13,11 @@
 Real: etcd, kube-apiserver (Node and RBAC authorization, NodeRestriction), kube-controller-manager (signing, node conditions), kubelet of
 two minor versions, nodeadm of February 2024 (the only one to be had as a Go module), containerd, systemd and cloud-init of Debian.
 
-Stand-ins, which no result here is evidence for: the metadata service (nodelab's, with faults), AWS's APIs (moto), `aws eks get-token` and
-`aws-iam-authenticator token` (they print a fixed token; the API server knows it from a file, not through IAM), the approval of serving
-certificates and the cloud provider (controller.py), the pull of the pause image (none: no pod runs here), the CNI plugin (a
-configuration alone), Debian in place of the images, and a cgroup tree without controllers.
+Stand-ins, which no result here is evidence for: bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (nodelab's, see there);
+the metadata service (nodelab's, with faults); AWS's APIs (moto); `aws eks get-token` and `aws-iam-authenticator token` (they print a
+fixed token, which the API server knows from a file, not through IAM); the approval of serving certificates and the cloud provider
+(controller.py); the pull of the pause image (none: no pod runs here); the CNI plugin (a configuration alone); Debian in place of the images.
+kubelet 1.30 against an API server 1.36 is more skew than Kubernetes supports.
 
 Nothing looks outside: nodes are on an internal network, and AWS_ENDPOINT_URL leads everything to moto.
 
