@@ -13,11 +13,11 @@
 Real: etcd, kube-apiserver (Node and RBAC authorization, NodeRestriction), kube-controller-manager (signing, node conditions), kubelet of
 two minor versions, nodeadm of February 2024 (the only one to be had as a Go module), containerd, systemd and cloud-init of Debian.
 
-Stand-ins, which no result here is evidence for: bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (nodelab's, see there);
-the metadata service (nodelab's, with faults); AWS's APIs (moto); `aws eks get-token` and `aws-iam-authenticator token` (they print a
-fixed token, which the API server knows from a file, not through IAM); the approval of serving certificates and the cloud provider
-(controller.py); the pull of the pause image (none: no pod runs here); the CNI plugin (a configuration alone); Debian in place of the images.
-kubelet 1.30 against an API server 1.36 is more skew than Kubernetes supports.
+Stand-ins, which no result here is evidence for: bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (all of them
+nodelab's); the metadata service (nodelab's, with faults); AWS's APIs (moto); `aws eks get-token` and `aws-iam-authenticator token` (they
+print a fixed token, which the API server knows from a file, not through IAM); the approval of serving certificates and the cloud provider
+(controller.py); the pull of the pause image (none: no pod runs here); the CNI plugin (a configuration alone); Debian in place of the
+images. kubelet 1.30 against an API server 1.36 is more skew than Kubernetes supports.
 
 Nothing looks outside: nodes are on an internal network, and AWS_ENDPOINT_URL leads everything to moto.
 

@@ -31,7 +31,7 @@ MODULES = Path(__file__).resolve().parent / "modules"
 GO = (1, 26)
 
 #: Disk that a build from nothing uses for sources and objects, in bytes.
-ROOM = 6 << 30
+ROOM = 8 << 30
 
 #: Seconds between two progress lines of a build.
 PULSE = 20.0
