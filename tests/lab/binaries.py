@@ -87,14 +87,14 @@ class Binary:
         return cache() / self.digest / self.name
 
 
-ETCD = Binary("etcd", "etcd", ".", 0.5)
-KUBE_APISERVER = Binary("kube-apiserver", "kubernetes-1.36", _KUBERNETES + "kube-apiserver", 3)
+ETCD = Binary("etcd", "etcd", ".", 1)
+KUBE_APISERVER = Binary("kube-apiserver", "kubernetes-1.36", _KUBERNETES + "kube-apiserver", 4)
 KUBE_CONTROLLER_MANAGER = Binary("kube-controller-manager", "kubernetes-1.36", _KUBERNETES + "kube-controller-manager", 1)
 NODEADM = Binary("nodeadm", "nodeadm", "github.com/awslabs/amazon-eks-ami/nodeadm/cmd/nodeadm", 1)
 #: By minor version of the node.
 KUBELETS = {
     "1.36": Binary("kubelet", "kubernetes-1.36", _KUBERNETES + "kubelet", 1.5),
-    "1.30": Binary("kubelet", "kubernetes-1.30", _KUBERNETES + "kubelet", 3),
+    "1.30": Binary("kubelet", "kubernetes-1.30", _KUBERNETES + "kubelet", 3.5),
 }
 
 #: In the order of building: what control planes need first, then the nodes.
