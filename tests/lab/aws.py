@@ -1,0 +1,132 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands for AWS: moto's server for EC2, EKS, STS and all the others, with the lab's cluster and its nodes in it.
+
+    python -m ….lab.run aws ADDRESS PORT CLUSTER.json
+
+CLUSTER.json: name, endpoint, certificate_authority, kubernetes_version, service_cidr, region, vpc, block. moto invents an endpoint for
+every cluster, so this one is given the real one where it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from .progress import LabError
+
+ACCOUNT = "123456789012"
+IMAGE = "ami-0123456789abcdef0"
+
+#: What is said of an instance, and where moto says it.
+_INSTANCE = {
+    "id": "instanceId",
+    "address": "privateIpAddress",
+    "name": "privateDnsName",
+    "zone": "availabilityZone",
+    "type": "instanceType",
+}
+
+
+def main(address: str, port: str, cluster: str) -> None:
+    serve(address, int(port), json.loads(Path(cluster).read_text()))
+
+
+def serve(address: str, port: int, cluster: dict[str, Any]) -> None:
+    """Serve until killed."""
+    from moto.eks.models import eks_backends
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address=address, port=port)
+    server.start()
+    eks = eks_backends[ACCOUNT][cluster["region"]]
+    made = eks.create_cluster(
+        name=cluster["name"],
+        role_arn=f"arn:aws:iam::{ACCOUNT}:role/cluster",
+        resources_vpc_config={"subnetIds": [], "endpointPublicAccess": True},
+        kubernetes_network_config={"serviceIpv4Cidr": cluster["service_cidr"], "ipFamily": "ipv4"},
+        version=cluster["kubernetes_version"],
+    )
+    made.endpoint = cluster["endpoint"]
+    made.certificate_authority = {"data": cluster["certificate_authority"]}
+    # Last, and through the door: the first request to EC2 takes seconds of imports, and the subnet says that all of this is done.
+    Ec2(f"http://{address}:{port}", cluster["region"]).make_subnet(cluster["vpc"], cluster["block"])
+    threading.Event().wait()
+
+
+class Ec2:
+    """The calls that the lab itself makes. moto checks no signature, but takes region and service from its scope."""
+
+    def __init__(self, endpoint: str, region: str) -> None:
+        self.endpoint = endpoint
+        self.region = region
+
+    def make_subnet(self, vpc: str, block: str) -> None:
+        made = _first("vpcId", self._call("CreateVpc", CidrBlock=vpc))
+        self._call("CreateSubnet", VpcId=made, CidrBlock=block, AvailabilityZone=f"{self.region}a")
+
+    def subnet(self, block: str) -> str:
+        """The subnet with this block; '' where there is none, or nobody answers yet."""
+        try:
+            told = self._call("DescribeSubnets", **{"Filter.1.Name": "cidr-block", "Filter.1.Value.1": block})
+        except OSError:
+            return ""
+        return _first("subnetId", told) if "<subnetId>" in told else ""
+
+    def run(self, subnet: str, address: str, kind: str) -> tuple[str, str]:
+        """Launch an instance with this private address: (instance ID, private DNS name)."""
+        told = self._call(
+            "RunInstances", ImageId=IMAGE, InstanceType=kind, MinCount="1", MaxCount="1", SubnetId=subnet, PrivateIpAddress=address
+        )
+        return _first("instanceId", told), _first("privateDnsName", told)
+
+    def launched(self) -> int:
+        """How many instances there ever were: moto gives the address of a terminated one to nobody."""
+        return self._call("DescribeInstances", MaxResults="1000").count("<instanceId>")
+
+    def terminate(self, instance: str) -> None:
+        self._call("TerminateInstances", **{"InstanceId.1": instance})
+
+    def find(self, private_dns_name: str) -> dict[str, str] | None:
+        """A running instance by its private DNS name: `id`, `address`, `name`, `zone`, `type`; None where there is none."""
+        told = self._call(
+            "DescribeInstances",
+            **{"Filter.1.Name": "private-dns-name", "Filter.1.Value.1": private_dns_name},
+            **{"Filter.2.Name": "instance-state-name", "Filter.2.Value.1": "running"},
+        )
+        if "<instanceId>" not in told:
+            return None
+        tags = {
+            "id": "instanceId",
+            "address": "privateIpAddress",
+            "name": "privateDnsName",
+            "zone": "availabilityZone",
+            "type": "instanceType",
+        }
+        return {name: _first(tag, told) for name, tag in tags.items()}
+
+    def _call(self, action: str, **parameters: str) -> str:
+        body = urllib.parse.urlencode({"Action": action, "Version": "2016-11-15", **parameters}).encode()
+        scope = f"20260101/{self.region}/ec2/aws4_request"
+        signed = f"AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/{scope}, SignedHeaders=host, Signature=0"
+        request = urllib.request.Request(self.endpoint, body, {"Authorization": signed})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                text: str = answer.read().decode()
+                return text
+        except urllib.error.HTTPError as error:
+            raise LabError(f"{action}: {error.read().decode(errors='replace')}") from None
+
+
+def _first(tag: str, text: str) -> str:
+    found = re.search(rf"<{tag}>([^<]*)</{tag}>", text)
+    if found is None:
+        raise LabError(f"no <{tag}> in the answer of EC2's stand-in: {text[:500]}")
+    return found[1]

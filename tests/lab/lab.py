@@ -1,0 +1,188 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab as tests and commands use it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from . import binaries, control_plane, network
+from .api import Api, Object
+from .aws import Ec2
+from .keeper import FAILED, OWNER, STATE
+from .node import LabNode, create
+from .progress import LabError, engine, lives, machine_lock, say
+from .state import CLUSTER, SERVICE_CIDR, State
+
+
+class Lab:
+    """A control plane that is up, and the nodes that join it. `Lab.up()` makes one that ends with this program."""
+
+    def __init__(self, folder: Path, state: State, keeper: subprocess.Popen[bytes] | None) -> None:
+        self.folder = folder
+        self.state = state
+        self._keeper = keeper
+        self.network = network.Network(state.network)
+        self.api = Api(state.endpoint, state.authority, state.token)
+        self.ec2 = Ec2(state.aws, state.region)
+
+    # --- life ---------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def up(cls) -> Lab:
+        """Start a lab of this program's own: it ends with `down`, with the `with` block, or with the program, whatever ends that."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{_kept().name}-"))
+        return cls._start(folder, stay=False)
+
+    @classmethod
+    def up_and_stay(cls) -> Lab:
+        """Start the one lab of this user that outlives the program, or find it running."""
+        with machine_lock("lab-up"):
+            try:
+                return cls.running()
+            except LabError:
+                shutil.rmtree(_kept(), ignore_errors=True)
+            _kept().mkdir(mode=0o700)
+            return cls._start(_kept(), stay=True)
+
+    @classmethod
+    def running(cls) -> Lab:
+        """The lab that stays; LabError where there is none."""
+        folder = _kept()
+        try:
+            if not lives((folder / OWNER).read_text()):
+                raise LabError("the lab was killed; start another")
+            return cls(folder, State.read(folder / STATE), None)
+        except FileNotFoundError:
+            failed = folder / FAILED
+            raise LabError(f"the lab failed: {failed.read_text()}" if failed.exists() else "no lab is up") from None
+
+    @classmethod
+    def _start(cls, folder: Path, *, stay: bool) -> Lab:
+        engine.ensure()
+        binaries.build(control_plane.PROGRAMS)
+        _remove_stale()
+        (folder / OWNER).write_text(engine.owner())
+        log = (folder / "keeper.log").open("wb")
+        keeper = subprocess.Popen(
+            [sys.executable, "-B", "-m", f"{__package__}.run", "keeper", str(folder), *(["stay"] if stay else [])],
+            stdin=subprocess.DEVNULL if stay else subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
+            env=control_plane.environment(),
+        )  # fmt: skip
+        log.close()
+        try:
+            while not (folder / STATE).exists():
+                if keeper.poll() is not None:
+                    raise LabError(f"the control plane did not start: {_failure(folder)}")
+                time.sleep(0.05)
+        except BaseException:
+            keeper.terminate()
+            keeper.wait()
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        lab = cls(folder, State.read(folder / STATE), keeper)
+        say(f"control plane up in {lab.state.seconds} s: {lab.state.endpoint}")
+        return lab
+
+    def down(self) -> None:
+        """Stop everything; returns when nothing of it is left."""
+        with suppress(ProcessLookupError):
+            os.kill(self.state.keeper, signal.SIGTERM)
+        if self._keeper is not None:
+            self._keeper.wait(60)
+        else:
+            engine.wait_for("the end of the lab", lambda: not Path(f"/proc/{self.state.keeper}").exists(), 60)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.down()
+
+    # --- what tests ask -----------------------------------------------------------------------------------------------------
+
+    def cluster(self, kubernetes_version: str) -> dict[str, Any]:
+        """The cluster as an input of the library."""
+        return {
+            "name": CLUSTER,
+            "endpoint": self.state.endpoint,
+            "certificate_authority": base64.b64encode(self.state.authority.encode()).decode(),
+            "service_cidr": SERVICE_CIDR,
+            "region": self.state.region,
+            "kubernetes_version": kubernetes_version,
+        }
+
+    def node_object(self, name: str) -> Object:
+        """A Node of the API server; ApiError 404 where there is none."""
+        return self.api.get(f"/api/v1/nodes/{name}")
+
+    def log(self, program: str) -> str:
+        """What etcd, kube-apiserver, kube-controller-manager, controller or aws printed so far."""
+        return (self.folder / "logs" / f"{program}.log").read_text(errors="replace")
+
+    def check(self) -> None:
+        """LabError when the control plane is gone: then no node is to blame."""
+        if not (self.folder / STATE).exists():
+            raise LabError(f"the control plane ended: {_failure(self.folder)}")
+
+    def node(
+        self,
+        family: str,
+        *,
+        user_data: str | bytes = "",
+        kubelet: str = "1.30",
+        files: Mapping[str, Any] | None = None,
+        imds: Mapping[str, str] | None = None,
+        faults: list[dict[str, Any]] | None = None,
+        cni: bool = True,
+        real_nodeadm: bool = True,
+        suite: str = "bookworm",
+    ) -> LabNode:
+        """Boot a node; use it as a context manager. It is an instance of EC2's stand-in and has an identity in the cluster.
+
+        family     al2, al2023, ubuntu
+        user_data  real cloud-init runs it as part of the boot, and the metadata service serves it; '' is a node without any
+        kubelet    minor version of the real kubelet
+        files      already in place: {path: content or (content, mode)}
+        imds       answers of the metadata service that differ, by path ("meta-data/instance-type")
+        faults     how the metadata service misbehaves, see rootfs/imds.py
+        cni        whether a CNI configuration is in place, as the VPC CNI's pod would put it there
+        real_nodeadm  on al2023: the real one, of February 2024, which reads user data alone; otherwise nodelab's stand-in for today's
+        """
+        return create(
+            self, family, user_data=user_data, kubelet=kubelet, files=files, imds=imds, faults=faults, cni=cni,
+            real_nodeadm=real_nodeadm, suite=suite,
+        )  # fmt: skip
+
+
+def _kept() -> Path:
+    return Path(tempfile.gettempdir(), f"nodebootstrap-lab-{os.getuid()}")
+
+
+def _failure(folder: Path) -> str:
+    for name in (FAILED, "keeper.log"):
+        with suppress(FileNotFoundError):
+            return (folder / name).read_text(errors="replace")[-4000:]
+    return "somebody stopped it"
+
+
+def _remove_stale() -> None:
+    """Remove the folders of labs that were killed."""
+    for folder in _kept().parent.glob(f"{_kept().name}-*"):
+        with suppress(OSError):
+            if not lives((folder / OWNER).read_text()):
+                shutil.rmtree(folder, ignore_errors=True)

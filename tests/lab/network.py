@@ -1,0 +1,99 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A network of the lab's own: an internal Docker bridge, so nodes reach the host's side of it and nothing else.
+
+A lab has one of the subnets 10.0.K.0/24 of its VPC 10.0.0.0/16; K is the first that neither Docker nor the machine uses. The
+host's side, 10.0.K.1, is where the control plane listens; 127.7.K.1 is for what nodes must not see (etcd).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import subprocess
+from dataclasses import dataclass
+
+from .progress import LabError, docker, lives, machine_lock, say
+
+#: Networks of ours carry this label; its value says whose they are.
+LABEL = "nodebootstrap.eks.lab"
+
+VPC = "10.0.0.0/16"
+
+#: Last parts of the addresses that nodes may have, one after the other; none is used twice.
+HOSTS = range(5, 250)
+
+
+@dataclass(frozen=True)
+class Network:
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"nodebootstrap-lab-{self.number}"
+
+    @property
+    def subnet(self) -> str:
+        return f"10.0.{self.number}.0/24"
+
+    @property
+    def gateway(self) -> str:
+        return f"10.0.{self.number}.1"
+
+    @property
+    def loopback(self) -> str:
+        return f"127.7.{self.number}.1"
+
+    def address(self, host: int) -> str:
+        return f"10.0.{self.number}.{host}"
+
+    def remove(self) -> None:
+        """Remove the network with every container on it; harmless when it is gone already."""
+        attached = docker("ps", "-aq", "--filter", f"network={self.name}").stdout.decode().split()
+        if attached:
+            docker("rm", "-f", "-v", *attached, check=False)
+        docker("network", "rm", self.name, check=False)
+
+
+def create(owner: str) -> Network:
+    """Make a network that belongs to `owner` (nodelab's name of a process), after removing those whose owners are gone."""
+    with machine_lock("lab-network"):
+        remove_stale()
+        taken = _routed()
+        for number in range(256):
+            network = Network(number)
+            if any(ipaddress.ip_network(network.subnet).overlaps(route) for route in taken):
+                continue
+            made = docker(
+                "network", "create", "--internal", "--subnet", network.subnet, "--gateway", network.gateway,
+                "--label", f"{LABEL}={owner}", network.name, check=False,
+            )  # fmt: skip
+            if made.returncode == 0:
+                return network
+            problem = made.stderr.decode(errors="replace")
+            if "overlap" not in problem and "already exists" not in problem:
+                raise LabError(f"docker network create: {problem.strip()}")
+    raise LabError(f"no free subnet of 24 bits in {VPC}: docker network ls shows who has them")
+
+
+def remove_stale() -> None:
+    """Remove the networks, and the nodes on them, of labs that were killed."""
+    form = '{{.Name}} {{.Label "' + LABEL + '"}}'
+    for line in docker("network", "ls", "--filter", f"label={LABEL}", "--format", form).stdout.decode().splitlines():
+        name, _unused, owner = line.partition(" ")
+        if not lives(owner):
+            say(f"removing the network {name} of a lab that is gone")
+            Network(int(name.rpartition("-")[2])).remove()
+
+
+def _routed() -> list[ipaddress.IPv4Network]:
+    """What this machine already has routes for; the default route is none of them."""
+    shown = subprocess.run(["ip", "-4", "-o", "route", "show"], capture_output=True, text=True, check=False).stdout
+    found = []
+    for line in shown.splitlines():
+        words = line.split()
+        try:
+            found.append(ipaddress.ip_network(words[0] if words[0] != "unreachable" else words[1]))
+        except (ValueError, IndexError):
+            continue
+    return [network for network in found if isinstance(network, ipaddress.IPv4Network)]

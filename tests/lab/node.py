@@ -1,0 +1,266 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes of the lab: those of nodelab, with real programs in place of its stand-ins and an identity in the cluster."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import binaries, network
+from .api import ApiError, Object
+from .control_plane import node_name, node_token
+from .progress import NODELAB, LabError, docker, engine, machine_lock
+from .state import CLUSTER
+
+from nodelab import Al2Node, Al2023Node, Node, UbuntuNode, cloudinit, images  # isort: skip
+from nodelab.node import _tar  # isort: skip
+
+if TYPE_CHECKING:
+    from .lab import Lab
+
+FILES = Path(__file__).resolve().parent / "rootfs"
+INSTANCE_TYPE = "meta-data/instance-type"
+ROLE = "node"
+KUBELET_PORT = 10250
+
+#: Taints of a Node that somebody still has to look at.
+UNREADY = {"node.cloudprovider.kubernetes.io/uninitialized", "node.kubernetes.io/not-ready"}
+
+
+class LabNode(Node):
+    """A container that is an instance of EC2's stand-in and may become a Node of the cluster."""
+
+    lab: Lab
+    #: Last part of the address.
+    host: int
+    instance: str
+    #: Monotonic seconds at which the container was started.
+    began: float
+
+    @property
+    def name(self) -> str:
+        """What the Node is called."""
+        return node_name(self.address)
+
+    @property
+    def address(self) -> str:
+        return self.lab.network.address(self.host)
+
+    def object(self) -> Object | None:
+        """The Node as it is now; None before it is registered."""
+        try:
+            return self.lab.node_object(self.name)
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def wait_ready(self, seconds: float = 20) -> Object:
+        """Wait until the Node is Ready and the cloud provider is done with it; the Node. LabError shows what the node says."""
+        limit = time.monotonic() + seconds
+        while True:
+            found = self.object()
+            if found is not None and is_ready(found):
+                return found
+            if time.monotonic() > limit:
+                self.lab.check()
+                raise LabError(f"{self.name} was not ready after {seconds:.0f} s: {_describe(found)}\n{self.evidence()}")
+            time.sleep(0.05)
+
+    def serving_names(self, seconds: float = 20) -> set[str]:
+        """Names and addresses in the certificate that kubelet serves on 10250, signed by the cluster's authority."""
+        context = ssl.create_default_context(cadata=self.lab.state.authority)
+        limit = time.monotonic() + seconds
+        while True:
+            try:
+                with (
+                    socket.create_connection((self.address, KUBELET_PORT), 5) as plain,
+                    context.wrap_socket(plain, server_hostname=self.address) as connection,
+                ):
+                    names = (connection.getpeercert() or {}).get("subjectAltName", ())
+                return {str(value) for _kind, value in names}
+            except OSError as error:
+                # Until its request is signed kubelet has no certificate at all.
+                if time.monotonic() > limit:
+                    raise LabError(f"{self.name} serves no certificate that fits: {error}\n{self.lab.log('controller')[-2000:]}") from None
+            time.sleep(0.05)
+
+    def configz(self) -> Object:
+        """The configuration that kubelet says it runs with. The API server asks it, over TLS, for the administrator."""
+        self.serving_names()
+        found: Object = self.lab.api.get(f"/api/v1/nodes/{self.name}/proxy/configz")["kubeletconfig"]
+        return found
+
+    def evidence(self) -> str:
+        """What a human reads first when a node did not join."""
+        failed = self.exec(["systemctl", "--failed", "--no-legend", "--plain"]).stdout.decode(errors="replace").strip()
+        parts = {"failed units": failed, "kubelet": self.journal(getattr(self, "kubelet_unit", "kubelet.service"))[-3000:]}
+        for unit in ("nodeadm-config.service", "nodeadm-run.service", "containerd.service"):
+            parts[unit] = self.journal(unit)[-1500:]
+        with suppress(FileNotFoundError):
+            parts["cloud-init"] = self.read("/var/log/cloud-init-output.log").decode(errors="replace")[-1500:]
+        parts["controller"] = self.lab.log("controller")[-1000:]
+        return "\n".join(f"--- {title}\n{text}" for title, text in parts.items() if text)
+
+    def stop(self) -> None:
+        """Remove container, instance and Node; harmless when they are gone already."""
+        super().stop()
+        with suppress(OSError, LabError, ApiError):
+            self.lab.api.call("DELETE", f"/api/v1/nodes/{self.name}")
+        with suppress(OSError, LabError):
+            self.lab.ec2.terminate(self.instance)
+
+
+class Al2LabNode(LabNode, Al2Node):
+    pass
+
+
+class Al2023LabNode(LabNode, Al2023Node):
+    pass
+
+
+class UbuntuLabNode(LabNode, UbuntuNode):
+    pass
+
+
+KINDS: dict[str, type[LabNode]] = {"al2": Al2LabNode, "al2023": Al2023LabNode, "ubuntu": UbuntuLabNode}
+
+
+def is_ready(node: Object) -> bool:
+    """Ready, and no taint left that says otherwise."""
+    conditions = {condition["type"]: condition["status"] for condition in node["status"].get("conditions", [])}
+    keys = {taint["key"] for taint in node["spec"].get("taints", [])}
+    return conditions.get("Ready") == "True" and not keys & {
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "node.kubernetes.io/not-ready",
+    }
+
+
+def create(
+    lab: Lab,
+    family: str,
+    *,
+    user_data: str | bytes,
+    kubelet: str,
+    files: Mapping[str, Any] | None,
+    imds: Mapping[str, str] | None,
+    faults: list[dict[str, Any]] | None,
+    cni: bool,
+    real_nodeadm: bool,
+    suite: str,
+) -> LabNode:
+    """What `Lab.node` describes. Returns when the container is started: what happens then is for `wait_ready` to see."""
+    programs = [binaries.KUBELETS[kubelet]]
+    if family == "al2023" and real_nodeadm:
+        programs.append(binaries.NODEADM)
+    binaries.build(programs)
+    tag = images.image(suite, family)
+    engine.remove_stale()
+    kind = (imds or {}).get(INSTANCE_TYPE, "m5.large")
+    host, instance = _launch(lab, kind)
+    address = lab.network.address(host)
+    laid: dict[str, Any] = {
+        "/etc/lab/token": (node_token(lab.state.token, host), 0o600),
+        "/etc/lab/cluster": CLUSTER,
+        "/etc/nodelab/real-containerd": "",
+        "/etc/nodelab/imds.json": json.dumps({**_facts(address, instance, kind), **(imds or {})}),
+        "/etc/nodelab/imds-faults.json": json.dumps(faults or []),
+        # Whatever speaks to AWS speaks to the stand-in: nothing looks outside.
+        "/etc/systemd/system.conf.d/50-lab.conf": f"[Manager]\nDefaultEnvironment=AWS_ENDPOINT_URL={lab.state.aws}\n",
+    }
+    if cni:
+        laid["/etc/cni/net.d/10-lab.conflist"] = json.dumps(_CNI)
+    if user_data:
+        laid |= cloudinit._seed(user_data, f"instance-id: {instance}\n", b"") | {"/etc/nodelab/user-data": user_data}
+    made = docker("create", *_options(lab, family, host, programs), "-e", f"NODELAB_CLOUD_INIT={int(bool(user_data))}", tag)
+    node = KINDS[family](made.stdout.decode().strip()[:12], suite)
+    node.lab, node.host, node.instance = lab, host, instance
+    try:
+        docker("cp", "-", f"{node.container}:/", input=_tar(laid | dict(files or {})))
+        node.began = time.monotonic()
+        docker("start", node.container)
+    except BaseException:
+        node.stop()
+        raise
+    return node
+
+
+def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) -> list[str]:
+    address = lab.network.address(host)
+    options = [
+        "--label", f"{engine.LABEL}={engine.owner()}", "--hostname", node_name(address), "--network", lab.network.name, "--ip", address,
+        "--cgroupns", "private", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
+        "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
+        # kubelet reads the kernel's log for kills by the OOM killer.
+        "--device", "/dev/kmsg",
+        # overlayfs does not stack on the container's own; kubelet wants to know the disk of its folder.
+        "-v", "/var/lib/containerd", "-v", "/var/lib/kubelet",
+        "-v", f"{FILES}:/opt/lab/files:ro",
+        # nodelab lays its files, then ours lays the lab's.
+        "-v", f"{FILES / 'lay'}:/opt/nodelab/lay:ro",
+        "-v", f"{NODELAB / 'rootfs/opt/nodelab/lay'}:/opt/lab/nodelab-lay:ro",
+        "-v", f"{FILES / 'resolv.conf'}:/etc/resolv.conf:ro",
+        "-e", f"NODELAB_FAMILY={family}",
+    ]  # fmt: skip
+    for capability in ("SYS_ADMIN", "NET_ADMIN", "SYSLOG", "SYS_PTRACE"):
+        options += ["--cap-add", capability]
+    for program in programs:
+        options += ["-v", f"{program.path}:/opt/lab/bin/{program.name}:ro"]
+    return options
+
+
+def _launch(lab: Lab, kind: str) -> tuple[int, str]:
+    """An instance with an address that no other had: (last part of the address, instance ID)."""
+    with machine_lock(f"{lab.network.name}-addresses"):
+        number = lab.ec2.launched()
+        if number >= len(network.HOSTS):
+            raise LabError(f"this lab has had its {len(network.HOSTS)} nodes: start another")
+        host = network.HOSTS[number]
+        instance, name = lab.ec2.run(lab.state.subnet, lab.network.address(host), kind)
+    if name != node_name(lab.network.address(host)):
+        raise LabError(f"EC2's stand-in calls {lab.network.address(host)} {name}")
+    return host, instance
+
+
+def _facts(address: str, instance: str, kind: str) -> dict[str, str]:
+    """What the metadata service says of this instance, beside what nodelab's says of every one."""
+    name = node_name(address)
+    credentials = {
+        "Code": "Success",
+        "Type": "AWS-HMAC",
+        "AccessKeyId": "ASIAIOSFODNN7EXAMPLE",
+        "SecretAccessKey": "example",
+        "Token": "example",
+        "LastUpdated": "2026-01-01T00:00:00Z",
+        "Expiration": "2099-01-01T00:00:00Z",
+    }
+    return {
+        "meta-data/instance-id": instance,
+        INSTANCE_TYPE: kind,
+        "meta-data/local-ipv4": address,
+        "meta-data/hostname": name,
+        "meta-data/local-hostname": name,
+        "meta-data/iam/security-credentials/": ROLE,
+        f"meta-data/iam/security-credentials/{ROLE}": json.dumps(credentials),
+    }
+
+
+def _describe(node: Object | None) -> str:
+    if node is None:
+        return "it did not register"
+    told = {
+        condition["type"]: f"{condition['status']} ({condition.get('message', '')})" for condition in node["status"].get("conditions", [])
+    }
+    return json.dumps({"conditions": told, "taints": node["spec"].get("taints", [])}, indent=1)
+
+
+#: Enough for containerd to call its network ready. No pod runs here, so no plugin is ever called.
+_CNI = {"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "loopback"}]}

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab itself: it comes up in time, ends with whoever made it, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabError, control_plane
+from ansible_collections.nodebootstrap.eks.tests.lab.network import Network
+from ansible_collections.nodebootstrap.eks.tests.lab.progress import docker, wait_for
+
+pytestmark = pytest.mark.docker
+
+#: A program of its own that makes a lab, says where it is, and then waits for its end.
+OTHER_PROGRAM = """
+import json, sys
+from ansible_collections.nodebootstrap.eks.tests.lab import Lab
+lab = Lab.up()
+print(json.dumps({"keeper": lab.state.keeper, "pids": lab.state.pids, "network": lab.state.network, "folder": str(lab.folder)}), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def other() -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
+    """A program with a lab, and what it said of it."""
+    program = subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=control_plane.environment()
+    )
+    assert program.stdout is not None
+    told = {}
+    try:
+        told = json.loads(program.stdout.readline())
+        yield program, told
+    finally:
+        program.kill()
+        program.wait()
+        if told:
+            wait_for("the end of the keeper", lambda: not alive([told["keeper"]]), 20)
+            # A lab that failed leaves its logs, for whoever started it.
+            shutil.rmtree(told["folder"], ignore_errors=True)
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Those of the processes that still run; what nobody has waited for yet does not."""
+    found = []
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            continue
+        if state != "Z":
+            found.append(pid)
+    return found
+
+
+def has_network(number: int) -> bool:
+    return docker("network", "inspect", Network(number).name, check=False).returncode == 0
+
+
+def test_the_control_plane_is_up_in_time(lab: Lab) -> None:
+    assert lab.api.ready()
+    # The goal is 10 s on an idle machine; this one is shared.
+    assert lab.state.seconds < 30
+
+
+def test_a_killed_program_takes_its_lab_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
+    program, told = other
+    pids = [told["keeper"], *told["pids"].values()]
+    assert len(alive(pids)) == 6
+    program.kill()
+    wait_for("the end of every program", lambda: not alive(pids), 20)
+    assert not has_network(told["network"])
+    assert not Path(told["folder"]).exists()
+
+
+def test_a_killed_keeper_takes_its_programs_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
+    _program, told = other
+    os.kill(told["keeper"], signal.SIGKILL)
+    wait_for("the end of every program", lambda: not alive(list(told["pids"].values())), 5)
+    assert has_network(told["network"])
+    with Lab.up() as another:
+        assert another.state.network == told["network"] or not has_network(told["network"]), "the next lab removes what was left"
+
+
+def test_a_program_that_ends_is_named(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
+    _program, told = other
+    os.kill(told["pids"]["etcd"], signal.SIGKILL)
+    pids = [told["keeper"], *told["pids"].values()]
+    wait_for("the end of every program", lambda: not alive(pids), 20)
+    assert Path(told["folder"], "failed").read_text().startswith("etcd ended with status -9")
+
+
+def test_without_a_lab_that_stays_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(LabError, match="no lab is up"):
+        Lab.running()
