@@ -164,7 +164,8 @@ def test_a_cluster_that_the_role_names_wins_over_the_inventory(lab: Lab) -> None
 )
 def test_wrong_input_is_told_before_a_node_is_asked(lab: Lab, variables: dict[str, Any], said: str) -> None:
     done = lab.run({"one": node(**variables)})
-    assert done.returncode == 2
+    # ansible-core 2.16 ends with 1 where the name of a role cannot be templated.
+    assert done.returncode in (1, 2)
     assert said in done.stdout + done.stderr
     assert lab.calls("apply_plan") == []
 

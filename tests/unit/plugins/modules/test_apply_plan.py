@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 import yaml
 
 from ansible_collections.nodebootstrap.eks.plugins.modules import apply_plan
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts.node_plan import Machine
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, GROUPS
 
@@ -68,17 +70,18 @@ def call(python: str, folder: Path, stand_in: bool, **arguments: Any) -> dict[st
 def test_what_is_no_plan_and_what_is_no_node_is_refused(tmp_path: Path, stand_in: bool) -> None:
     python = old_python() if stand_in else sys.executable
     assert "the plan cannot be read" in call(python, tmp_path, stand_in, plan="nonsense")["msg"]
-    if os.path.isdir("/run/systemd/system") and os.geteuid() == 0:
-        pytest.skip("this machine could become a node")
-    plan = node_plan(CLUSTER, GROUPS["al2"]).encoded()
-    message = call(python, tmp_path, stand_in, plan=plan)["msg"]
-    assert "become: true" in message or "systemd does not run on this machine" in message
+    # Whatever machine this is, it is none of a family that does not exist, and nothing but preflight is asked for.
+    plan = replace(node_plan(CLUSTER, GROUPS["al2"]), machine=Machine(("none",), (), "No System")).encoded()
+    message = call(python, tmp_path, stand_in, plan=plan, phases=["preflight"])["msg"]
+    assert any(part in message for part in ("become: true", "systemd does not run on this machine", "is for No System"))
 
 
 def test_nothing_of_the_plan_is_shown(tmp_path: Path) -> None:
     shown = call(sys.executable, tmp_path, False, plan="secretsecret")
     assert "secretsecret" not in json.dumps(shown)
-    assert shown["invocation"]["module_args"]["plan"] == "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+    # ansible-core 2.21 says nothing of a module's options unless it is asked to.
+    if "invocation" in shown:
+        assert shown["invocation"]["module_args"]["plan"] == "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
 
 def test_an_unknown_phase_is_refused(tmp_path: Path) -> None:
