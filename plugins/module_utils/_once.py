@@ -50,6 +50,7 @@ def run(step, store, manifest):
 
 def _execute(step, path):
     try:
+        # pylint: disable-next=ansible-bad-function # there is no module object here
         done = subprocess.run(
             [path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT, cwd="/", check=False
         )

@@ -175,6 +175,7 @@ class Store:
         if self._work is None:
             raise Refused(f"{self.work} vanished while it was in use")
         try:
+            # pylint: disable-next=ansible-bad-function # no module object here, and its output is followed line by line
             process = subprocess.Popen(
                 [SHELL, self._program(), "live"] + (["undo"] if undo else []),
                 stdin=self._lock,

@@ -88,7 +88,9 @@ class Lab:
 def running(folder: Path) -> Iterator[Lab]:
     """A laboratory below C(folder). Whatever was said or sent there, no canary is in it."""
     found = Lab(folder)
-    yield found
-    found.ssm.close()
+    try:
+        yield found
+    finally:
+        found.ssm.close()
     if "canary" in json.dumps([found.lines, found.ssm.calls]):
         raise AssertionError("a secret was said or sent")

@@ -144,7 +144,7 @@ def unset(root: Any) -> list[str]:
             name = name_of(variable)
             if scope is root and inside_function(variable):
                 continue
-            if name.split(".")[0] not in known | everywhere | top | AUTOMATIC and not name.startswith("env:"):
+            if name.partition(".")[0] not in known | everywhere | top | AUTOMATIC and not name.startswith("env:"):
                 found.append(f"nobody sets ${name}")
     return sorted(set(found))
 

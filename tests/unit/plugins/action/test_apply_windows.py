@@ -40,7 +40,8 @@ class Connection:
 
 
 def action(monkeypatch: pytest.MonkeyPatch, answers: list[Any], **options: Any) -> tuple[Any, list[Any]]:
-    found = apply_windows.ActionModule(Task({"cluster": COMPLETE, "node_group": GROUP} | options), Connection(), None, None, None, None)  # type: ignore[arg-type]
+    task = Task({"cluster": COMPLETE, "node_group": GROUP} | options)
+    found = apply_windows.ActionModule(task, Connection(), None, None, None, None)  # type: ignore[arg-type]
     calls: list[Any] = []
 
     def execute(**given: Any) -> Any:

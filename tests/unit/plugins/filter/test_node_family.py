@@ -17,7 +17,7 @@ family_of = node_family.FilterModule().filters()["node_family"]
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [*((name, name) for name in FAMILIES), *((alias, to) for alias, (to, _) in FAMILY_ALIASES.items())]
+    ("written", "meant"), [*((name, name) for name in FAMILIES), *((alias, to) for alias, (to, _unused) in FAMILY_ALIASES.items())]
 )
 def test_every_name_is_known(written: str, meant: str) -> None:
     assert family_of({"family": written, "other": "fields are not looked at"}) == meant

@@ -96,7 +96,7 @@ def commit(transaction, apply):
     path.unlink()
     (folder / "committed").touch()
     if apply:
-        save("applied.json", [*load("applied.json", []), sorted(dotted(place) for place, _ in flat(pending))])
+        save("applied.json", [*load("applied.json", []), sorted(dotted(place) for place, _unused in flat(pending))])
 
 words = sys.argv[1:]
 (folder / "calls").open("a").write(json.dumps(words) + "\\n")
@@ -238,7 +238,8 @@ class SystemsManager:
 
     def answer(self, operation: str, sent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         self.calls.append((operation, sent))
-        if code := self.errors.get(operation):
+        code = self.errors.get(operation)
+        if code:
             return 400, {"__type": code, "message": "because"}
         if operation == "SendCommand":
             return 200, {"Command": {"CommandId": self._send(sent), "Status": "Pending"}}

@@ -118,7 +118,7 @@ def test_health_is_status_200_and_nothing_else(health: Any) -> None:
 
 def test_waiting_ends_at_once_when_all_is_well_and_in_time_when_not(programs: Any, health: Any) -> None:
     url, statuses = health
-    calls = programs("systemctl", f"cat <<'EOF'\n{SHOWN.split(chr(10) * 2)[0]}\nEOF\n")
+    calls = programs("systemctl", f"cat <<'EOF'\n{SHOWN.partition(chr(10) * 2)[0]}\nEOF\n")
     verify = {"units": ["containerd.service"], "healthz": url}
     known = _services.states(verify["units"])
     began = time.monotonic()

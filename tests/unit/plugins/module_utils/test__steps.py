@@ -34,7 +34,7 @@ class Originals:
 
 def units(content: dict[str, Any], **changed: Unit) -> dict[str, Unit]:
     names = [*content["verify"]["units"], *(name for step in content["steps"] for name in step.get("units", []))]
-    return {name: changed.get(name.split(".")[0].replace("-", "_"), unit(name)) for name in names}
+    return {name: changed.get(name.partition(".")[0].replace("-", "_"), unit(name)) for name in names}
 
 
 def item(content: dict[str, Any], path: str, effect: bool = True) -> Item:
@@ -78,7 +78,7 @@ def test_only_readers_of_what_changed_are_restarted() -> None:
 def test_a_fresh_node_starts_in_order_and_is_stopped_in_reverse() -> None:
     content = plan("al2", commands={"post": ["true"]})
     names = ("containerd.service", "sandbox-image.service", "kubelet.service", "nodebootstrap-post.service")
-    dead = {name.split(".")[0].replace("-", "_"): stopped(name) for name in names}
+    dead = {name.partition(".")[0].replace("-", "_"): stopped(name) for name in names}
     items = [item(content, file["path"]) for file in content["files"]]
     work = decide(content, *items, **dead)
     forward, back = work.commands(True, content["verify"])
