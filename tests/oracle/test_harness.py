@@ -56,7 +56,7 @@ def test_a_container_is_removed_when_its_boot_fails() -> None:
 
 def test_reset_takes_back_files_units_and_processes(al2_node: Al2Node) -> None:
     al2_node.write({"/etc/systemd/system/leak.service": "[Service]\nExecStart=/bin/sleep 600\n", "/etc/new/file": "x", "/root/f": "y"})
-    al2_node.exec(["sh", "-c", "systemctl daemon-reload; systemctl start leak; rm /etc/eks/bootstrap.sh; chmod 0600 /etc/profile"]))
+    al2_node.exec(["sh", "-c", "systemctl daemon-reload; systemctl start leak; rm /etc/eks/bootstrap.sh; chmod 0600 /etc/profile"])
     assert al2_node.property("leak.service", "ActiveState") == "active"
     al2_node.reset()
     assert [path for path in ("/etc/new", "/root/f", "/etc/systemd/system/leak.service") if al2_node.exists(path)] == []
