@@ -6,84 +6,38 @@
 from __future__ import annotations
 
 import base64
-import copy
 from collections.abc import Mapping
 from typing import Any
 
+from .. import kubelet
 from ..errors import Problems, SpecError
 from ..formats import json
 from ..spec.model import NodeSpec
 
-CA_FILE = "/etc/kubernetes/pki/ca.crt"
 CONFIG_FILE = "/etc/kubernetes/kubelet/kubelet-config.json"
-KUBECONFIG = "/var/lib/kubelet/kubeconfig"
-CONTAINERD_CONFIG = "/etc/containerd/config.toml"
 PAUSE_PLACEHOLDER = "SANDBOX_IMAGE"
 """What the AL2 image's script replaces by the pause image, in whatever containerd configuration it is given."""
 
-_CRI = "io.containerd.grpc.v1.cri"
 _CRI_VERSION_3 = ("io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime")
 
-_BASE: Mapping[str, Any] = {
-    "apiVersion": "kubelet.config.k8s.io/v1beta1",
-    "kind": "KubeletConfiguration",
-    "address": "0.0.0.0",
-    "authentication": {
-        "anonymous": {"enabled": False},
-        "webhook": {"cacheTTL": "2m0s", "enabled": True},
-        "x509": {"clientCAFile": CA_FILE},
-    },
-    "authorization": {"mode": "Webhook", "webhook": {"cacheAuthorizedTTL": "5m0s", "cacheUnauthorizedTTL": "30s"}},
-    "cgroupDriver": "systemd",
-    "cgroupRoot": "/",
-    "clusterDomain": "cluster.local",
-    "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"},
-    "featureGates": {"RotateKubeletServerCertificate": True},
-    "hairpinMode": "hairpin-veth",
-    "readOnlyPort": 0,
-    "serializeImagePulls": False,
-    "serverTLSBootstrap": True,
-    "tlsCipherSuites": [
-        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-        "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
-        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
-        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-        "TLS_RSA_WITH_AES_256_GCM_SHA384",
-        "TLS_RSA_WITH_AES_128_GCM_SHA256",
-    ],
-}
-"""What the images set on every node with containerd (amazon-eks-ami, al2 branch, December 2025)."""
-
-_RESERVED_CGROUPS = {"kubeReservedCgroup": "/runtime", "systemReservedCgroup": "/system"}
 _OF_FAMILY: Mapping[str, Mapping[str, Any]] = {
-    "al2": {"protectKernelDefaults": True},
+    "al2": kubelet.AMAZON_LINUX,
     # Canonical's images set neither the kernel's parameters that protectKernelDefaults insists on, nor the reserved cgroups;
     # and /etc/resolv.conf there names systemd-resolved's own address, which no pod reaches.
     "ubuntu": {"resolvConf": "/run/systemd/resolve/resolv.conf"},
 }
 
 
-def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """C(base) with C(over) on top: mappings are merged, everything else is replaced."""
-    result = dict(base)
-    for key, value in over.items():
-        old = result.get(key)
-        result[key] = deep_merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else copy.deepcopy(value)
-    return result
-
-
 def kubelet_config(spec: NodeSpec) -> str:
     """The complete KubeletConfiguration as JSON: what the image sets, then what is computed, then the user's fields."""
-    base = deep_merge(_BASE, _OF_FAMILY[spec.family])
+    base = kubelet.deep_merge(kubelet.CONFIG, _OF_FAMILY[spec.family])
     version = spec.cluster.kubernetes_version
     if version is not None and (1, 22) <= version < (1, 27):
         base |= {"kubeAPIQPS": 10, "kubeAPIBurst": 20}
     if spec.family == "al2" and "reservedSystemCPUs" not in spec.kubelet_config and "reserved-cpus" not in spec.kubelet_flags:
-        base |= _RESERVED_CGROUPS
+        base |= kubelet.RESERVED_CGROUPS
     computed = {key: value for key, value in spec.kubelet_document("maxPods", "clusterDNS").items() if key not in spec.kubelet_config}
-    return json.dump(_without_nulls(deep_merge(deep_merge(base, computed), spec.kubelet_config)), indent=1)
+    return json.dump(_without_nulls(kubelet.deep_merge(kubelet.deep_merge(base, computed), spec.kubelet_config)), indent=1)
 
 
 def _without_nulls(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,20 +50,8 @@ def kubeconfig(spec: NodeSpec, authenticator: str) -> str:
     from ..formats import yaml
 
     cluster = spec.cluster
-    command = {
-        "apiVersion": "client.authentication.k8s.io/v1beta1",
-        "command": authenticator,
-        "args": ["token", "-i", cluster.name, "--region", cluster.region],
-    }
     return yaml.dump(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "kubernetes", "cluster": {"certificate-authority": CA_FILE, "server": cluster.endpoint}}],
-            "contexts": [{"name": "kubelet", "context": {"cluster": "kubernetes", "user": "kubelet"}}],
-            "current-context": "kubelet",
-            "users": [{"name": "kubelet", "user": {"exec": command}}],
-        }
+        kubelet.kubeconfig(str(cluster.endpoint), authenticator, ["token", "-i", str(cluster.name), "--region", str(cluster.region)])
     )
 
 
@@ -125,27 +67,8 @@ def containerd_config(spec: NodeSpec, pause_image: str) -> str:
     """
     from ..formats import toml
 
-    merged = deep_merge(_containerd_base(pause_image), spec.containerd.config)
-    return toml.dump(merged, "node_group.containerd.config", quoted_headers=True)
-
-
-def _containerd_base(pause_image: str) -> dict[str, Any]:
-    runc = {"runtime_type": "io.containerd.runc.v2", "options": {"SystemdCgroup": True}}
-    return {
-        "version": 2,
-        "root": "/var/lib/containerd",
-        "state": "/run/containerd",
-        "imports": ["/etc/containerd/config.d/*.toml"],
-        "grpc": {"address": "/run/containerd/containerd.sock"},
-        "plugins": {
-            _CRI: {
-                "sandbox_image": pause_image,
-                "cni": {"bin_dir": "/opt/cni/bin", "conf_dir": "/etc/cni/net.d"},
-                "containerd": {"default_runtime_name": "runc", "discard_unpacked_layers": True, "runtimes": {"runc": runc}},
-                "registry": {"config_path": "/etc/containerd/certs.d:/etc/docker/certs.d"},
-            }
-        },
-    }
+    base = kubelet.containerd_config(pause_image) | {"imports": ["/etc/containerd/config.d/*.toml"]}
+    return toml.dump(kubelet.deep_merge(base, spec.containerd.config), "node_group.containerd.config", quoted_headers=True)
 
 
 def check_containerd_config(spec: NodeSpec, problems: Problems) -> None:
@@ -159,7 +82,7 @@ def check_containerd_config(spec: NodeSpec, problems: Problems) -> None:
     newer = [name for name in _CRI_VERSION_3 if isinstance(plugins, Mapping) and name in plugins]
     if config.get("version", 2) != 2 or newer:
         where = f"{path}.plugins" if newer else f"{path}.version"
-        problems.add(where, f"is not of version 2, which {spec.family} reads", fix=f'write version 2: plugins."{_CRI}"')
+        problems.add(where, f"is not of version 2, which {spec.family} reads", fix=f'write version 2: plugins."{kubelet.CRI}"')
     try:
         toml.dump(config, path)
     except SpecError as error:

@@ -89,7 +89,8 @@ def reconcile(ours: dict[str, Any], existing: list[dict[str, Any]], spec: NodeSp
         return ours
     keep = _Precedence(spec.user_data_precedence, problems)
     result = {}
-    for key, value in ours.items():
+    # nodeadm reads null as nothing said.
+    for key, value in ((key, value) for key, value in ours.items() if value is not None):
         other = theirs.get(key)
         path = joined("spec", key)
         if key == "cluster":

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .. import kubelet
 from ..data import pause_image
 from ..errors import Problems
 from ..formats import shell, systemd
@@ -27,8 +28,6 @@ KUBELET_UNIT = "/etc/systemd/system/kubelet.service"
 KUBELET_DROP_IN = "/etc/systemd/system/kubelet.service.d/50-nodebootstrap.conf"
 SANDBOX_UNIT = "/etc/systemd/system/sandbox-image.service"
 BPF_UNIT = "/etc/systemd/system/sys-fs-bpf.mount"
-
-_SOCKET = "unix:///run/containerd/containerd.sock"
 
 AL2_START = "systemctl enable containerd kubelet\nsystemctl restart containerd\nsystemctl start kubelet\n"
 
@@ -103,10 +102,10 @@ def ubuntu_files(spec: NodeSpec) -> tuple[File, ...]:
 
 def _common_files(spec: NodeSpec, authenticator: str) -> tuple[File, ...]:
     return (
-        File(kubelet_files.CA_FILE, kubelet_files.certificate_authority(spec)),
+        File(kubelet.CA_FILE, kubelet_files.certificate_authority(spec)),
         File(kubelet_files.CONFIG_FILE, kubelet_files.kubelet_config(spec)),
-        File(kubelet_files.KUBECONFIG, kubelet_files.kubeconfig(spec, authenticator), mode="0600"),
-        File(kubelet_files.CONTAINERD_CONFIG, kubelet_files.containerd_config(spec, _pause_image(spec))),
+        File(kubelet.KUBECONFIG, kubelet_files.kubeconfig(spec, authenticator), mode="0600"),
+        File(kubelet.CONTAINERD_CONFIG, kubelet_files.containerd_config(spec, _pause_image(spec))),
         File(FACTS_SCRIPT, facts_script(spec), mode="0755"),
     )
 
@@ -125,8 +124,8 @@ def flags(spec: NodeSpec, credential_provider: str) -> dict[str, str]:
     in_tree = version is not None and version < ((1, 26) if spec.family == "al2" else (1, 27))
     found = {
         "config": kubelet_files.CONFIG_FILE,
-        "kubeconfig": kubelet_files.KUBECONFIG,
-        "container-runtime-endpoint": _SOCKET,
+        "kubeconfig": kubelet.KUBECONFIG,
+        "container-runtime-endpoint": kubelet.RUNTIME_ENDPOINT,
         "image-credential-provider-config": f"{credential_provider}/config.json",
         "image-credential-provider-bin-dir": credential_provider,
         "node-ip": "${NODE_IP}",
@@ -243,7 +242,7 @@ def ubuntu_start(spec: NodeSpec) -> str:
     settings.append(f"args={arguments}")
     return (
         f"{FACTS_SCRIPT}\n. {FACTS}\n"
-        "systemctl restart containerd\nsystemctl start sandbox-image\nsnap stop kubelet-eks\n"
+        "systemctl restart containerd sandbox-image\nsnap stop kubelet-eks\n"
         f"for try in 1 2 3 4 5 6 7 8; do\nsnap set kubelet-eks {' '.join(settings)} && break\n[ $try -lt 8 ]\nsleep 2\ndone\n"
         "snap start --enable kubelet-eks\n"
     )
@@ -273,7 +272,7 @@ def facts_script(spec: NodeSpec) -> str:
     lines.append(f"name={name}\n")
     if ipv6:
         lines.append(_IPV6)
-    written = {"NODE_IP": "$address", "NODE_NAME": "$name", "PROVIDER_ID": "aws:///$zone/$instance_id"}
+    written = {"NODE_IP": "$address", "NODE_NAME": "$name", "PROVIDER_ID": kubelet.provider_id("$zone", "$instance_id")}
     placeholders = boot_labels.placeholders(spec.labels)
     if "instance_lifecycle" in placeholders:
         lines.append(_LIFECYCLE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .. import kubelet
 from ..spec.model import NodeSpec
 from . import kubelet_files, linux_files, live_parts, static_kubelet
 from .model import File
@@ -17,9 +18,9 @@ _RUNTIME = "containerd.service"
 _SANDBOX = "sandbox-image.service"
 
 _OF_KUBELET = (
-    kubelet_files.CA_FILE,
+    kubelet.CA_FILE,
     kubelet_files.CONFIG_FILE,
-    kubelet_files.KUBECONFIG,
+    kubelet.KUBECONFIG,
     static_kubelet.FACTS_SCRIPT,
     static_kubelet.KUBELET_UNIT,
     static_kubelet.KUBELET_DROP_IN,
@@ -74,7 +75,7 @@ def _before_kubelet() -> tuple[Step, ...]:
 
 def _readers(kubelet_unit: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = dict.fromkeys(_OF_KUBELET, (_KUBELET,))
-    found |= {kubelet_files.CONTAINERD_CONFIG: (_CONTAINERD, _PAUSE), static_kubelet.SANDBOX_UNIT: (_PAUSE,)}
+    found |= {kubelet.CONTAINERD_CONFIG: (_CONTAINERD, _PAUSE), static_kubelet.SANDBOX_UNIT: (_PAUSE,)}
     for unit, step in ((_RUNTIME, _CONTAINERD), (_SANDBOX, _PAUSE), (kubelet_unit, _KUBELET)):
         found[linux_files.proxy_path(unit)] = (step,)
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .. import kubelet
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
@@ -24,10 +25,10 @@ _PROXIED = ("containerd.service", "kubelet.service", "sandbox-image.service")
 _CONTAINERD_FILE = "/etc/nodebootstrap/containerd-config.toml"
 
 _SCRIPT_WRITES = (
-    kubelet_files.CA_FILE,
+    kubelet.CA_FILE,
     kubelet_files.CONFIG_FILE,
-    kubelet_files.KUBECONFIG,
-    kubelet_files.CONTAINERD_CONFIG,
+    kubelet.KUBECONFIG,
+    kubelet.CONTAINERD_CONFIG,
     "/etc/eks/containerd/containerd-config.toml",
     static_kubelet.KUBELET_UNIT,
     "/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .. import kubelet
 from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
@@ -83,10 +84,10 @@ _IMAGE_SETTINGS = (*_IMAGE.image_flags.values(), "cluster-dns", "feature-gates")
 """Settings of the snap that the image's script makes and that a kubelet with finished files must not find."""
 
 _SCRIPT_WRITES = (
-    kubelet_files.CA_FILE,
+    kubelet.CA_FILE,
     kubelet_files.CONFIG_FILE,
-    kubelet_files.KUBECONFIG,
-    kubelet_files.CONTAINERD_CONFIG,
+    kubelet.KUBECONFIG,
+    kubelet.CONTAINERD_CONFIG,
     static_kubelet.SANDBOX_UNIT,
 )
 

@@ -11,11 +11,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from ..capacity import InstanceShape
+from ..data import instance_types
 from ..errors import Problems, joined, nearest
 from ..network import cidr_problem, ip_problem
 from .encoding import decode_base64
+from .expression_values import Beyond, ExpressionError
+from .expressions import VARIABLES, pods
 
 STRATEGIES = ("RAID0", "RAID10", "Mount")
 DISABLED_MOUNTS = ("Containerd", "PodLogs", "SOCI")
@@ -34,11 +39,6 @@ _FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9-]*(=.*)?", re.ASCII)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
-
-_EXPRESSION_NAME = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[0-9][0-9A-Za-z.]*|(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_.]*")
-_UNFINISHED = re.compile(r"[-+*/%<>=!&|?:,.(\[]\s*\Z")
-_VARIABLES_OF_EXPRESSIONS = ("default_enis", "ips_per_eni", "max_pods")
-_FUNCTIONS_OF_EXPRESSIONS = ("int", "uint", "double", "string", "bool", "size", "dyn", "type", "true", "false", "null", "in")
 
 
 def one_line(value: str, path: str, problems: Problems) -> None:
@@ -205,18 +205,32 @@ def toml(value: str, path: str, problems: Problems) -> None:
 
 
 def max_pods_expression(value: str, path: str, problems: Problems) -> None:
-    """A CEL expression over three integers; nodeadm only warns of a broken one and goes on without it."""
+    """A CEL expression over three integers; nodeadm only warns of one that gives no number of pods, and goes on without it.
+
+    Refused is what gives none on any instance type; what only CEL can tell is taken.
+    """
     if not value.strip():
         problems.add(path, "is empty", fix="leave it out")
         return
-    if _UNFINISHED.search(value):
-        problems.add(path, "ends in the middle; nodeadm would ignore the expression", value=value)
-    for match in _EXPRESSION_NAME.finditer(value):
-        name = match[0]
-        if not (name[0].isalpha() or name[0] == "_") or name in _VARIABLES_OF_EXPRESSIONS or name in _FUNCTIONS_OF_EXPRESSIONS:
-            continue
-        similar = nearest(name, _VARIABLES_OF_EXPRESSIONS)
-        allowed = ", ".join(_VARIABLES_OF_EXPRESSIONS) + " and the operators of CEL"
-        problems.add(
-            path, f"{name:.40} means nothing here; nodeadm would ignore the expression", value=value, allowed=allowed, nearest=similar
-        )
+    errors = {}
+    for shape in _shapes():
+        try:
+            pods(value, shape)
+            return
+        except ExpressionError as error:
+            errors[str(error)] = error.unknown
+        except Beyond:
+            return
+    [(message, unknown), *others] = errors.items()
+    if others:
+        message = "gives no number of pods on any instance type"
+    allowed = ", ".join(VARIABLES) + " and the operators of CEL" if unknown else None
+    similar = nearest(unknown, VARIABLES) if unknown else None
+    problems.add(path, f"{message}; nodeadm would ignore the expression", value=value, allowed=allowed, nearest=similar)
+
+
+@cache
+def _shapes() -> tuple[InstanceShape, ...]:
+    """All pairs of network interfaces and addresses that instance types have."""
+    pairs = {(row["max_enis"], row["ips_per_eni"]) for row in instance_types().values()}
+    return tuple(InstanceShape(*pair) for pair in sorted(pair for pair in pairs if None not in pair))

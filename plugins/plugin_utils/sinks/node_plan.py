@@ -8,23 +8,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..artifacts.node_plan import Plan
-from ..errors import Problem, SpecError
-from ..families.registry import resolve
+from ..artifacts.node_plan import Machine, Plan, Verify
+from ..errors import Problem, Problems, SpecError
+from ..families.registry import family_module, resolve
 from ..spec.compute import needs_running_node
+from ..spec.fields import CLUSTER_KIND
+from ..spec.model import Cluster, NodeSpec
+from ..spec.plain import INVALID, plain
+from .node_family import node_family
+
+_WITH_SHELL = ("al2", "al2023", "ubuntu")
 
 
 def node_plan(cluster: Any, node_group: Any, instance: Mapping[str, Any] | None = None) -> Plan:
     """The plan of a node of C(node_group) in C(cluster). Raises C(SpecError).
 
     instance: what the node's metadata service says of it. Its C(instance_type) is what C(max_pods: auto) asks for, and
-    what reservations are computed from; without it the node group has to say enough.
+    what reservations are computed from; without it the node group has to say enough. Its C(region) has to be the cluster's.
     """
     running = None if instance is None else instance.get("instance_type")
     if running is not None and not isinstance(running, str):
         raise SpecError([Problem("instance.instance_type", "is not the name of an instance type", value=running)])
     spec, family = resolve(cluster, node_group, running)
+    region = None if instance is None else instance.get("region")
+    if region and spec.cluster.region and region != spec.cluster.region:
+        fix = "give the node the cluster that is in its region"
+        raise SpecError([Problem("cluster.region", f"is not the region of this node, {region}", value=spec.cluster.region, fix=fix)])
     return family.plan(spec)
+
+
+def way_back(cluster: Any, node_group: Any) -> Plan:
+    """The plan of a node that shall be as it was: it says whose node it is, nothing more. Raises C(SpecError).
+
+    The node knows what to undo. So the name of the cluster is enough, for it may be gone; an endpoint is compared where it is given.
+    """
+    problems = Problems()
+    given = plain(cluster, "cluster", problems)
+    facts = CLUSTER_KIND({} if given is None else given, "cluster", problems)
+    name = None if facts is INVALID else facts.get("name")
+    if not name and not problems.touches("cluster.name"):
+        problems.add("cluster.name", "is required", fix="say which cluster the node shall leave")
+    if problems or not name:
+        raise SpecError(problems)
+    family, endpoint = node_family(node_group), (facts.get("endpoint") or "").rstrip("/")
+    if family not in _WITH_SHELL:
+        # It says itself why it cannot, and what can.
+        return family_module(family).plan(NodeSpec(Cluster(name=name), family))
+    return Plan(family, None, Machine((), (), ""), name, endpoint, Verify((), None))
 
 
 def needs_instance(node_group: Any) -> bool:

@@ -58,9 +58,9 @@ def test_tables_are_read_once_and_read_only(table: Any) -> None:
 
 def test_what_lies_deeper_is_read_only_too() -> None:
     with pytest.raises(TypeError):
-        data.bottlerocket_settings()["kubernetes"]["settings"]["max-pods"] = "bool"  # type: ignore[index]
+        data.bottlerocket_settings()["kubernetes"]["settings"]["max-pods"] = "bool"
     with pytest.raises(TypeError):
-        data.instance_types()["m5.large"]["vcpus"] = 4  # type: ignore[index]
+        data.instance_types()["m5.large"]["vcpus"] = 4
 
 
 def test_instance_types() -> None:

@@ -59,7 +59,7 @@ ROWS = (
     Row("two groups of one name", lambda: render_sources([Source(COMPLETE, [AL2023 | {"name": "a"}, AL2023 | {"name": "a"}])])),
     Row("several sources", lambda: render_sources([Source(COMPLETE, [{"name": "a"}]), Source({}, [{"name": "b", "family": "al2023"}])])),
     Row("raw gzip in a filter", lambda: render_text(COMPLETE, AL2023, "gzip")),
-    Row("encoding that is no text", lambda: render_text(COMPLETE, AL2023, 7)),  # type: ignore[arg-type]
+    Row("encoding that is no text", lambda: render_text(COMPLETE, AL2023, 7)),
     Row("NodeConfig of another family", lambda: node_config(COMPLETE, {"family": "al2"})),
     Row("files of a wrong group", lambda: node_files(COMPLETE, AL2023 | {"max_pods": 0})),
     # Live nodes.

@@ -299,7 +299,7 @@ def test_max_pods_alone_needs_no_configuration_file() -> None:
 _hostile = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
-@settings(settings.get_profile("family"))
+@settings(settings.get_profile("part"))
 @given(st.lists(_hostile, min_size=1, max_size=3), st.sampled_from([{}, STATIC]))
 def test_whatever_is_not_refused_stands_in_one_word(values: list[str], strategy: dict[str, Any]) -> None:
     fields = {**strategy, "kubelet": {"flags": {"allowed-unsafe-sysctls": values}}}

@@ -226,6 +226,13 @@ def test_precedence() -> None:
     assert "--node-labels=c=3" in kept["kubelet"]["flags"]
 
 
+@pytest.mark.parametrize("section", ["containerd", "instance", "featureGates"])
+def test_a_section_that_is_null_says_nothing(section: str) -> None:
+    for theirs in ({"kubelet": {"config": {"maxPods": 5}}}, {"containerd": {"config": "version = 2\n"}}):
+        given = {"user_data": nodeconfig(**theirs)}
+        assert text(**given, nodeadm={section: None}) == text(**given)
+
+
 def test_managed_adds_only_what_eks_does_not_know() -> None:
     managed = {"mode": "managed", "labels": {"a": "b"}, "taints": [{"key": "k", "effect": "NoSchedule"}]}
     assert text({}, **managed) == ""

@@ -199,7 +199,7 @@ def test_static_files() -> None:
     assert "snap set kubelet-eks" in laid["/etc/nodebootstrap/bootstrap.sh"]
 
 
-@settings(settings.get_profile("family"))
+@settings(settings.get_profile("part"))
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), st.sampled_from([{}, STATIC]))
 def test_whatever_is_not_refused_stands_in_one_word(value: str, strategy: dict[str, Any]) -> None:
     try:

@@ -208,6 +208,19 @@ MISTAKES = [
         'spec.kubelet.maxPodsExpression: ends in the middle; nodeadm would ignore the expression (got "max_pods *")',
     ),
     (
+        at("kubelet.maxPodsExpression", "max_pods - 5000"),
+        "spec.kubelet.maxPodsExpression: gives no number of pods on any instance type; nodeadm would ignore the expression "
+        '(got "max_pods - 5000")',
+    ),
+    (
+        at("kubelet.maxPodsExpression", "0"),
+        'spec.kubelet.maxPodsExpression: the result is 0, which is no number of pods; nodeadm would ignore the expression (got "0")',
+    ),
+    (
+        at("kubelet.maxPodsExpression", "max_pods * 1.5"),
+        'spec.kubelet.maxPodsExpression: * does not go with int and double; nodeadm would ignore the expression (got "max_pods * 1.5")',
+    ),
+    (
         at("featureGates", {"Foo": True}),
         "spec.featureGates.Foo: nodeadm has no such feature gate; allowed: InstanceIdNodeName, FastImagePull",
     ),
@@ -283,3 +296,10 @@ def test_deep_input_brings_no_exception() -> None:
         deep = {"a": deep}
     assert any("nested more than" in message for message in messages(at("containerd.baseRuntimeSpec", deep)))
     assert any("nested more than" in message for message in messages(at("kubelet.config", deep)))
+
+
+@pytest.mark.parametrize("expression", ["max_pods - 100", "size([1, 2])", "max_pods < 0 ? 1 / 0 : 3"])
+def test_an_expression_that_gives_a_number_somewhere_is_taken(expression: str) -> None:
+    problems = Problems()
+    schema.spec_problems({"kubelet": {"maxPodsExpression": expression}}, "spec", problems)
+    assert list(problems) == []

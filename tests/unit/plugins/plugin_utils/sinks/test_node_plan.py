@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import needs_instance, node_plan
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import needs_instance, node_plan, way_back
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, clusters, node_groups
 
 STATIC = {"strategy": "static", "max_pods": 29, "instance": {"type": "m5.large"}}
@@ -280,6 +280,39 @@ def test_a_running_node_answers_auto(group: dict[str, Any]) -> None:
     assert plain({"instance_type": "m99.large"}, **asked | numbers) == plain(**group | {"max_pods": 29, "instance": {"type": "m5.large"}})
 
 
+def test_a_node_of_another_region_is_refused() -> None:
+    cluster = {"region": "eu-west-1"}
+    assert plain(LARGE | {"region": "eu-west-1"}, cluster, family="al2023", max_pods="auto")["family"] == "al2023"
+    with pytest.raises(SpecError, match=r'cluster\.region: is not the region of this node, us-east-1 \(got "eu-west-1"\)'):
+        plain(LARGE | {"region": "us-east-1"}, cluster, family="al2023", max_pods="auto")
+
+
+@pytest.mark.parametrize("group", [*LINUX, {"family": "al2", "strategy": "static", "no such": "field"}])
+def test_the_way_back_needs_the_name_of_the_cluster_only(group: dict[str, Any]) -> None:
+    plan = way_back({"name": "demo"}, group).plain()
+    assert plan["cluster"] == {"name": "demo", "endpoint": ""} and plan["family"] == group["family"]
+    assert (plan["files"], plan["steps"], plan["verify"]["units"]) == ([], [], [])
+    assert way_back(COMPLETE, group).plain()["cluster"]["endpoint"] == COMPLETE["endpoint"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "group", "says"),
+    [
+        (None, {"family": "al2"}, "cluster.name: is required; fix: say which cluster the node shall leave"),
+        ({"region": "eu-west-1"}, {"family": "al2"}, "cluster.name: is required"),
+        ({"name": "demo", "nam": 1}, {"family": "al2"}, "cluster.nam: is not a field"),
+        ([], {"family": "al2"}, "cluster: must be a mapping"),
+        ({"name": "demo"}, {}, "node_group.family: is missing"),
+        ({"name": "demo"}, {"family": "windows"}, "use the role nodebootstrap.eks.eks_node_windows"),
+        ({"name": "demo"}, {"family": "bottlerocket"}, "use the role nodebootstrap.eks.eks_node_bottlerocket"),
+    ],
+)
+def test_a_way_back_that_is_refused(cluster: Any, group: Any, says: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        way_back(cluster, group)
+    assert says in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("group", "needed"),
     [
@@ -336,7 +369,7 @@ def test_kubelets_configuration_is_checked_as_for_user_data() -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("family", ["al2", "al2023", "ubuntu"])
 def test_any_node_group_has_a_plan_or_is_refused(family: str) -> None:
-    @settings(settings.get_profile("family"))
+    @settings(settings.get_profile("part"))
     @given(clusters(), node_groups(family))
     def check(cluster: Any, group: Any) -> None:
         try:

@@ -1,0 +1,308 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files that the config phase of C(nodeadm init) writes on a node (nodeadm of amazon-eks-ami, July 2026; kubelet 1.28 and newer).
+
+Not told, because user data does not tell it: what the image's NVIDIA packages add to containerd and to kubelet's labels.
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import kubelet
+from ..capacity import InstanceShape, kube_reserved, max_pods
+from ..formats import json
+from ..kubernetes import parse_version
+from ..network import cidr_problem
+from . import containerd_files, read
+from .expression_values import Beyond, ExpressionError
+from .expressions import pods
+from .read import NodeConfigError
+
+CONFIG_FILE = "/etc/kubernetes/kubelet/config.json"
+DROP_INS = "/etc/kubernetes/kubelet/config.json.d"
+DROP_IN = f"{DROP_INS}/40-nodeadm.conf"
+BOOTSTRAP_KUBECONFIG = "/var/lib/kubelet/bootstrap-kubeconfig"
+ENVIRONMENT = "/etc/eks/kubelet/environment"
+CREDENTIAL_PROVIDERS = "/etc/eks/image-credential-provider"
+RESOLVED = "/run/systemd/resolved.conf.d/40-eks.conf"
+HOSTS = "/etc/hosts"
+
+PODS_OF_UNKNOWN_TYPES = 110
+_SOCI_FROM_VCPUS, _SOCI_FROM_MIB = 4, 7 * 1024
+
+_IMAGES_OF_ECR = (
+    "*.dkr.ecr.*.amazonaws.com",
+    "*.dkr-ecr.*.on.aws",
+    "*.dkr.ecr.*.amazonaws.com.cn",
+    "*.dkr-ecr.*.on.amazonwebservices.com.cn",
+    "*.dkr.ecr-fips.*.amazonaws.com",
+    "*.dkr-ecr-fips.*.on.aws",
+    "*.dkr.ecr.*.c2s.ic.gov",
+    "*.dkr.ecr.*.sc2s.sgov.gov",
+    "*.dkr.ecr.*.cloud.adc-e.uk",
+    "*.dkr.ecr.*.csp.hci.ic.gov",
+    "*.dkr.ecr.*.amazonaws.eu",
+    "public.ecr.aws",
+)
+_IMAGES_OF_ECR_FROM_1_32 = ("ecr-public.aws.com",)
+
+
+@dataclass(frozen=True)
+class Node:
+    """What nodeadm asks the instance, EC2 and the image for.
+
+    shape: network interfaces of the instance type; None when neither nodeadm's table nor EC2 knows them.
+    vcpus: of the machine. memory_mib: of the machine, in MiB; None when nobody said.
+    ipv6: the address of the first interface; needed in an IPv6 cluster only.
+    kubelet_version, containerd_version: such as C(1.36.3) and C(2.1.5).
+    """
+
+    instance_id: str
+    private_dns_name: str
+    region: str
+    availability_zone: str
+    ipv4: str
+    kubelet_version: str
+    containerd_version: str
+    vcpus: int
+    shape: InstanceShape | None
+    ipv6: str | None = None
+    memory_mib: int | None = None
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        """kubelet's (major, minor). Raises C(NodeConfigError) for a version that is none."""
+        version = parse_version(self.kubelet_version)
+        if version is None:
+            raise NodeConfigError(f"the version of kubelet is {self.kubelet_version!r:.40}", fatal=True)
+        return version
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What C(nodeadm init) leaves.
+
+    files: path → text, equal to nodeadm's by meaning: order and layout of JSON, YAML and TOML are ours, and kubelet's own flags, which
+    nodeadm writes in a new order each time, are sorted. All files have the mode 0644.
+    warnings: what nodeadm only complains of in its journal.
+    unknown: path → why the content of this file cannot be foretold; such a path is not in C(files).
+    """
+
+    files: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+def predict(spec: Mapping[str, Any], node: Node) -> Prediction:
+    """The files of a merged C(spec) (C(envelope.effective), C(merge.merge)) on C(node).
+
+    Raises C(NodeConfigError), fatal, where nodeadm stops.
+    """
+    reason = read.missing(spec)
+    if reason is not None:
+        raise NodeConfigError(reason, fatal=True)
+    work = _Work(spec, node)
+    work.environments()
+    work.resolved()
+    work.containerd()
+    work.kubelet()
+    files = {path: text for path, text in sorted(work.files.items()) if path not in work.unknown}
+    return Prediction(files, tuple(work.warnings), dict(sorted(work.unknown.items())))
+
+
+def standard_max_pods(node: Node) -> int:
+    """How many pods nodeadm thinks an instance has addresses for."""
+    return PODS_OF_UNKNOWN_TYPES if node.shape is None else max_pods(node.shape)
+
+
+def cluster_dns(cidr: str) -> str:
+    """The address of the cluster's DNS service as nodeadm makes it: by text, so that it may lie outside a small range.
+
+    C(network.cluster_dns_ips) has the right one. Raises C(NodeConfigError), fatal, for what is no CIDR.
+    """
+    address = cidr.partition("/")[0]
+    return f"{address}a" if _is_ipv6(cidr) else f"{address.rpartition('.')[0]}.10"
+
+
+def _is_ipv6(cidr: str) -> bool:
+    """Bits after the prefix are no problem to nodeadm."""
+    try:
+        network = ipaddress.ip_network(cidr, strict=False)
+    except ValueError:
+        network = None
+    length = cidr.rpartition("/")[2]
+    if network is None or cidr_problem(f"{network.network_address}/{length}"):
+        raise NodeConfigError(f"{cidr!r:.60} is not a CIDR", fatal=True)
+    return network.version == 6
+
+
+class _Work:
+    """The files of one node as they come together."""
+
+    def __init__(self, spec: Mapping[str, Any], node: Node) -> None:
+        self._spec = spec
+        self._node = node
+        self._cluster: Mapping[str, Any] = spec["cluster"]
+        self._ipv6 = _is_ipv6(self._cluster["cidr"])
+        self._gates: Mapping[str, bool] = spec.get("featureGates", {})
+        self.files: dict[str, str] = {}
+        self.warnings: list[str] = []
+        self.unknown: dict[str, str] = {}
+
+    def environments(self) -> None:
+        """systemd's drop-ins for C(instance.environment)."""
+        for service, variables in self._spec.get("instance", {}).get("environment", {}).items():
+            everybody = service == "default"
+            key, section = ("DefaultEnvironment", "Manager") if everybody else ("Environment", "Service")
+            folder = "system.conf.d" if everybody else f"system/{service}.service.d"
+            lines = [f"{key}={_quoted(f'{name}={value}')}" for name, value in sorted(variables.items())]
+            if lines:
+                self.files[f"/etc/systemd/{folder}/environment.conf"] = "\n".join([f"[{section}]", *lines, ""])
+
+    def resolved(self) -> None:
+        """systemd-resolved's drop-in for C(instance.network)."""
+        network = self._spec.get("instance", {}).get("network", {})
+        found = {"DNS": network.get("nameservers"), "Domains": network.get("domains")}
+        lines = [f"{key}={' '.join(values)}" for key, values in found.items() if values]
+        if lines:
+            self.files[RESOLVED] = "\n".join(["[Resolve]", *lines, ""])
+
+    def containerd(self) -> None:
+        """containerd's configuration. Raises C(NodeConfigError)."""
+        settings = self._spec.get("containerd", {})
+        self.unknown[containerd_files.RUNTIME_SPEC] = "the image brings a specification, over which containerd.baseRuntimeSpec is laid"
+        config = settings.get("config", "")
+        if containerd_files.migrates(config, self._node.containerd_version):
+            self.unknown[kubelet.CONTAINERD_CONFIG] = "`containerd config migrate` of the node turns version 2 into version 3"
+        self.files[kubelet.CONTAINERD_CONFIG] = containerd_files.config(
+            config, self._node.containerd_version, cdi=self._node.minor >= (1, 32)
+        )
+        if self._pulls_with_soci():
+            for path in containerd_files.OF_SOCI:
+                self.unknown[path] = "FastImagePull: the SOCI snapshotter's settings come with the image"
+
+    def _pulls_with_soci(self) -> bool:
+        large = self._node.vcpus >= _SOCI_FROM_VCPUS and (self._node.memory_mib or _SOCI_FROM_MIB) >= _SOCI_FROM_MIB
+        return self._gates.get("FastImagePull", False) and large
+
+    def kubelet(self) -> None:
+        """kubelet's configuration, way to the API server, credentials of registries, and words of its command line."""
+        own = self._spec.get("kubelet", {}).get("config", {})
+        self._base_config()
+        if own:
+            head = {"apiVersion": kubelet.API_VERSION, "kind": kubelet.KIND}
+            self.files[DROP_IN] = json.dump({**head, **own}, indent=4)
+        self._kubeconfig()
+        self.files[f"{CREDENTIAL_PROVIDERS}/config.json"] = json.dump(_credential_providers(self._node.minor), indent=4)
+        self.files[kubelet.CA_FILE] = base64.b64decode(self._cluster["certificateAuthority"]).decode("utf-8", "replace")
+        lines = ["NODEADM_KUBELET_ARGS=" + " ".join([*self._flags(), *self._spec.get("kubelet", {}).get("flags", [])])]
+        if own and self._node.minor < (1, 30):
+            lines.append("KUBELET_CONFIG_DROPIN_DIR_ALPHA=on")
+        self.files[ENVIRONMENT] = "\n".join(lines)
+
+    def _base_config(self) -> None:
+        minor = self._node.minor
+        try:
+            most = self._max_pods()
+        except Beyond as beyond:
+            most = standard_max_pods(self._node)
+            self.unknown[CONFIG_FILE] = f"kubelet.maxPodsExpression: {beyond}"
+        if self._pulls_with_soci():
+            self.unknown[CONFIG_FILE] = "FastImagePull: kubelet pulls through the SOCI snapshotter"
+        config = kubelet.deep_merge(kubelet.CONFIG, kubelet.AMAZON_LINUX) | kubelet.RESERVED_CGROUPS
+        config |= {
+            "clusterDNS": [cluster_dns(self._cluster["cidr"])],
+            "containerRuntimeEndpoint": kubelet.RUNTIME_ENDPOINT,
+            "kubeReserved": kube_reserved(most, self._node.vcpus),
+            "logging": {"verbosity": 2},
+            "maxPods": most,
+            "providerID": kubelet.provider_id(self._node.availability_zone, self._node.instance_id),
+            "tlsCipherSuites": sorted(config["tlsCipherSuites"]),
+        }
+        gates = {"DynamicResourceAllocation": (1, 33), "MutableCSINodeAllocatableCount": (1, 34)}
+        config["featureGates"] = config["featureGates"] | {name: True for name, since in gates.items() if minor >= since}
+        if minor >= (1, 34):
+            config |= {"shutdownGracePeriod": "2m30s", "shutdownGracePeriodCriticalPods": "30s"}
+        self.files[CONFIG_FILE] = json.dump(config, indent=4)
+
+    def _max_pods(self) -> int:
+        expression = self._spec.get("kubelet", {}).get("maxPodsExpression")
+        shape, standard = self._node.shape, standard_max_pods(self._node)
+        if shape is None:
+            self.warnings.append(f"nobody knows the network interfaces of this instance type: nodeadm takes {standard} pods")
+            return standard
+        if not expression:
+            return standard
+        try:
+            return pods(expression, shape)
+        except ExpressionError as error:
+            self.warnings.append(f"kubelet.maxPodsExpression is ignored: {error}; nodeadm takes {standard} pods")
+            return standard
+
+    def _on_outpost(self) -> bool:
+        return bool(self._cluster.get("enableOutpost"))
+
+    def _kubeconfig(self) -> None:
+        from ..formats import yaml
+
+        name = self._cluster["id"] if self._on_outpost() else self._cluster["name"]
+        words = ["eks", "get-token", "--cluster-name", name, "--region", self._node.region]
+        path = BOOTSTRAP_KUBECONFIG if self._on_outpost() else kubelet.KUBECONFIG
+        self.files[path] = yaml.dump(kubelet.kubeconfig(self._cluster["apiServerEndpoint"], "aws", words))
+        if self._on_outpost():
+            self.unknown[HOSTS] = "the addresses of the API server, as the node resolves them, are appended"
+
+    def _flags(self) -> list[str]:
+        node = self._node
+        if self._ipv6 and node.ipv6 is None:
+            raise NodeConfigError("the instance has no IPv6 address, and the cluster's cidr is one of IPv6", fatal=True)
+        found = {
+            "cloud-provider": "external",
+            "config": CONFIG_FILE,
+            "hostname-override": node.instance_id if self._gates.get("InstanceIdNodeName") else node.private_dns_name,
+            "image-credential-provider-bin-dir": CREDENTIAL_PROVIDERS,
+            "image-credential-provider-config": f"{CREDENTIAL_PROVIDERS}/config.json",
+            "kubeconfig": kubelet.KUBECONFIG,
+            "node-ip": node.ipv6 if self._ipv6 else node.ipv4,
+            "runtime-cgroups": "/runtime.slice/containerd.service",
+        }
+        if DROP_IN in self.files:
+            found["config-dir"] = DROP_INS
+        if self._on_outpost():
+            found["bootstrap-kubeconfig"] = BOOTSTRAP_KUBECONFIG
+        return [f"--{name}={value}" for name, value in sorted(found.items())]
+
+
+def _credential_providers(minor: tuple[int, int]) -> dict[str, Any]:
+    provider = {
+        "name": "ecr-credential-provider",
+        "apiVersion": "credentialprovider.kubelet.k8s.io/v1",
+        "matchImages": [*_IMAGES_OF_ECR, *(_IMAGES_OF_ECR_FROM_1_32 if minor >= (1, 32) else ())],
+        "defaultCacheDuration": "12h0m0s",
+    }
+    return {"apiVersion": "kubelet.config.k8s.io/v1", "kind": "CredentialProviderConfig", "providers": [provider]}
+
+
+_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", '"': '\\"', "\\": "\\\\"}
+
+
+def _quoted(text: str) -> str:
+    """Go's quoted text, with C(%) doubled for systemd."""
+    return '"' + "".join(map(_escaped, text)).replace("%", "%%") + '"'
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
