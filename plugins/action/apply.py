@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
-from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.release import __version__
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call, untagged
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply, phases
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join_finding import sentence
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import node_runner, on_node
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply
 
 
 class ActionModule(ActionBase):
@@ -26,19 +27,14 @@ class ActionModule(ActionBase):
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         facts = task_vars or {}
-
-        def run(module: str, options: Any) -> Any:
-            return self._execute_module(module_name=module, module_args=dict(options), task_vars=task_vars)
-
-        name = str(facts.get("inventory_hostname", "node"))
-        node = apply.Node(name, run, Display().display, time.monotonic, __version__, self._task.check_mode)
-        try:
-            _unused, options = self.validate_argument_spec(apply.OPTIONS)
-            tags = [untagged(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
-            options = untagged(options)
-            return result | call("apply", AnsibleError, apply.apply, node, options, phases.chosen(options["phases"], *tags))
-        except AnsibleConnectionFailure:
-            raise
-        except AnsibleError as error:
-            # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
-            return result | {"failed": True, "msg": error.message}
+        node = apply.Node(
+            name=str(facts.get("inventory_hostname", "node")),
+            run=node_runner(self, facts),
+            say=Display().display,
+            clock=time.monotonic,
+            pause=time.sleep,
+            sentence=sentence,
+            core=__version__,
+            check_mode=self._task.check_mode,
+        )
+        return result | on_node(self, facts, apply.OPTIONS, partial(apply.apply, node))

@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call, untagged
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply, phases, windows
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import node_runner, on_node
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import options, windows
 
 FOLDER = Path(__file__).parents[1] / "plugin_utils" / "_powershell"
 
@@ -28,26 +28,14 @@ class ActionModule(ActionBase):
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         facts = task_vars or {}
-
-        def run(options: Any, may_be_gone: bool) -> Any:
-            try:
-                return self._execute_module(module_name=windows.MODULE, module_args=dict(options), task_vars=task_vars)
-            except AnsibleConnectionFailure as error:
-                if not may_be_gone:
-                    raise
-                self._connection.reset()
-                return {"unreachable": True, "msg": error.message}
-
-        name, modes = str(facts.get("inventory_hostname", "node")), (self._task.check_mode, self._task.diff)
-        read = FOLDER.joinpath
-        node = windows.Node(name, run, lambda file: read(file).read_text("utf-8"), Display().display, time.monotonic, time.sleep, *modes)
-        try:
-            _unused, options = self.validate_argument_spec(apply.OPTIONS)
-            tags = [untagged(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
-            options = untagged(options)
-            return result | call("apply_windows", AnsibleError, windows.apply, node, options, phases.chosen(options["phases"], *tags))
-        except AnsibleConnectionFailure:
-            raise
-        except AnsibleError as error:
-            # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
-            return result | {"failed": True, "msg": error.message}
+        node = windows.Node(
+            name=str(facts.get("inventory_hostname", "node")),
+            run=partial(node_runner(self, facts), windows.MODULE),
+            read=lambda file: FOLDER.joinpath(file).read_text("utf-8"),
+            say=Display().display,
+            clock=time.monotonic,
+            pause=time.sleep,
+            check_mode=self._task.check_mode,
+            diff=self._task.diff,
+        )
+        return result | on_node(self, facts, options.OPTIONS, partial(windows.apply, node))

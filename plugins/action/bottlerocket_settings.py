@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws, _ssm
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call, untagged
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket, phases
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import on_node, untagged
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
 
 
 class ActionModule(ActionBase):
@@ -29,16 +30,16 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         variables: dict[str, Any] = {}
         self._compute_environment_string(variables)
+        facts, options = task_vars or {}, {**bottlerocket.OPTIONS, **_aws.OPTIONS}
+        name = str(facts.get("inventory_hostname", "node"))
         try:
             with _aws.environment(untagged(variables)):
-                _unused, options = self.validate_argument_spec({**bottlerocket.OPTIONS, **_aws.OPTIONS}, **_aws.RULES)
-                return result | call("bottlerocket_settings", AnsibleError, self._apply, untagged(options), task_vars or {})
-        except (AnsibleError, _aws.Refused) as error:
-            # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
-            return result | {"failed": True, "msg": getattr(error, "message", f"bottlerocket_settings: {error}")}
+                return result | on_node(self, facts, options, partial(self._apply, name), **_aws.RULES)
+        except _aws.Refused as error:
+            return result | {"failed": True, "msg": f"bottlerocket_settings: {error}"}
 
-    def _apply(self, options: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
-        name, say = str(facts.get("inventory_hostname", "node")), Display().display
+    def _apply(self, name: str, options: dict[str, Any], phases: Sequence[str]) -> dict[str, Any]:
+        say = Display().display
         runner = _ssm.Runner(options, lambda line: say(f"{name}: {line}"))
         instance = bottlerocket.Instance(
             name=name,
@@ -49,5 +50,4 @@ class ActionModule(ActionBase):
             check_mode=self._task.check_mode,
             diff=self._task.diff,
         )
-        tags = [untagged(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
-        return bottlerocket.apply(instance, options, phases.chosen(options["phases"], *tags))
+        return bottlerocket.apply(instance, options, phases)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import (
     _changes,
     _files,
+    _node_info_secrets,
     _once,
     _plan,
     _preflight,
@@ -28,9 +29,15 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction imp
 PHASES = ("preflight", "configure", "validate", "start", "verify")
 MANIFEST_FORMAT = 1
 
+SURE = 0.01
+"""Seconds: the shortest wait for a join that does not trust one look alone."""
+
 
 class Options(NamedTuple):
-    """What the caller wants. C(plan): the decoded plan. C(wait): seconds. C(label): SELinux context of a new file at a path, or None."""
+    """What the caller wants. C(plan): the decoded plan. C(wait): seconds for C(wait_for), which is healthy, registered or ready.
+
+    C(label): the SELinux context of a new file at a path, or None.
+    """
 
     plan: Any
     phases: Any
@@ -39,6 +46,7 @@ class Options(NamedTuple):
     take_over: bool = False
     reconcile: bool = False
     wait: float = 5.0
+    wait_for: str = "healthy"
     check_mode: bool = False
     diff: bool = False
     label: Any = lambda path: None
@@ -66,7 +74,7 @@ class _Call:
         self.identity = Identity()
         self.result = {
             "changed": False, "actions": [], "restarted": [], "diff": [], "warnings": [], "healthy": None, "missing": [], "waited": 0.0,
-            "recovered": None, "registration": None, "facts": {"hostname": os.uname()[1]}, "foreign": {},
+            "join": None, "recovered": None, "registration": None, "facts": {"hostname": os.uname()[1]}, "foreign": {},
         }  # fmt: skip
         if not options.check_mode:
             self.result["recovered"] = store.recover()
@@ -271,6 +279,15 @@ class _Call:
         self.result["missing"] = _services.missing(verify, self.options.wait, known)
         self.result["waited"] = round(time.monotonic() - began, 3)
         self.result["healthy"] = not self.result["missing"]
+        if self.options.wait_for != "healthy":
+            self._verify_join(self.options.wait - (time.monotonic() - began))
+
+    def _verify_join(self, seconds):
+        from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join
+
+        # A kubelet that is not even healthy gets one look, which may say why; with more than 0 seconds it has to be sure of what it says.
+        left = max(seconds, SURE) if self.result["healthy"] else min(self.options.wait, SURE)
+        self.result["join"] = _join.wait(_join.Options(self.options.wait_for, left if self.options.wait else 0.0))
 
     # --- absent ------------------------------------------------------------------------------------------------------------------
 
@@ -319,16 +336,27 @@ def _told(failure, began, ended, kubelet):
     else:
         status = "" if failure.status is None else f" (status {failure.status})"
         what = f"{_services.shown(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
-    text = f"{what}. The node is back in the state it was in; correct the cause and run again"
+    units = [word for word in (failure.command.argv if failure.command else ()) if word.endswith(".service")]
+    units = dict.fromkeys([*units, kubelet] if units and kubelet else units)
+    said = {unit: [_node_info_secrets.in_word(line) for line in _services.journal(unit, began, ended)] for unit in units}
+    reason = _why_it_ended(kubelet, said.get(kubelet, []), what)
+    text = f"{reason or what}. The node is back in the state it was in; correct the cause and run again"
     if failure.not_restored:
         commands = ", ".join(_services.shown(command) for command in failure.not_restored)
         text += f". On the way back these failed, too: {commands}; look at these units first"
-    units = [word for word in (failure.command.argv if failure.command else ()) if word.endswith(".service")]
-    for unit in dict.fromkeys([*units, kubelet] if units and kubelet else units):
-        entries = _services.journal(unit, began, ended)
+    for unit, entries in ({} if reason else said).items():
         if entries:
             text += f". Last lines of {unit}: " + " | ".join(entries)
     return text
+
+
+def _why_it_ended(kubelet, entries, what):
+    """What the last words of a kubelet mean, where they are known ones; else ''. C(what): how they were noticed."""
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_exits, _join_finding
+
+    unknown = {"state": "failed", "sub": "failed", "status": "", "result": "", "restarts": None}
+    finding = _join_exits.diagnose(kubelet, unknown, {"lines": entries, "systemd": []})
+    return _join_finding.sentence(finding._replace(evidence=(finding.evidence[0], what))) if finding.final else ""
 
 
 def _sources_differ(before, now):

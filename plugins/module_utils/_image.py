@@ -171,7 +171,7 @@ def _agrees(step, situation):
     words = _call(next((file["content"] for file in situation.plan["files"] if file["path"] == step["path"]), ""))
     if words is None or any(word in _UNDECIDABLE for word in words):
         return False
-    given = dict(zip(words[2::2], words[3::2]))  # noqa: B905 - Python 3.7 knows no strict
+    given = dict(zip(words[2::2], words[3::2]))
     texts = {path: situation.read(path) for path in (KUBECONFIG, CA, CONFIG, EXTRA_ARGS, "/etc/containerd/config.toml")}
     texts = {path: current.content.decode("utf-8", "replace") if current else "" for path, current in texts.items()}
     kubelet = _services.words_of(situation.units[step["kubelet"]].pid)

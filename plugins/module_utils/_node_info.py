@@ -60,7 +60,7 @@ def _kubelet(machine, unit, process, hostname, configz):
     flags = of_flags.parse(process.words[1:])
     shown, merged = of_kubelet.configuration(machine, process, flags)
     path = of_flags.last(flags, "kubeconfig") or of_cluster.KUBECONFIG
-    kubeconfig = of_cluster.Kubeconfig(machine.text(path))
+    kubeconfig = of_cluster.kubeconfig_at(machine, path)
     kubelet = of_kubelet.describe(unit, process, flags)
     kubelet["config"] = shown
     not_running = {"config": None, "problem": "no kubelet runs"}
@@ -73,7 +73,7 @@ def _kubelet(machine, unit, process, hostname, configz):
         kubelet["configz"] = of_http.configz(flags, merged, kubeconfig.client_certificate, machine.timeout)
     return {
         "kubelet": kubelet,
-        "cluster": of_cluster.cluster(machine, kubeconfig, path),
+        "cluster": of_cluster.cluster(machine, kubeconfig),
         "node_name": of_kubelet.node_name(flags, process.pid is not None, hostname),
         "registration": of_kubelet.registration(flags, merged),
     }

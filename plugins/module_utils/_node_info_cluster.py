@@ -12,7 +12,9 @@ import json
 import os
 import re
 import ssl
+from typing import Any, NamedTuple
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _kubeconfig as kubeconfigs
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _node_info_secrets as secrets
 
 KUBECONFIG = "/var/lib/kubelet/kubeconfig"
@@ -20,77 +22,54 @@ STATE = "/var/lib/nodebootstrap"
 NODEADM = "/etc/eks/nodeadm.d"
 
 _BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
-_NAMED = ("-i", "--cluster-id", "--cluster-name")
 
 
-class Kubeconfig:
-    """What a kubelet's kubeconfig says, of the one cluster and the one user in it: None or empty for what it does not.
+class Kubeconfig(NamedTuple):
+    """What the kubeconfig at C(path) says of the cluster and the user that count: None for what it does not.
 
-    Its text is enough, as kubelet's kubeconfigs have one of each: no YAML reader is needed.
+    C(authority): path of a file. C(authority_data): base64. C(client_certificate): paths of certificate and key.
     """
 
-    def __init__(self, text):
-        self._lines = (text or "").splitlines()
-        try:
-            document = json.loads(text or "")
-        except ValueError:
-            document = None
-        if isinstance(document, dict):
-            # JSON, one field a line.
-            self._lines = json.dumps(document, indent=1).splitlines()
-        server = self._value("server")
-        self.server = secrets.in_word(server) if server and re.match(r"https?://", server) else None
-        self.authority = self._value("certificate-authority")
-        self.authority_data = self._value("certificate-authority-data")
-        certificate, key = self._value("client-certificate"), self._value("client-key")
-        self.client_certificate = (certificate, key or certificate) if certificate else None
-        self.cluster = self._cluster()
-
-    def _value(self, name):
-        """The value of a field that stands there once."""
-        pattern = re.compile(rf"[\s-]*[\"']?{re.escape(name)}[\"']?\s*:\s*(\S.*)\Z")
-        found = [match.group(1) for match in map(pattern.match, self._lines) if match]
-        return _bare(found[0]) if len(found) == 1 else None
-
-    def _cluster(self):
-        """The cluster's name is what the program that gets tokens is told: C(-i NAME) or C(--cluster-name NAME)."""
-        words = self._words()
-        for index, word in enumerate(words):
-            name, equals, value = word.partition("=")
-            if name in _NAMED:
-                found = value if equals else "".join(words[index + 1 : index + 2])
-                # What the image has before it was bootstrapped.
-                return found if found and found != "CLUSTER_NAME" else None
-        return None
-
-    def _words(self):
-        for index, line in enumerate(self._lines):
-            match = re.match(r"[\s-]*[\"']?args[\"']?\s*:\s*(.*)\Z", line)
-            if match and match.group(1).strip() not in ("", "["):
-                return [_bare(word) for word in match.group(1).strip().strip("[]").split(",") if word.strip()]
-            if match:
-                items = []
-                for below in self._lines[index + 1 :]:
-                    item = re.match(r"\s*-\s+(.*)\Z" if not match.group(1).strip() else r"\s*([\"'].*)\Z", below)
-                    if item is None:
-                        break
-                    items.append(_bare(item.group(1)))
-                return items
-        return []
+    path: str
+    server: Any = None
+    name: Any = None
+    authority: Any = None
+    authority_data: Any = None
+    client_certificate: Any = None
 
 
-def _bare(text):
-    """A scalar without quotes and what follows it."""
-    text = text.strip()
-    quoted = re.match(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'", text)
-    if quoted:
-        return quoted.group(1) if quoted.group(1) is not None else quoted.group(2)
-    return re.split(r"\s+#", text)[0].rstrip().rstrip(",")
+def kubeconfig_at(machine, path):
+    """The Kubeconfig at a path; one that says nothing, and a line in C(problems), when it is damaged."""
+    text = machine.text(path)
+    if text is None:
+        return Kubeconfig(path)
+    try:
+        cluster, user = kubeconfigs.current(text, path)
+    except kubeconfigs.Unusable as problem:
+        machine.problems.append(str(problem))
+        return Kubeconfig(path)
+    server, authority = _word(cluster, "server"), _word(cluster, "certificate-authority")
+    certificate, key = _word(user, "client-certificate"), _word(user, "client-key")
+    folder = path.rpartition("/")[0]
+    return Kubeconfig(
+        path=path,
+        # The image has a placeholder there before it is bootstrapped.
+        server=secrets.in_word(server) if server and re.match(r"https?://", server) else None,
+        name=kubeconfigs.cluster_name(user),
+        authority=kubeconfigs.absolute(authority, folder) if authority else None,
+        authority_data=_word(cluster, "certificate-authority-data"),
+        client_certificate=tuple(kubeconfigs.absolute(one, folder) for one in (certificate, key or certificate)) if certificate else None,
+    )
 
 
-def cluster(machine, kubeconfig, path):
+def _word(mapping, name):
+    value = mapping.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def cluster(machine, kubeconfig):
     """The cluster that kubelet talks to."""
-    authority, content = kubeconfig.authority, None
+    path, authority, content = kubeconfig.path, kubeconfig.authority, None
     if kubeconfig.authority_data:
         authority = None
         try:
@@ -103,7 +82,7 @@ def cluster(machine, kubeconfig, path):
     return {
         "kubeconfig": path if machine.exists(path) else None,
         "server": kubeconfig.server,
-        "name": kubeconfig.cluster,
+        "name": kubeconfig.name,
         "certificate_authority": {"path": authority, "sha256": fingerprints},
     }
 

@@ -15,7 +15,8 @@ import re
 
 HIDDEN = "********"
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s\"'<>]*@")
+# It begins where a word does, or a long word without any URL would be searched again from each of its letters.
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z0-9+.-]+://)[^\s\"'<>]*@")
 _KEY_FILE = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\Z)", re.DOTALL)
 # A JSON web token, EKS's token, an AWS access key ID, a Kubernetes bootstrap token.
 _TOKEN = re.compile(

@@ -84,7 +84,10 @@ def option(words, name):
 
 
 def server_of(kubeconfig):
-    """The URL of the API server in a kubeconfig (bytes); None where it is a placeholder of an image or missing."""
+    """The URL of the API server in a kubeconfig (bytes); None where it is a placeholder of an image or missing.
+
+    Also of a damaged kubeconfig: whose node this is must not be taken for unknown because a line of it cannot be read.
+    """
     match = _SERVER.search(kubeconfig.decode("utf-8", "replace"))
     return match.group(1) if match and re.match(r"https?://", match.group(1)) else None
 
@@ -112,17 +115,21 @@ def cluster_of_node(manifest, kubelet_words, read=None):
 
 
 def check_cluster(plan, belongs, take_over):
-    """Refuse a node of another cluster. C(belongs): what C(cluster_of_node) found. Returns whether the cluster changes."""
+    """Refuse a node of another cluster. C(belongs): what C(cluster_of_node) found. Returns whether the cluster changes.
+
+    A plan of the way back may lack the endpoint; then the name decides.
+    """
     if belongs is None:
         return False
     name, endpoint, where = belongs
     wanted = plan["cluster"]
-    same = _address(endpoint) == _address(wanted["endpoint"]) and name in (None, wanted["name"])
+    same = name in (None, wanted["name"]) and (not wanted["endpoint"] or _address(endpoint) == _address(wanted["endpoint"]))
     if same or take_over:
         return not same
     named = f"cluster {name} ({endpoint})" if name else f"the cluster at {endpoint}"
+    ours = f"{wanted['name']} ({wanted['endpoint']})" if wanted["endpoint"] else wanted["name"]
     raise Refused(
-        f"this node belongs to {named}, as {where} says, and its node group is for cluster {wanted['name']} ({wanted['endpoint']}). "
+        f"this node belongs to {named}, as {where} says, and its node group is for cluster {ours}. "
         "Drain it and remove it from the old cluster first; then set take_over: true (role: eks_node_take_over: true)"
     )
 

@@ -123,7 +123,9 @@ def _same(before, wanted):
 def refuse(change):
     """Raise Refused: labels and taints of a registered node cannot be changed from the node."""
     what = [f"label {key}" + (" (removed)" if value is None else f"={value}") for key, value in sorted(change["labels"].items())]
-    what += [f"taint {taint}" for taint in change["taints"]["set"]] + [f"taint {taint} (removed)" for taint in change["taints"]["remove"]]
+    places = {_place(taint) for taint in change["taints"]["set"]}
+    gone = [taint for taint in change["taints"]["remove"] if _place(taint) not in places]
+    what += [f"taint {_normal(taint)}" for taint in change["taints"]["set"]] + [f"taint {_normal(taint)} (removed)" for taint in gone]
     raise Refused(
         f"this node is registered already, and kubelet tells labels and taints only when it registers: {', '.join(what)} would have no "
         "effect. Set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node"

@@ -92,7 +92,7 @@ def states(names):
         raise Refused(f"systemctl show failed: {said.strip() or 'it said nothing'}. Check that systemd runs on the node")
     found = {}
     # In the order of the question: where a name is an alias, Id is another one.
-    for name, block in zip(names, blocks):  # noqa: B905 - Python 3.7 knows no strict
+    for name, block in zip(names, blocks):
         values = dict(line.partition("=")[::2] for line in block.splitlines())
         pid = values.get("MainPID", "0")
         shown = [values.get(key, "") for key in ("LoadState", "ActiveState", "SubState", "UnitFileState")]
@@ -188,9 +188,22 @@ def enable(units):
     return Command(("systemctl", "--quiet", "enable", *tuple(units)))
 
 
+_EACH = """
+verb=$1
+left=$2
+shift 2
+status=0
+for unit do
+  systemctl --quiet "$verb" "$unit" || ! systemctl --quiet "$left" "$unit" || status=1
+done
+exit $status
+"""
+"""One by one: a unit that systemd does not know (any more) is an error of a whole call. What counts is whether something is left to do."""
+
+
 def disable(units):
-    """Disable units; one that vanished is no failure."""
-    return Command(("systemctl", "--quiet", "disable", *tuple(units)), optional=True)
+    """Disable units; it fails when one of them stays enabled, not when one is gone."""
+    return _each("disable", "is-enabled", units)
 
 
 def restart(units, wait=True):
@@ -209,8 +222,12 @@ def stop(units):
 
 
 def forget_failure(units):
-    """Units that failed count as never started."""
-    return Command(("systemctl", "reset-failed", *tuple(units)), optional=True)
+    """Units that failed count as never started; systemd has forgotten some of them by itself."""
+    return _each("reset-failed", "is-failed", units)
+
+
+def _each(verb, left, units):
+    return Command(("/bin/sh", "-c", _EACH, "each", verb, left, *tuple(units)), optional=True)
 
 
 _WATCH = r"""
@@ -338,6 +355,8 @@ def shown(command):
     words = list(command.argv)
     if len(words) > 4 and words[2] == _WHILE_BUSY:
         return " ".join(words[4:7])
+    if len(words) > 4 and words[2] == _EACH:
+        return " ".join(["systemctl", words[4], *words[6:]])
     if _WATCH in words:
         return "the watch over " + ", ".join(words[9:])
     return " ".join(words)

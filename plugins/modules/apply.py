@@ -15,85 +15,45 @@ description:
   - Renders everything on the controller first. An input with a problem fails with all its problems, and no machine is contacted.
   - Then one call of a module on the node compares, writes all files, removes what an earlier run wrote and no longer belongs, and restarts
     only those services whose configuration changed in effect. A second run changes nothing.
+  - Then it waits until the node has joined the cluster. One that cannot ends with the cause, what shows it, and the fix.
   - All or nothing. When a step fails, the old files and services come back. A run that was cut off is finished or undone
     by the next one, and by the node itself when it boots, before kubelet starts.
   - Never reboots a node and never drains it.
   - See the L(guide to live nodes,https://github.com/nodebootstrap/eks/blob/main/docs/live-nodes.md).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.live
+  - nodebootstrap.eks.live.input
 options:
-  cluster:
+  wait_for:
     description:
-      - What a node must know of its cluster, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
-      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
-    type: raw
-    required: true
-  node_group:
-    description:
-      - The node group that the node belongs to.
-      - C(max_pods) may be V(auto) here. The node is then asked for its instance type, which also serves to compute C(reserved).
-      - C(mode) must not be V(managed), as EKS sets up such nodes when they boot.
-    type: raw
-    required: true
-  state:
-    description:
-      - V(present) sets the node up.
-      - V(absent) stops kubelet, removes what was written, and puts back what was replaced. Data of the container runtime stay.
+      - What the node is waited for in the phase V(verify).
+      - V(healthy) means that its units are active and kubelet says that it is well. Nobody asks the cluster.
+      - V(registered) means that the cluster has its Node object, too, and V(ready) that the cluster says it is Ready.
+      - A node that cannot join fails at once, with the cause and the fix, see M(nodebootstrap.eks.join_check).
+      - With O(restart=never), and in phases that write without V(start), only V(healthy) is waited for.
     type: str
-    choices: [present, absent]
-    default: present
-  restart:
+    choices: [healthy, registered, ready]
+    default: ready
+  join_timeout:
     description:
-      - V(when_changed) restarts what has to be restarted.
-      - V(never) writes files only. What is then due is kept on the node, and done by the next run that may.
-    type: str
-    choices: [when_changed, never]
-    default: when_changed
-  take_over:
-    description: Whether a node may be changed that belongs to another cluster.
-    type: bool
-    default: false
-  reconcile:
-    description:
-      - Whether other labels and taints are accepted for a node that is registered already, which kubelet cannot change by itself.
-      - The result then says in RV(node_patches) and RV(node_taints) what has to be changed in the Node object.
-      - Without it such a change is refused before anything is touched.
-    type: bool
-    default: false
-  verify_timeout:
-    description:
-      - For how many seconds the node is waited for, until its units are active and kubelet says that it is well.
+      - For how many seconds a healthy node is waited for, until it is what O(wait_for) says.
       - V(0) looks once.
     type: int
-    default: 60
-  phases:
-    description:
-      - The phases to go through. What V(preflight) checks is always checked.
-      - Without it the tags of the run choose. Those that are names of phases choose these, and a run that names none means all.
-    type: list
-    elements: str
-    choices: [preflight, configure, validate, start, verify]
+    default: 180
 attributes:
-  action:
-    description: Renders on the controller, and calls a module on the node.
-    support: full
   check_mode:
     description: Compares and validates on the node, reports what would be done, and does nothing.
     support: full
   diff_mode:
     description: Shows every file that changes. Files that may hold secrets are named only.
     support: full
-  idempotent:
-    description: The same input changes nothing a second time and restarts nothing.
-    support: full
-  platform:
-    description: Where the module runs.
-    support: full
-    platforms: posix
 requirements:
   - Python 3.7 or newer on the node, or what ansible-core on the controller asks for
   - root on the node, so usually C(become)
 seealso:
+  - module: nodebootstrap.eks.join_check
   - module: nodebootstrap.eks.cluster_info
   - module: nodebootstrap.eks.imds_info
   - plugin: nodebootstrap.eks.node_files
@@ -151,6 +111,14 @@ healthy:
   returned: success
   type: bool
   sample: true
+join:
+  description:
+    - What the cluster says of the node, and why it has not joined, as M(nodebootstrap.eks.join_check) returns it.
+    - Null when nobody looked.
+  returned: success, or when the node did not join
+  type: dict
+  sample: {"node": "ip-10-0-0-5.ec2.internal", "registered": true, "ready": true, "cause": null, "message": null, "fix": null,
+    "evidence": [], "final": false, "waited": 0.9}
 missing:
   description: What a node that is not healthy still lacks.
   returned: success, or when the node did not become healthy in time

@@ -19,6 +19,8 @@ description:
   - What lies on the node because of this module is listed in C(/var/lib/nodebootstrap/manifest.json), which only root can read.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.live
 options:
   plan:
     description: The plan as the action encodes it, base64 of compressed JSON.
@@ -28,35 +30,29 @@ options:
     description:
       - What to do. The checks of V(preflight) only read, and are always made.
       - V(configure) writes files. V(validate) lets the programs of the node read them before. V(start) enables, starts and restarts.
-        V(verify) looks whether the node is healthy.
+        V(verify) waits for O(wait_for).
       - What has to be restarted while V(start) is missing stays noted on the node. A later call with V(start) does it.
-    type: list
-    elements: str
-    choices: [preflight, configure, validate, start, verify]
     default: [preflight, configure, validate, start, verify]
   state:
     description:
       - V(present) sets the node up.
       - V(absent) stops kubelet, disables what was enabled, removes what the manifest lists and puts back what was replaced. Data of the
         container runtime stay. The plan serves to recognize the cluster.
-    type: str
-    choices: [present, absent]
-    default: present
   restart:
     description: With V(never) nothing is started or restarted. What is due stays noted on the node.
-    type: str
-    choices: [when_changed, never]
-    default: when_changed
-  take_over:
-    description: Whether a node of another cluster may be changed.
-    type: bool
-    default: false
   reconcile:
     description: Whether other labels and taints are accepted for a registered node. RV(registration) then says what to change there.
-    type: bool
-    default: false
+  wait_for:
+    description:
+      - What V(verify) waits for. V(healthy) looks at the units and at kubelet's own answer only, and needs no API server.
+      - With V(registered) and V(ready) the node then asks the cluster, as M(nodebootstrap.eks.join_check) does.
+    type: str
+    choices: [healthy, registered, ready]
+    default: healthy
   wait:
-    description: For how many seconds V(verify) waits until the node is healthy. It returns at once when it is.
+    description:
+      - For how many seconds V(verify) waits for it. It returns at once when the node is what it waits for.
+      - Up to 4 seconds more where the node will not join without a change, as then somebody has to be sure.
     type: float
     default: 5.0
 attributes:
@@ -109,8 +105,16 @@ missing:
   type: list
   elements: str
   sample: ["kubelet.service is activating (start-pre)"]
+join:
+  description:
+    - What M(nodebootstrap.eks.join_check) returns, without C(msg). Null when nobody looked.
+    - Of a node that is not healthy, what one look says.
+  returned: success
+  type: dict
+  sample: {"node": "ip-10-0-0-5.ec2.internal", "registered": true, "ready": true, "cause": null, "message": null, "fix": null,
+    "evidence": [], "final": false, "waited": 0.9}
 waited:
-  description: Seconds that V(verify) took.
+  description: Seconds after which V(verify) knew RV(healthy).
   returned: success
   type: float
   sample: 0.2
@@ -163,6 +167,7 @@ def main():
         "take_over": {"type": "bool", "default": False},
         "reconcile": {"type": "bool", "default": False},
         "wait": {"type": "float", "default": 5.0},
+        "wait_for": {"type": "str", "choices": ["healthy", "registered", "ready"], "default": "healthy"},
     }
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
 

@@ -24,75 +24,31 @@ description:
   - See the L(guide to Windows nodes,https://github.com/nodebootstrap/eks/blob/main/docs/windows-nodes.md).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.live
+  - nodebootstrap.eks.live.input
 options:
-  cluster:
-    description:
-      - What a node must know of its cluster, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
-      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
-    type: raw
-    required: true
-  node_group:
-    description:
-      - The node group that the node belongs to.
-      - C(max_pods) may be V(auto) here. The node is then asked for its instance type, which also serves to compute C(reserved).
-      - C(mode) must not be V(managed), as EKS sets up such nodes when they boot.
-    type: raw
-    required: true
   state:
     description:
       - V(present) sets the node up.
       - V(absent) stops kubelet and kube-proxy, removes what the run before laid down, and puts back what was there before.
-    type: str
-    choices: [present, absent]
-    default: present
   restart:
     description:
       - V(when_changed) restarts what has to be restarted.
       - V(never) restarts no service that runs. What is then due is kept on the node, and done by the next run that may.
-    type: str
-    choices: [when_changed, never]
-    default: when_changed
-  take_over:
-    description: Whether a node may be changed that belongs to another cluster.
-    type: bool
-    default: false
-  reconcile:
-    description:
-      - Whether other labels and taints are accepted for a node that is registered already, which kubelet cannot change by itself.
-      - The result then says in RV(node_patches) and RV(node_taints) what has to be changed in the Node object.
-      - Without it such a change is refused before anything is touched.
-    type: bool
-    default: false
   verify_timeout:
     description:
       - For how many seconds the node is waited for, until its services run and kubelet says that it is well.
       - A node that bootstraps for the first time often needs several minutes, so give it more than the default then.
       - V(0) looks once.
-    type: int
-    default: 60
-  phases:
-    description:
-      - The phases to go through. What V(preflight) checks is always checked.
-      - Without it the tags of the run choose. Those that are names of phases choose these, and a run that names none means all.
-    type: list
-    elements: str
-    choices: [preflight, configure, validate, start, verify]
 attributes:
-  action:
-    description: Renders on the controller, and calls a module on the node.
-    support: full
   check_mode:
     description: Compares on the node, reports what would be done, and does nothing.
     support: full
   diff_mode:
     description: Shows the files that change in one text. Scripts that may hold secrets are named only.
     support: full
-  idempotent:
-    description: The same input changes nothing a second time and restarts nothing.
-    support: full
   platform:
-    description: Where the module runs.
-    support: full
     platforms: windows
 requirements:
   - the collection C(ansible.windows)

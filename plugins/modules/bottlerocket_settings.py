@@ -25,23 +25,19 @@ description:
     instead.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.live
+  - nodebootstrap.eks.live.input
+  - nodebootstrap.eks.aws
 requirements:
   - boto3 >= 1.26, for the Python that runs Ansible
   - the permissions C(ssm:SendCommand) for the instance and the document C(AWS-RunShellScript), C(ssm:GetCommandInvocation),
     and C(ssm:CancelCommand) for commands that take too long
 options:
-  cluster:
-    description:
-      - What a node must know of its cluster, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
-      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
-    type: raw
-    required: true
   node_group:
     description:
       - The node group that the node belongs to, of the family V(bottlerocket).
       - In C(mode=managed) the settings that EKS writes are left alone, among them labels and taints.
-    type: raw
-    required: true
   instance_id:
     description: ID of the instance. It must be connected with Systems Manager.
     type: str
@@ -50,33 +46,10 @@ options:
     description:
       - V(present) gives the settings the values that the node group means.
       - V(absent) is refused with the reason. Bottlerocket's API cannot unset a setting.
-    type: str
-    choices: [present, absent]
-    default: present
   restart:
     description:
       - V(when_changed) lets Bottlerocket apply the changed settings and restart what they concern.
       - V(never) stores them only. They take effect when the node boots, and no later run applies them.
-    type: str
-    choices: [when_changed, never]
-    default: when_changed
-  take_over:
-    description: Whether a node may be changed that belongs to another cluster.
-    type: bool
-    default: false
-  reconcile:
-    description:
-      - Whether other labels and taints are accepted for a node that is registered already, which kubelet cannot change by itself.
-      - The result then says in RV(node_patches) and RV(node_taints) what has to be changed in the Node object.
-      - Without it such a change is refused before anything is touched.
-    type: bool
-    default: false
-  verify_timeout:
-    description:
-      - For how many seconds the node is waited for, until kubelet says that it is well.
-      - V(0) looks once.
-    type: int
-    default: 60
   command_timeout:
     description: For how many seconds one command of Systems Manager is waited for, 30 at least.
     type: int
@@ -87,54 +60,20 @@ options:
       - V(configure) without V(start) does what O(restart=never) does.
       - V(validate) without V(configure) lets Bottlerocket read the settings in a transaction that is then deleted.
       - Without it the tags of the run choose. Those that are names of phases choose these, and a run that names none means all.
-    type: list
-    elements: str
-    choices: [preflight, configure, validate, start, verify]
   region:
     description:
       - AWS region of the instance.
       - Without it, E(AWS_REGION), E(AWS_DEFAULT_REGION), C(region) of the cluster and the configuration of the profile are asked, in this
         order.
-    type: str
-  profile:
-    description:
-      - Profile in the files of the AWS command line.
-      - Without it and without O(access_key), boto3 looks for credentials in its usual places.
-    type: str
-    aliases: [aws_profile]
-  endpoint_url:
-    description: URL of the API of Systems Manager, instead of AWS's for the region.
-    type: str
-    aliases: [aws_endpoint_url]
-  access_key:
-    description: AWS access key ID.
-    type: str
-    aliases: [aws_access_key_id, aws_access_key]
-  secret_key:
-    description: AWS secret access key.
-    type: str
-    aliases: [aws_secret_access_key, aws_secret_key]
-  session_token:
-    description: Session token of temporary credentials.
-    type: str
-    aliases: [aws_session_token]
 attributes:
   action:
     description: Runs on the controller.
-    support: full
   check_mode:
     description: Reads and compares, reports what would be set, and does nothing.
     support: full
   diff_mode:
     description: Shows the changed settings as TOML, with long values shortened.
     support: full
-  idempotent:
-    description: The same input changes nothing a second time and restarts nothing.
-    support: full
-  platform:
-    description: Where the module runs.
-    support: full
-    platforms: posix
 seealso:
   - module: nodebootstrap.eks.cluster_info
   - module: nodebootstrap.eks.apply

@@ -17,6 +17,9 @@ description:
     With C(eks:ListClusters) the error for an unknown name says which clusters there are.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.aws
+  - nodebootstrap.eks.reading
 requirements:
   - boto3 >= 1.26
 options:
@@ -24,33 +27,6 @@ options:
     description: Name of the cluster.
     type: str
     required: true
-  region:
-    description:
-      - AWS region of the cluster.
-      - Without it, E(AWS_REGION), E(AWS_DEFAULT_REGION) and the configuration of the profile are asked, in this order.
-    type: str
-  profile:
-    description:
-      - Profile in the files of the AWS command line.
-      - Without it and without O(access_key), boto3 looks for credentials in its usual places.
-    type: str
-    aliases: [aws_profile]
-  endpoint_url:
-    description: URL of the EKS API, instead of AWS's for the region.
-    type: str
-    aliases: [aws_endpoint_url]
-  access_key:
-    description: AWS access key ID.
-    type: str
-    aliases: [aws_access_key_id, aws_access_key]
-  secret_key:
-    description: AWS secret access key.
-    type: str
-    aliases: [aws_secret_access_key, aws_secret_key]
-  session_token:
-    description: Session token of temporary credentials.
-    type: str
-    aliases: [aws_session_token]
   require_active:
     description:
       - Whether a cluster that nodes cannot join is an error. They can while its status is C(ACTIVE) or C(UPDATING).
@@ -58,19 +34,9 @@ options:
     type: bool
     default: true
 attributes:
-  check_mode:
-    description: Reads only, so it does the same.
-    support: full
-  diff_mode:
-    description: Changes nothing that could be shown.
-    support: none
   idempotent:
     description: Changes nothing.
     support: full
-  platform:
-    description: Where the module runs.
-    support: full
-    platforms: posix
 seealso:
   - module: nodebootstrap.eks.render
   - plugin: nodebootstrap.eks.user_data

@@ -18,6 +18,8 @@ description:
   - Proxies and the environment variable E(AWS_EC2_METADATA_SERVICE_ENDPOINT) are ignored; use O(endpoint).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.reading
 options:
   endpoint:
     description:
@@ -35,17 +37,6 @@ options:
     description: How often a request is repeated that brought no answer or that the service was too busy for, at most 10.
     type: int
     default: 3
-attributes:
-  check_mode:
-    description: Only reads, so it does the same in check mode.
-    support: full
-  diff_mode:
-    description: Changes nothing, so there is nothing to show.
-    support: none
-  platform:
-    description: Where the module runs.
-    support: full
-    platforms: posix
 requirements:
   - Python 3.7 or newer on the node
 notes:

@@ -19,6 +19,8 @@ description:
     asterisks. Of kubelet's environment it returns the names. It rather withholds too much.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.reading
 options:
   timeout:
     description: Seconds that one program or one request to kubelet may take, more than 0 and at most 60.
@@ -33,17 +35,6 @@ options:
         C(nodes/proxy). C(problem) of RV(node.kubelet.configz) says so.
     type: bool
     default: true
-attributes:
-  check_mode:
-    description: Only reads, so it does the same in check mode.
-    support: full
-  diff_mode:
-    description: Changes nothing, so there is nothing to show.
-    support: none
-  platform:
-    description: Where the module runs.
-    support: full
-    platforms: posix
 requirements:
   - Python 3.7 or newer on the node
 notes:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from ansible.errors import AnsibleFilterError
+from ansible.errors import AnsibleConnectionFailure, AnsibleError, AnsibleFilterError
 
 from .errors import Problem, SpecError
 
@@ -73,6 +73,49 @@ def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Re
                 gc.enable()
 
     return envelope
+
+
+def on_node(
+    action: Any, facts: Mapping[str, Any], options: Mapping[str, Any], work: Callable[..., dict[str, Any]], **rules: Any
+) -> dict[str, Any]:
+    """What an action returns that brings a live node to its node group; what it refuses is a failed task with its reason.
+
+    action: the C(ActionModule). facts: the variables of the task. options, rules: as Ansible checks options.
+    work: is given the options, plain, and the phases that they or the tags of the run choose. A node that cannot be reached is raised on.
+    """
+    # Filters need none of it.
+    from .live.phases import chosen
+
+    try:
+        _unused, given = action.validate_argument_spec(options, **rules)
+        given = untagged(given)
+        tags = [untagged(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
+        name = action._task.action.rpartition(".")[2]
+        return call(name, AnsibleError, work, given, chosen(given["phases"], *tags))
+    except AnsibleConnectionFailure:
+        raise
+    except AnsibleError as error:
+        # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
+        return {"failed": True, "msg": error.message}
+
+
+def node_runner(action: Any, facts: Mapping[str, Any]) -> Callable[..., Any]:
+    """A function that calls a module on the node of an action, by name and options.
+
+    Where it is told that the node C(may_be_gone), one that cannot be reached is a result with C(unreachable), and the next call
+    connects anew.
+    """
+
+    def run(module: str, options: Mapping[str, Any], may_be_gone: bool = False) -> Any:
+        try:
+            return action._execute_module(module_name=module, module_args=dict(options), task_vars=facts)
+        except AnsibleConnectionFailure as error:
+            if not may_be_gone:
+                raise
+            action._connection.reset()
+            return {"unreachable": True, "msg": error.message}
+
+    return run
 
 
 def call(name: str, error_type: type[Exception], function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One node, from the input to a healthy kubelet: render, one module call, and a bounded wait when it takes longer.
+"""One node, from the input to one that has joined: render, one module call, and a bounded wait when it takes longer.
 
-Pure but for what it is given: a C(Node) runs modules, prints lines and knows the time.
+Pure but for what it is given: a C(Node) runs modules, prints lines, knows the time and waits.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ..artifacts import script_plan, static_plan
 from ..artifacts.node_plan import Plan, Service
 from ..families import al2, al2023, ubuntu
 from ..formats import toml, yaml
-from ..sinks.node_plan import needs_instance, node_plan
-from . import overrides, patches, report
-from .phases import PHASES
+from ..sinks.node_plan import needs_instance, node_plan, way_back
+from . import options as common
+from . import overrides, patches, report, waiting
 
 LOADED = (al2, al2023, ubuntu, script_plan, static_plan, toml, yaml)
 """What plans need. Ansible loads an action once, before it forks a worker for each node: what a worker loads, each one pays for."""
@@ -27,23 +27,14 @@ MODULE = "nodebootstrap.eks.apply_plan"
 IMDS = "nodebootstrap.eks.imds_info"
 
 OPTIONS: dict[str, Any] = {
-    "cluster": {"type": "raw", "required": True},
-    "node_group": {"type": "raw", "required": True},
-    "state": {"type": "str", "default": "present", "choices": ["present", "absent"]},
-    "restart": {"type": "str", "default": "when_changed", "choices": ["when_changed", "never"]},
-    "take_over": {"type": "bool", "default": False},
-    "reconcile": {"type": "bool", "default": False},
-    "verify_timeout": {"type": "int", "default": 60},
-    "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
+    **common.OPTIONS,
+    "wait_for": {"type": "str", "default": "ready", "choices": ["healthy", "registered", "ready"]},
+    "join_timeout": {"type": "int", "default": 180},
 }
 """The options of the action, as Ansible checks them."""
 
 _STAND_IN = {"instance_type": "m5.large"}
 """Any type that is known: with it every problem is found that does not depend on the type, before a node is asked."""
-
-_FIRST_WAIT = 5
-_WAIT = 10
-"""Seconds that one call of the module waits for a healthy node: the first one, and each that follows."""
 
 _NOT_FOR_USERS = ("foreign", "invocation", "registration", "waited")
 """What the module says to this function only. User data may hold secrets."""
@@ -53,14 +44,17 @@ _NOT_FOR_USERS = ("foreign", "invocation", "registration", "waited")
 class Node:
     """The node as the action sees it.
 
-    run: calls a module there, by name and options, and returns its result. say: prints a line for people.
-    clock: seconds that never go back. core: the version of ansible-core.
+    run: calls a module there, by name and options, and returns its result; a node that cannot be reached gives C(unreachable) when
+    a third option says so, and else ends the task. say: prints a line for people. clock: seconds that never go back. pause: waits.
+    sentence: why the node did not join, from what the module says of it. core: the version of ansible-core.
     """
 
     name: str
-    run: Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+    run: Callable[..., Mapping[str, Any]]
     say: Callable[[str], None]
     clock: Callable[[], float]
+    pause: Callable[[float], None]
+    sentence: Callable[[Mapping[str, Any]], str]
     core: str
     check_mode: bool = False
 
@@ -68,11 +62,12 @@ class Node:
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     """The result of the task. options: those of C(OPTIONS), checked. Raises C(SpecError), and then nothing was contacted."""
     cluster, group = options["cluster"], options["node_group"]
-    asks = needs_instance(group)
-    plan = node_plan(cluster, group, _STAND_IN if asks else None)
+    leaves = options["state"] == "absent"
+    asks = not leaves and needs_instance(group)
+    plan = way_back(cluster, group) if leaves else node_plan(cluster, group, _STAND_IN if asks else None)
     if not phases:
         return {"changed": False, "skipped": True, "skipped_reason": "the tags of this run leave no phase"}
-    if asks and options["state"] == "present":
+    if asks:
         answer = node.run(IMDS, {})
         if answer.get("failed") or answer.get("unreachable"):
             return _refused(node, answer)
@@ -81,15 +76,15 @@ def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict
 
 
 def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
-    timeout = max(0, options["verify_timeout"])
+    terms = waiting.Terms(max(0, options["verify_timeout"]), max(0, options["join_timeout"]), _units(plan))
     asked = {
         "plan": plan.encoded(),
         "phases": list(phases),
-        "wait": min(_FIRST_WAIT, timeout),
+        "wait": min(waiting.FIRST, terms.healthy),
+        "wait_for": options["wait_for"] if _starts(options, phases) else "healthy",
         **{name: options[name] for name in ("state", "restart", "take_over", "reconcile")},
     }
     answer = node.run(MODULE, asked)
-    ended = node.clock()
     warnings = _warnings(plan, answer) if options["state"] == "present" else list(answer.get("warnings") or [])
     if answer.get("failed") or answer.get("unreachable"):
         return _refused(node, answer) | {"warnings": warnings}
@@ -104,28 +99,20 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
         node.say(f"{node.name}: {line}")
     if "verify" not in phases or answer.get("healthy") is None:
         return result
-    return result | _verified(node, plan, asked, answer, ended, timeout)
+
+    def ask(seconds: int) -> Mapping[str, Any]:
+        later = node.run(MODULE, {**asked, "phases": ["verify"], "wait": seconds}, True)
+        return _refused(node, later) if later.get("failed") else later
+
+    end = waiting.Wait(node, terms, ask).end(answer, worth_a_line=bool(answer.get("changed")))
+    join = end.get("join") or {}
+    # Of a node that has joined, evidence tells what is wrong nevertheless.
+    return result | end | {"warnings": [*warnings, *(join.get("evidence", []) if join.get("cause") is None else [])]}
 
 
-def _verified(node: Node, plan: Plan, asked: Mapping[str, Any], answer: Mapping[str, Any], ended: float, timeout: int) -> dict[str, Any]:
-    """Ask until the node is healthy or the time is over. ended: when the first call came back."""
-    waited = float(answer.get("waited") or 0)
-    worth_a_line = bool(answer.get("changed"))
-    passed = waited
-    while not answer.get("healthy"):
-        missing = [str(what) for what in answer.get("missing") or []]
-        if passed >= timeout:
-            return {"failed": True, "healthy": False, "missing": missing, "msg": report.not_healthy(missing, timeout, _units(plan))}
-        node.say(f"{node.name}: {report.progress(missing, passed, timeout)}")
-        worth_a_line = True
-        wait = max(1, min(_WAIT, round(timeout - passed)))
-        answer = node.run(MODULE, {**asked, "phases": ["verify"], "wait": wait})
-        if answer.get("failed") or answer.get("unreachable"):
-            return _refused(node, answer)
-        passed = waited + node.clock() - ended
-    if worth_a_line:
-        node.say(f"{node.name}: {report.healthy(passed)}")
-    return {"healthy": True, "missing": []}
+def _starts(options: Mapping[str, Any], phases: Sequence[str]) -> bool:
+    """Whether kubelet runs afterwards with what this run says: nobody waits for the join of a node whose restart is held back."""
+    return options["restart"] != "never" and ("start" in phases or "configure" not in phases)
 
 
 def _units(plan: Plan) -> list[str]:

@@ -19,7 +19,7 @@ from ..families import bottlerocket
 from ..families.registry import resolve
 from ..spec.model import NodeSpec
 from . import apiclient, report, settings_changes
-from .apply import OPTIONS as COMMON
+from .options import OPTIONS as COMMON
 from .settings_changes import Change
 
 OPTIONS: dict[str, Any] = {
@@ -301,7 +301,7 @@ def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout
             return {"healthy": None, "warnings": [*result["warnings"], warning]}
         if asked and passed >= timeout:
             return {"failed": True, "healthy": False, "missing": [_NO_HEALTH], "msg": _not_healthy(timeout)}
-        instance.say(f"{instance.name}: {report.progress([_NO_HEALTH if asked else 'kubelet restarts'], passed, timeout)}")
+        instance.say(f"{instance.name}: {report.progress(_NO_HEALTH if asked else 'kubelet restarts', passed, timeout)}")
         wait = max(1, min(_WAIT, round(timeout - passed)))
         answer = instance.run("wait for kubelet", apiclient.wait_healthy(wait, settle), False)
         _ended(answer, "")

@@ -32,6 +32,8 @@ _PAST = {
 
 _RECOVERED = {"finished": "finished what an interrupted run had begun", "undone": "undid what an interrupted run had begun"}
 
+_GO_ON = "Its files are in place: another run goes on from here."
+
 _NO_PYTHON = re.compile(r"requires a minimum of Python|Could not find .*interpreter|No python interpreters found", re.IGNORECASE)
 """What ansible-core says in its own words."""
 
@@ -85,9 +87,9 @@ def _settings(text: str) -> str:
     return f"{count} setting{'s' if count > 1 else ''} of {name}" if colon else name
 
 
-def progress(missing: Sequence[str], passed: float, timeout: float) -> str:
+def progress(what: str, passed: float, timeout: float) -> str:
     """The line that says what a node is still waited for."""
-    return f"verify: {'; '.join(missing) or 'not healthy yet'} ({passed:.0f} s of {timeout:.0f} s)"
+    return f"verify: {what} ({passed:.0f} s of {timeout:.0f} s)"
 
 
 def healthy(passed: float) -> str:
@@ -95,13 +97,23 @@ def healthy(passed: float) -> str:
     return f"verify: healthy after {passed:.1f} s"
 
 
-def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str]) -> str:
-    """Why the run fails: what is still missing, and what to look at next. units: those of the plan."""
+def joined(healthy_after: float, joined_after: float, join: Mapping[str, Any]) -> str:
+    """The line that says that the node has joined. join: what the module says of it."""
+    return f"{healthy(healthy_after)}, {'ready' if join.get('ready') else 'registered'} as {join.get('node')} after {joined_after:.1f} s"
+
+
+def not_joined(reason: str, timeout: float) -> str:
+    """Why the run fails when a healthy node does not join. reason: a sentence with its cause and its fix."""
+    return f"{reason}. It was waited for {timeout:.0f} s; a node that needs longer gets it with join_timeout. {_GO_ON}"
+
+
+def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str], reason: str) -> str:
+    """Why the run fails: what is still missing, and what to look at next. units: those of the plan. reason: '', or why it cannot join."""
     names = " ".join(f"-u {unit.removesuffix('.service')}" for unit in units)
     what = "; ".join(missing) or "it does not say why"
     return (
-        f"the node is not healthy after {timeout:.0f} s: {what}. Look at its log: journalctl -b --no-pager -n 200 {names}. "
-        "Its files are in place: another run goes on from here. A node that needs longer gets it with verify_timeout."
+        f"the node is not healthy after {timeout:.0f} s: {what}. {f'And {reason}. ' if reason else ''}"
+        f"Look at its log: journalctl -b --no-pager -n 200 {names}. {_GO_ON} A node that needs longer gets it with verify_timeout."
     )
 
 

@@ -153,7 +153,7 @@ def _verified(
     while missing:
         if passed >= timeout:
             return {"failed": True, "healthy": False, "missing": missing, "msg": _not_healthy(missing, timeout)}
-        node.say(f"{node.name}: {report.progress(missing, passed, timeout)}")
+        node.say(f"{node.name}: {report.progress('; '.join(missing), passed, timeout)}")
         worth_a_line = True
         wait = max(1, min(_WAIT, round(timeout - passed)))
         answer = node.run(_call(node, rendered, options, ["verify"], wait), True)

@@ -107,6 +107,14 @@ def test_a_role_of_a_family_works_alone_and_hands_everything_on(lab: Lab, family
     assert {key: call[key] for key in expected} == expected
 
 
+@pytest.mark.parametrize(("given", "asked"), [({}, "ready"), ({"eks_node_wait_for": "registered"}, "registered")])
+def test_the_join_is_waited_for_in_its_own_time(lab: Lab, given: dict[str, Any], asked: str) -> None:
+    lab.answer("apply_plan", node_stand_in.HEALTHY | {"join": {"cause": "slow", "message": "slow", "fix": "wait", "evidence": []}})
+    done = lab.run({"one": node(eks_node_join_timeout=0, **given)})
+    assert done.returncode == 2 and "the node did not join: slow. Fix: wait. It was waited for 0 s" in done.stdout
+    assert [call["wait_for"] for call in lab.calls("apply_plan")] == [asked]
+
+
 @pytest.mark.parametrize("role", [{"role": FACADE, "tags": "mine"}, {"role": f"{FACADE}_al2023", "tags": "mine"}], ids=["facade", "family"])
 @pytest.mark.parametrize(
     ("arguments", "phases"),

@@ -42,6 +42,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "take_over": {"type": "bool"},
         "reconcile": {"type": "bool"},
         "wait": {"type": "float"},
+        "wait_for": {"type": "str"},
     },
     "imds_info": {},
 }

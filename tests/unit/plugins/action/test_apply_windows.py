@@ -41,7 +41,7 @@ class Connection:
 
 def action(monkeypatch: pytest.MonkeyPatch, answers: list[Any], **options: Any) -> tuple[Any, list[Any]]:
     task = Task({"cluster": COMPLETE, "node_group": GROUP} | options)
-    found = apply_windows.ActionModule(task, Connection(), None, None, None, None)  # type: ignore[arg-type]
+    found = apply_windows.ActionModule(task, Connection(), None, None, None, None)
     calls: list[Any] = []
 
     def execute(**given: Any) -> Any:

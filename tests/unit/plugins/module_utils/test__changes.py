@@ -153,7 +153,7 @@ def test_absent_undoes_what_the_manifest_says(monkeypatch: pytest.MonkeyPatch) -
     ]
     assert words(removal.forward) == [
         "systemctl stop kubelet.service post.service",
-        "systemctl --quiet disable kubelet.service",
+        "systemctl disable kubelet.service",
         "snap set kubelet-eks",
         "systemctl daemon-reload",
         "systemctl restart containerd.service",

@@ -9,11 +9,14 @@ import base64
 import hashlib
 import json
 import os
+import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _node_info as info
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _node_info_cluster as cluster
@@ -153,6 +156,10 @@ clusters:
   cluster:
     certificate-authority: /ca
     server: https://api.example.com # here
+contexts:
+- name: kubelet
+  context: {cluster: kubernetes, user: kubelet}
+current-context: kubelet
 users:
 - name: kubelet
   user:
@@ -169,22 +176,73 @@ users:
 """
 
 
+def kubeconfig(cluster: dict[str, Any], user: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
+        "clusters": [{"name": "other", "cluster": {"server": "https://other"}}, {"name": "k", "cluster": cluster}],
+        "users": [{"name": "u", "user": user or {}}],
+    }
+
+
+def program(*args: Any) -> dict[str, Any]:
+    return {"exec": {"command": "aws", "args": list(args)}}
+
+
+@pytest.mark.parametrize("written", [json.dumps, yaml.safe_dump, partial(yaml.safe_dump, default_flow_style=None)])
 @pytest.mark.parametrize(
-    ("text", "server", "name", "certificate"),
+    ("document", "server", "name", "certificate"),
     [
-        (BLOCK, "https://api.example.com", "my cluster", ("/pki/kubelet.pem", "/pki/kubelet.pem")),
-        ("server: https://u:p@a\nargs: [token, -i, 'x', --region, y]\n", "https://********@a", "x", None),
-        (json.dumps({"server": "https://a", "exec": {"args": ["t", "--cluster-id=x"]}}), "https://a", "x", None),
-        ("server: MASTER_ENDPOINT\nargs: [token, -i, CLUSTER_NAME]\n", None, None, None),
-        ("server: https://a\n---\nserver: https://b\n", None, None, None),
-        ("args: []\n", None, None, None),
-        ("args:\n- token\n- -i\n", None, None, None),
-        (None, None, None, None),
+        (kubeconfig({"server": "https://u:p@a"}, program("token", "-i", "x", "--region", "y")), "https://********@a", "x", None),
+        (kubeconfig({"server": "http://a"}, program("t", "--cluster-id=x")), "http://a", "x", None),
+        (kubeconfig({"server": "MASTER_ENDPOINT"}, program("token", "-i", "CLUSTER_NAME")), None, None, None),
+        (kubeconfig({}, program("-i", "x", "--cluster-name", "y z")), None, "y z", None),
+        (kubeconfig({}, program("token", "-i")), None, None, None),
+        (kubeconfig({}, program("--cluster-name=https://u:p@a")), None, "https://********@a", None),
+        (kubeconfig({}, program()), None, None, None),
+        (kubeconfig({"server": ["https://a"]}, {"exec": {"args": "-i x"}, "client-certificate": ["/a"]}), None, None, None),
+        (kubeconfig({}, {"client-certificate": "/c", "client-key": "../k"}), None, None, ("/c", "/etc/k8s/../k")),
     ],
 )
-def test_kubeconfig(text: str | None, server: str | None, name: str | None, certificate: Any) -> None:
-    found = cluster.Kubeconfig(text)
-    assert (found.server, found.cluster, found.client_certificate) == (server, name, certificate)
+def test_kubeconfig(written: Any, document: Any, server: str | None, name: str | None, certificate: Any, tmp_path: Path) -> None:
+    node = machine(tmp_path, {"/etc/k8s/kubeconfig": written(document)})
+    found = cluster.kubeconfig_at(node, "/etc/k8s/kubeconfig")
+    assert (found.server, found.name, found.client_certificate, node.problems) == (server, name, certificate, [])
+
+
+def test_a_kubeconfig_written_by_hand(tmp_path: Path) -> None:
+    node = machine(tmp_path, {"/k": BLOCK})
+    found = cluster.kubeconfig_at(node, "/k")
+    assert (found.server, found.name, found.authority) == ("https://api.example.com", "my cluster", "/ca") and node.problems == []
+    assert found.client_certificate == ("/pki/kubelet.pem", "/pki/kubelet.pem")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "/k cannot be read as YAML: it is empty"),
+        (f"a: b\ntoken {CANARY}\n", "/k cannot be read as YAML: line 2: it is no key with a value"),
+        (f"a: b\n\npassword: &{CANARY}: x\n", "/k cannot be read as YAML: line 3: it has more than a plain word"),
+        (f"a: 'b' {CANARY}\n", "/k cannot be read as YAML: line 1: something follows a value"),
+        (f"a: b\n{CANARY}: c\n{CANARY}: d\n", "/k cannot be read as YAML: line 3: its key stands there twice"),
+        (f"a:\n    b: 1\n  {CANARY}: 2\n", "/k cannot be read as YAML: line 3: its indentation fits nothing"),
+        (f'a: "\\q{CANARY}"\n', "/k cannot be read as YAML: line 1: it escapes what cannot be escaped"),
+        ("[]", "/k holds no mapping"),
+        ("server: https://a\n", "/k has no context named 'None'"),
+        (BLOCK.replace("cluster: kubernetes", "cluster: k"), "/k has no cluster named 'k'"),
+    ],
+)
+def test_a_damaged_kubeconfig_is_a_problem_and_no_error(text: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    node = machine(tmp_path, {"/k": text})
+    assert cluster.kubeconfig_at(node, "/k") == cluster.Kubeconfig("/k") and node.problems == [problem]
+    shown = cluster.cluster(node, cluster.Kubeconfig("/k"))
+    assert shown == {"kubeconfig": "/k", "server": None, "name": None, "certificate_authority": {"path": None, "sha256": []}}
+
+
+def test_a_node_without_a_kubeconfig(tmp_path: Path) -> None:
+    node = machine(tmp_path, {})
+    assert cluster.kubeconfig_at(node, "/k") == cluster.Kubeconfig("/k") and node.problems == []
 
 
 def pem(content: bytes) -> str:
@@ -197,12 +255,12 @@ def test_certificate_authorities(tmp_path: Path) -> None:
         tmp_path,
         {"/k": "", "/ca": "# a\n" + pem(b"one") + pem(b"two"), "/bad": "-----BEGIN CERTIFICATE-----\n=\n-----END CERTIFICATE-----"},
     )
-    shown = cluster.cluster(found, cluster.Kubeconfig("certificate-authority: /ca\n"), "/k")
+    shown = cluster.cluster(found, cluster.Kubeconfig("/k", authority="/ca"))
     assert shown["certificate_authority"] == {"path": "/ca", "sha256": digests} and shown["kubeconfig"] == "/k"
     inline = base64.b64encode(pem(b"two").encode()).decode()
-    shown = cluster.cluster(found, cluster.Kubeconfig(f"certificate-authority-data: {inline}\n"), "/gone")
+    shown = cluster.cluster(found, cluster.Kubeconfig("/gone", authority="/ca", authority_data=inline))
     assert shown["certificate_authority"] == {"path": None, "sha256": digests[1:]} and shown["kubeconfig"] is None
-    cluster.cluster(found, cluster.Kubeconfig("certificate-authority-data: x\n"), "/k")
+    cluster.cluster(found, cluster.Kubeconfig("/k", authority_data="x"))
     assert "certificate-authority-data of /k is no base64" in found.problems
 
 

@@ -118,6 +118,13 @@ def test_a_node_of_another_cluster_needs_take_over() -> None:
         assert _preflight.check_cluster(wanted, belongs, True) is True
 
 
+def test_on_the_way_back_the_name_of_the_cluster_is_enough() -> None:
+    wanted = {"cluster": {"name": "demo", "endpoint": ""}}
+    assert _preflight.check_cluster(wanted, ("demo", ENDPOINT, "the manifest"), False) is False
+    with pytest.raises(Refused, match=r"belongs to cluster other \(https://.*its node group is for cluster demo\. Drain it"):
+        _preflight.check_cluster(wanted, ("other", ENDPOINT, "the manifest"), False)
+
+
 def test_units_that_the_image_lacks_are_named() -> None:
     wanted = plan("al2")
     units = {name: unit(name) for name in ("containerd.service", "kubelet.service", "sandbox-image.service")}

@@ -85,7 +85,7 @@ def test_taints_that_differ_and_the_refusal() -> None:
     before = {"labels": {"a": "1"}, "taints": ["k=v:NoSchedule", "same:NoExecute"]}
     change = _registration.difference(before, {"labels": {}, "taints": ["k=w:NoSchedule", "same:NoExecute"]})
     assert change == {"labels": {"a": None}, "taints": {"set": ["k=w:NoSchedule"], "remove": ["k=v:NoSchedule"]}}
-    with pytest.raises(Refused, match=r"label a \(removed\), taint k=w:NoSchedule, taint k=v:NoSchedule \(removed\) would have no effect"):
+    with pytest.raises(Refused, match=r"label a \(removed\), taint k=w:NoSchedule would have no effect"):
         _registration.refuse(change)
 
 

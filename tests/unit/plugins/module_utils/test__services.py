@@ -174,6 +174,16 @@ def test_the_watch_ends_with_a_healthy_kubelet(programs: Any, health: Any) -> No
     assert command.unless_boot and _services.shown(command) == "the watch over a.service" and command.argv[0] == sys.executable
 
 
+@pytest.mark.parametrize(("enabled", "status"), [("", 0), ("kept.service", 1)])
+def test_disabling_fails_only_for_a_unit_that_stays_enabled(programs: Any, tmp_path: Path, enabled: str, status: int) -> None:
+    body = f'case "$2" in disable) [ "$3" = last.service ] && exit 0; exit 1 ;; is-enabled) [ "$3" = "{enabled}" ] ;; esac\n'
+    calls = programs("systemctl", body)
+    command = _services.disable(["gone.service", "kept.service", "last.service"])
+    assert run(command).returncode == status
+    assert "--quiet disable last.service" in calls.read_text().splitlines()
+    assert command.optional and _services.shown(command) == "systemctl disable gone.service kept.service last.service"
+
+
 def test_snap_settings_as_snapd_prints_them(programs: Any) -> None:
     programs("snap", 'echo \'{"a": "b", "n": 3}\'\n')
     assert _services.snap_settings("kubelet-eks") == {"a": "b", "n": 3}

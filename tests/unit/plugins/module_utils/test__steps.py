@@ -91,7 +91,7 @@ def test_a_fresh_node_starts_in_order_and_is_stopped_in_reverse() -> None:
         "the watch over containerd.service, kubelet.service",
     ]
     assert words(back) == [
-        "systemctl --quiet disable containerd.service kubelet.service",
+        "systemctl disable containerd.service kubelet.service",
         f"systemctl stop {' '.join(reversed(names))}",
         "systemctl daemon-reload",
         f"systemctl reset-failed {' '.join(names)}",

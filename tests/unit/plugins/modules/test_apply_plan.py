@@ -90,5 +90,5 @@ def test_an_unknown_phase_is_refused(tmp_path: Path) -> None:
 
 def test_every_result_is_documented() -> None:
     documented = set(yaml.safe_load(apply_plan.RETURN))
-    returned = {"actions", "restarted", "healthy", "missing", "waited", "recovered", "registration", "facts", "foreign"}
+    returned = {"actions", "restarted", "healthy", "missing", "join", "waited", "recovered", "registration", "facts", "foreign"}
     assert documented == returned

@@ -28,7 +28,8 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils import _node_inf
 from ansible_collections.nodebootstrap.eks.plugins.modules import node_info
 
 TOP = Path(__file__).resolve().parents[4]
-SOURCES = (TOP / "plugins/modules/node_info.py", *sorted((TOP / "plugins/module_utils").glob("_node_info*.py")))
+UTILS = TOP / "plugins/module_utils"
+SOURCES = (TOP / "plugins/modules/node_info.py", *sorted(UTILS.glob("_node_info*.py")), *sorted(UTILS.glob("_kubeconfig*.py")))
 
 
 def call(folder: Path, **arguments: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join_finding import sentence
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply as live
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
@@ -27,7 +28,7 @@ WHO = {"imds": {"instance_type": "m5.large"}}
 
 @dataclass
 class Machine:
-    """A node that gives the answers it was told to give. Every second that a call waits passes on its clock."""
+    """A node that gives the answers it was told to give. Its clock goes on by the seconds that a call waits in vain."""
 
     answers: list[Mapping[str, Any]]
     check_mode: bool = False
@@ -35,16 +36,24 @@ class Machine:
     lines: list[str] = field(default_factory=list)
     clock: float = 100.0
 
-    def run(self, module: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, module: str, options: Mapping[str, Any], may_be_gone: bool = False) -> Mapping[str, Any]:
+        assert may_be_gone is bool(self.calls and self.calls[-1][0] == "apply_plan")
         self.calls.append((module.rpartition(".")[2], dict(options)))
         answer = self.answers.pop(0)
-        self.clock += 0.0 if answer.get("healthy") else options.get("wait", 0)
+        waits = not answer.get("healthy") or (answer.get("join") or {}).get("cause")
+        self.clock += options.get("wait", 0) if waits else 0.0
         return answer
+
+    def now(self) -> float:
+        return self.clock
+
+    def pause(self, seconds: float) -> None:
+        self.clock += seconds
 
     def apply(self, phases: Any = PHASES, **options: Any) -> dict[str, Any]:
         given = {"cluster": COMPLETE, "node_group": GROUP, "state": "present", "restart": "when_changed", "verify_timeout": 60}
-        given |= {"take_over": False, "reconcile": False} | options
-        node = live.Node("node-1", self.run, self.lines.append, lambda: self.clock, "2.19.1", self.check_mode)
+        given |= {"take_over": False, "reconcile": False, "wait_for": "ready", "join_timeout": 180} | options
+        node = live.Node("node-1", self.run, self.lines.append, self.now, self.pause, sentence, "2.19.1", self.check_mode)
         return live.apply(node, given, phases)
 
 
@@ -60,7 +69,8 @@ def test_a_healthy_node_is_called_once() -> None:
     options = machine.calls[0][1]
     assert plan_of(machine.calls[0])["cluster"]["name"] == "demo"
     assert {key: value for key, value in options.items() if key != "plan"} == {
-        "phases": list(PHASES), "wait": 5, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False
+        "phases": list(PHASES), "wait": 5, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False,
+        "wait_for": "ready",
     }  # fmt: skip
     assert machine.lines == [
         "node-1: configure: 2 files written",
@@ -154,6 +164,12 @@ def test_the_node_is_asked_for_its_type_only_for_auto() -> None:
     removed.apply(node_group={"family": "al2023", "max_pods": "auto"}, state="absent")
     assert [name for name, _options in removed.calls] == ["apply_plan"]
     assert removed.lines == ["node-1: configure: 1 file removed", "node-1: start: stopped kubelet.service"]
+
+
+def test_a_node_that_goes_needs_no_cluster_that_still_exists() -> None:
+    gone = Machine([{"changed": True, "actions": ["remove /a"], "healthy": None}])
+    gone.apply(cluster={"name": "demo"}, node_group={"family": "al2", "strategy": "static"}, state="absent")
+    assert plan_of(gone.calls[0])["cluster"] == {"name": "demo", "endpoint": ""}
 
 
 def test_a_node_that_goes_is_not_warned_about() -> None:

@@ -1,0 +1,24 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all modules say alike that only look."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Attributes of a module that changes nothing."""
+
+    DOCUMENTATION = r"""
+attributes:
+  check_mode:
+    description: Only reads, so it does the same in check mode.
+    support: full
+  diff_mode:
+    description: Changes nothing, so there is nothing to show.
+    support: none
+  platform:
+    description: Where the module runs.
+    support: full
+    platforms: posix
+"""

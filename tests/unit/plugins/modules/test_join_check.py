@@ -1,0 +1,81 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module join_check as a process of its own, with programs of the test's in place of the node's."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ansible
+import pytest
+import yaml
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_answers, _join_exits
+from ansible_collections.nodebootstrap.eks.plugins.modules import join_check
+
+TOP = Path(__file__).resolve().parents[4]
+UTILS = TOP / "plugins/module_utils"
+SOURCES = (TOP / "plugins/modules/join_check.py", *sorted(UTILS.glob("_join*.py")), *sorted(UTILS.glob("_kubeconfig*.py")))
+PAGE = TOP / "docs/joining.md"
+
+
+def call(folder: Path, **arguments: Any) -> dict[str, Any]:
+    given = folder / "arguments.json"
+    given.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), encoding="utf-8")
+    link = folder / "collection/ansible_collections/nodebootstrap/eks"
+    if not link.exists():
+        link.parent.mkdir(parents=True)
+        link.symlink_to(TOP, target_is_directory=True)
+    roots = [folder / "collection", Path(str(ansible.__file__)).resolve().parents[1]]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(map(str, roots)), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "ansible_collections.nodebootstrap.eks.plugins.modules.join_check", str(given)]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stderr == ""
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_machine_without_kubelet_fails_and_says_so(tmp_path: Path, check: bool) -> None:
+    result = call(tmp_path, _ansible_check_mode=check)
+    assert result["failed"] and result["cause"] == "kubelet_not_started" and not result["ready"] and not result["registered"]
+    assert result["msg"].startswith(f"the node did not join: {result['message']}. ") and result["fix"][1:] in result["msg"]
+    documented = yaml.safe_load(join_check.RETURN)
+    assert documented.keys() == result.keys() - {"msg", "failed", "invocation"}
+
+
+@pytest.mark.parametrize("timeout", [-1, 3601, "soon", "nan"])
+def test_a_senseless_timeout_is_refused(tmp_path: Path, timeout: Any) -> None:
+    result = call(tmp_path, timeout=timeout)
+    assert result["failed"] and "timeout" in result["msg"] and "Traceback" not in json.dumps(result)
+
+
+def test_it_can_run_on_the_python_of_amazon_linux_2() -> None:
+    for source in SOURCES:
+        ast.parse(source.read_text(encoding="utf-8"), feature_version=(3, 7))
+
+
+def causes() -> set[str]:
+    """Every cause that the code can name: what stands first in a call of Finding, or in the table of exits."""
+    found = set(_join_exits._WORDS)
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "_way") and node.args:
+                first = node.args[0]
+                if isinstance(first, ast.Constant):
+                    found.add(str(first.value))
+    return found
+
+
+def test_the_page_lists_every_cause_and_no_other() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("|")[1].strip().strip("`") for line in lines if line.startswith("| `") and line.count("|") == 5]
+    assert len(rows) == len(set(rows))
+    assert set(rows) == causes() and set(_join_answers._OF_THE_WAY) < causes()
