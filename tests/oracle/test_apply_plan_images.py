@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from nodelab import Al2Node, Al2023Node, BootstrapNode
 
-from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import HEALTHY, STATE, applied, apply, plan
+from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import HEALTHY, STATE, applied, apply, plan, snapshot
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import CLUSTER, ENDPOINT, boot
 
 pytestmark = pytest.mark.docker
@@ -82,6 +82,25 @@ def test_a_node_that_user_data_set_up_with_other_values_is_repaired(family: str,
     words = node.kubelet_starts()[-1]
     assert "--max-pods=5" in words and "--v=3" not in words and len(node.bootstrap_calls()) == 2
     assert applied(node, wanted)["changed"] is False
+
+
+def left(node: BootstrapNode) -> list[str]:
+    """What a call that was undone may not leave behind; empty folders that the image's script makes are its own."""
+    own = ("/var/lib/nodelab", "/var/lib/nodebootstrap")
+    return [line for line in snapshot(node).splitlines() if not line.startswith(own) and line.split(" ")[1:2] != ["d"]]
+
+
+@pytest.mark.parametrize("family", ["al2", "ubuntu"])
+def test_a_first_run_that_fails_is_undone_without_a_word_more(family: str, request: pytest.FixtureRequest) -> None:
+    node: BootstrapNode = script_node(family, request)
+    script = node.read("/etc/eks/bootstrap.sh")
+    node.write({"/etc/eks/bootstrap.sh": (script + b"\necho the reason >&2\nexit 7\n", 0o755)})
+    before = left(node)
+    refused = apply(node, plan(f"{family} script"))
+    assert refused["msg"].startswith("/etc/nodebootstrap/bootstrap.sh failed (status 7)") and "the reason" in refused["msg"]
+    # Not every image has all units that its script may lay down and enable.
+    assert "On the way back" not in refused["msg"]
+    assert left(node) == before
 
 
 @pytest.mark.parametrize("way", [("static", "script"), ("script", "static")], ids=" to ".join)

@@ -114,7 +114,7 @@ def taint_table(taints: list[dict[str, str]]) -> dict[str, list[str]]:
     return table
 
 
-@settings.get_profile("family")
+@settings.get_profile("part")
 @given(bottlerocket_groups())
 def test_bottlerocket_settings_come_back(group: dict[str, Any]) -> None:
     text = rendered(group)
@@ -137,7 +137,7 @@ def test_bottlerocket_settings_come_back(group: dict[str, Any]) -> None:
     assert all(re.fullmatch(r"\[\[?[A-Za-z0-9_.-]+\]\]?", line) for line in text.split("\n") if line.startswith("["))
 
 
-@settings.get_profile("family")
+@settings.get_profile("part")
 @given(bottlerocket_groups())
 def test_managed_settings_are_what_the_merger_of_eks_reads(group: dict[str, Any]) -> None:
     text = rendered({**group, "mode": "managed"})
@@ -148,7 +148,7 @@ def test_managed_settings_are_what_the_merger_of_eks_reads(group: dict[str, Any]
         assert readable_by_eks(text)
 
 
-@settings.get_profile("family")
+@settings.get_profile("part")
 @given(st.one_of(HOSTILE, HOSTILE.map(lambda text: f"[settings]\nmotd = {text}\n"), HOSTILE.map(lambda text: f"[settings]\n{text}\n")))
 def test_existing_toml_is_refused_or_means_the_same(text: str) -> None:
     document = rendered({"family": "bottlerocket", "user_data": text})
@@ -255,7 +255,7 @@ def block(text: str) -> list[str]:
     return match[1].removesuffix("\n").split("\n")
 
 
-@settings.get_profile("family")
+@settings.get_profile("part")
 @given(windows_groups())
 def test_windows_parameters_come_back(group: dict[str, Any]) -> None:
     text = rendered(group)
@@ -308,7 +308,7 @@ def test_the_whole_script_parses_and_invokes_once(override: str | None) -> None:
         assert invocations_of_grammar(file["content"]) == (1 if file["path"].endswith(".ps1") else 0)
 
 
-@settings.get_profile("family")
+@settings.get_profile("part")
 @given(HOSTILE)
 def test_what_a_flag_holds_cannot_leave_its_literal_in_a_data_file_or_an_override(value: str) -> None:
     group = {"family": "windows", "kubelet": {"flags": {"root-dir": value}}}
@@ -329,7 +329,7 @@ def test_what_a_flag_holds_cannot_leave_its_literal_in_a_data_file_or_an_overrid
         assert found.parameters == [("A", (value,))]
 
 
-@settings.get_profile("family")
+@settings.get_profile("part")
 @given(HOSTILE, st.sampled_from(["pre", "post", "override", "user_data"]))
 def test_commands_stay_inside_the_one_block(text: str, where: str) -> None:
     fields = {"commands": {where: text}} if where in ("pre", "post") else {where: text}

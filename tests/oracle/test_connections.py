@@ -32,6 +32,13 @@ CLUSTER = {
     "region": "eu-central-1",
     "kubernetes_version": "1.30",
 }
+KUBECONFIG = """apiVersion: v1
+kind: Config
+current-context: kubelet
+clusters: [{name: kubernetes, cluster: {server: "https://a"}}]
+contexts: [{name: kubelet, context: {cluster: kubernetes, user: kubelet}}]
+users: [{name: kubelet, user: {token: none}}]
+"""
 WAYS = ("ssh", "ssh with pipelining", "docker", "ssm")
 
 
@@ -128,9 +135,7 @@ def is_ssm(way: Way) -> bool:
 
 
 def test_modules_that_look(way: Way) -> None:
-    way.node.write(
-        {"/etc/eks/kubelet-version.txt": "Kubernetes v1.30.9-eks-1\n", "/var/lib/kubelet/kubeconfig": ("server: https://a\n", 0o600)}
-    )
+    way.node.write({"/etc/eks/kubelet-version.txt": "Kubernetes v1.30.9-eks-1\n", "/var/lib/kubelet/kubeconfig": (KUBECONFIG, 0o600)})
     before = way.left_behind()
     way.play(
         task("imds_info", "who"),
@@ -178,7 +183,7 @@ def readable_by_anybody(node: Node) -> tuple[list[str], set[str]]:
 def test_apply_shows_no_secret_and_leaves_none(way: Way) -> None:
     way.node.write({"/etc/nodelab/kubelet-healthy": ""})
     before = way.left_behind()
-    apply = task("apply", "done", cluster=CLUSTER, node_group=GROUP, verify_timeout=20)
+    apply = task("apply", "done", cluster=CLUSTER, node_group=GROUP, verify_timeout=20, wait_for="healthy")
     checked = way.play(apply, must("done is changed"), options=("--check", "--diff"))
     first = way.play(apply, must("done is changed", "done.healthy"), options=("--diff",))
     if is_ssm(way):
@@ -237,7 +242,7 @@ def test_no_family_shows_a_secret(name: str, tmp_path: Path) -> None:
         variables = {"ansible_connection": "community.docker.docker", "ansible_host": node.container}
         way = Way(node, tmp_path, {"ansible_python_interpreter": "/usr/bin/python3", **variables})
         before = way.left_behind()
-        apply = task("apply", "done", cluster=CLUSTER, node_group=group, verify_timeout=20)
+        apply = task("apply", "done", cluster=CLUSTER, node_group=group, verify_timeout=20, wait_for="healthy")
         for shown in (
             way.play(apply, must("done is changed"), options=("--check", "--diff")),
             way.play(apply, must("done is changed", "done.healthy"), options=("--diff",)),
@@ -245,7 +250,9 @@ def test_no_family_shows_a_secret(name: str, tmp_path: Path) -> None:
             way.play(task("node_info", "seen"), must("seen.node.kubelet.flags['manifest-url-header'] == ['********']")),
             # Other values: what the image's script wrote is put back before it runs again.
             way.play(
-                task("apply", "done", cluster=CLUSTER, node_group={**group, "max_pods": 20}), must("done is changed"), options=("--diff",)
+                task("apply", "done", cluster=CLUSTER, node_group={**group, "max_pods": 20}, wait_for="healthy"),
+                must("done is changed"),
+                options=("--diff",),
             ),
         ):
             assert CANARY not in shown, shown[max(0, shown.index(CANARY) - 2000) : shown.index(CANARY) + 500]
@@ -263,7 +270,7 @@ def test_failures_show_no_secret(tmp_path: Path) -> None:
         way = Way(node, tmp_path, {"ansible_python_interpreter": "/usr/bin/python3", **variables})
         before = way.left_behind()
         containerd = {"config": {**GROUP["containerd"]["config"], "oom_score": f"{CANARY}-score"}}
-        options = {"cluster": CLUSTER, "verify_timeout": 2}
+        options = {"cluster": CLUSTER, "verify_timeout": 2, "wait_for": "healthy"}
         refused = way.play(task("apply", node_group={**GROUP, "containerd": containerd}, **options), options=("--diff",), fails=True)
         assert "containerd does not accept" in refused and "may quote a secret" in refused and CANARY not in refused, refused[-3000:]
         node.exec(["ln", "-sfn", "/bin/false", "/usr/bin/kubelet"], check=True)

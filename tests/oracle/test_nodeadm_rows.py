@@ -9,9 +9,6 @@ the rows that stand, by reason, in STRICTER_ON_PURPOSE.
 
 from __future__ import annotations
 
-import base64
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +16,7 @@ import tomlkit
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope, read, schema
-
-CASES = json.loads((Path(__file__).parent / "data" / "nodeadm.json").read_text())["cases"]
+from ansible_collections.nodebootstrap.eks.tests.oracle.nodeadm_rows import CASES, drop_ins, row_id, user_data
 
 BARE = [case["id"] for case in CASES if case["id"].startswith("yaml_bare_") and case["check"]["ok"]]
 
@@ -61,7 +57,18 @@ STRICTER_ON_PURPOSE = {
     "nodeadm stops at boot": ["containerd_bad_toml", "strategy_bad"],
     "the API documents RAID0; only nodeadm's own code is lenient": ["strategy_lower"],
     "nodeadm ignores it": ["disabled_mounts_bad", "gates_unknown"],
-    "nodeadm ignores a broken expression": ["max_pods_expression_bad", "cel_prefix", "cel_math", "cel_unknown_var"],
+    "nodeadm ignores an expression that gives no number of pods": [
+        "max_pods_expression_bad",
+        "cel_prefix",
+        "cel_math",
+        "cel_unknown_var",
+        "cel_zero",
+        "cel_negative",
+        "cel_string",
+        "cel_bool",
+        "cel_huge",
+        "cel_div_zero",
+    ],
     "nobody reads kubelet.service.service.d": ["env_service_suffix"],
     "nodeadm warns and goes on without the user data": ["broken_user_data_good_drop_in", "no_user_data_config"],
 }
@@ -69,20 +76,6 @@ STRICTER = {name for names in STRICTER_ON_PURPOSE.values() for name in names}
 
 # Which containerd the image has is not in its user data.
 NOT_OURS_TO_KNOW = {"containerd_1_user_v3"}
-
-
-def row_id(case: dict[str, Any]) -> str:
-    return f"{case['group']}-{case['id']}"
-
-
-def user_data(case: dict[str, Any]) -> bytes:
-    if "user_data_base64" in case:
-        return base64.b64decode(case["user_data_base64"])
-    return str(case["user_data"]).encode()
-
-
-def drop_ins(case: dict[str, Any]) -> dict[str, bytes]:
-    return {name: text.encode() for name, text in case.get("drop_ins", {}).items()}
 
 
 def as_dumped(spec: dict[str, Any]) -> dict[str, Any]:

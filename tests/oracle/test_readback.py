@@ -317,11 +317,9 @@ def unfolded(text: str, family: str) -> str:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("family", READERS)
 def test_user_data_says_what_node_spec_says(family: str) -> None:
-    profile = settings.get_profile("family")
     accepted = []
 
-    # A fifth of the examples of a family's property: test_any_input.py tries the rest.
-    @settings(profile, max_examples=profile.max_examples // 5)
+    @settings(settings.get_profile("part"))
     @given(cases(family))
     def check(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
         cluster, group = case

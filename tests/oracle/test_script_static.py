@@ -13,6 +13,7 @@ import tomllib
 from nodelab import Al2Node, BootstrapNode, UbuntuNode
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.tests.oracle.process_trace import traced
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import (
     CLUSTER,
     HOSTILE,
@@ -26,6 +27,9 @@ from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import (
 )
 
 pytestmark = pytest.mark.docker
+
+#: What containerd.service runs in these nodes.
+CONTAINERD = "/bin/sleep"
 
 
 @pytest.fixture(params=["al2", "ubuntu"])
@@ -131,19 +135,35 @@ def test_static_reads_the_identity_document_as_ec2_prints_it(al2_node: Al2Node) 
     assert {"--node-ip=192.168.1.9", "--provider-id=aws:///eu-central-1c/i-0f"} <= set(start["argv"])
 
 
-def test_static_forks_little(al2_node: Al2Node) -> None:
-    """PIDs are given out one after the other: kubelet's tells how many processes and threads came before it."""
-    files = {file["path"]: (file["content"], int(file["mode"], 8)) for file in node_files(CLUSTER, {"family": "al2", **STATIC})}
-    al2_node.write(files)
+def lay(node: BootstrapNode, **fields: Any) -> None:
+    """The files of a live node; nothing of it runs yet."""
+    files = node_files(CLUSTER, {"family": node.family, **STATIC, **fields})
+    node.write({file["path"]: (file["content"], int(file["mode"], 8)) for file in files})
+
+
+def test_static_boot_forks_little(al2_node: Al2Node) -> None:
+    """A node that was set up boots: everything from nothing to kubelet, with the most that may be asked of the metadata service."""
+    lay(al2_node, labels={"life": "{instance_lifecycle}"})
     al2_node.exec(["systemctl", "daemon-reload"], check=True)
-    al2_node.exec(["systemctl", "start", "containerd", "sandbox-image"], check=True)
-    before = int(al2_node.exec(["cat", "/proc/sys/kernel/ns_last_pid"], check=True).stdout)
-    al2_node.exec(["systemctl", "start", "kubelet"], check=True)
-    [start] = al2_node.kubelet_records()
-    forks = start["pid"] - before
-    # systemctl itself, and a thread of the stand-in metadata service for each connection, are not the node's.
-    assert forks - 1 - len(al2_node.imds_requests()) <= 10, forks
-    assert len(al2_node.imds_requests()) == 2
+    with traced(al2_node) as trace:
+        al2_node.exec(["systemctl", "start", "kubelet"], check=True)
+        al2_node.kubelet_records()
+    facts = ["/etc/nodebootstrap/node-facts", "/usr/bin/curl", "/usr/bin/curl", "/usr/bin/curl", "/usr/bin/mkdir"]
+    assert trace.before("/usr/bin/kubelet") == [CONTAINERD, "/sbin/iptables", *facts]
+    assert len(al2_node.imds_requests()) == 3
+
+
+def test_static_first_boot_forks_little(node: BootstrapNode) -> None:
+    """What user data runs once its files lie there: at most ten processes around containerd and kubelet themselves."""
+    lay(node, labels={"life": "{instance_lifecycle}"})
+    script = "/etc/nodebootstrap/bootstrap.sh"
+    with traced(node) as trace:
+        node.exec(["systemd-run", "--quiet", "--wait", script], check=True)
+        node.kubelet_records()
+    # What snap does inside is the snap's: the stand-in calls systemctl there.
+    forked = [name for name in trace.before("/usr/bin/kubelet", apart=["/usr/bin/snap"]) if name not in (script, CONTAINERD)]
+    assert len(forked) <= 10, forked
+    assert len(node.imds_requests()) == 3
 
 
 def test_static_survives_a_restart_of_kubelet(al2_node: Al2Node) -> None:

@@ -150,10 +150,10 @@ def test_a_specifier_never_becomes_what_it_stands_for(node: CloudInitNode) -> No
     """%b is the boot id: the case that other tools get wrong, with the boot id in hand."""
     boot = node.read("/proc/sys/kernel/random/boot_id").decode().strip().replace("-", "")
     naive = recorded(node, service("Environment=V=%b", f"ExecStart=/usr/bin/python3 {RECORDER} %b"))
-    assert naive["argv"] == [boot] and naive["environment"]["V"] == boot  # type: ignore[index]
+    assert naive["argv"] == [boot] and naive["environment"]["V"] == boot
     word, assignment = systemd.exec_word("%b"), systemd.environment_assignment("V", "%b")
     quoted = recorded(node, service(f"Environment={assignment}", f"ExecStart=/usr/bin/python3 {RECORDER} {word}"))
-    assert quoted["argv"] == ["%b"] and quoted["environment"]["V"] == "%b"  # type: ignore[index]
+    assert quoted["argv"] == ["%b"] and quoted["environment"]["V"] == "%b"
 
 
 def test_a_unit_is_read_back_as_it_was_meant(node: CloudInitNode) -> None:

@@ -329,8 +329,8 @@ users:
 )
 def test_whose_node_it_is(text: str) -> None:
     endpoint, name = re.findall(r"-match '([^']+)'", WHOLE)
-    assert re.search(endpoint, text)[1] == "https://abc.gr7.eu-west-1.eks.amazonaws.com"  # type: ignore[index]
-    assert re.search(name, text)[1] == "demo"  # type: ignore[index]
+    assert re.search(endpoint, text)[1] == "https://abc.gr7.eu-west-1.eks.amazonaws.com"
+    assert re.search(name, text)[1] == "demo"
     assert not re.search(name, text.replace("-i", "-x"))
 
 

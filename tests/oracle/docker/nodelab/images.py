@@ -21,7 +21,8 @@ from . import engine
 HERE = Path(__file__).resolve().parent.parent
 _PACKAGES = HERE / "Dockerfile.packages"
 
-#: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init, a real containerd, ssh.
+#: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init, a real containerd, ssh;
+#: strace counts what a start forks.
 CONTENTS = (
     "systemd",
     "systemd-sysv",
@@ -34,6 +35,7 @@ CONTENTS = (
     "cloud-init",
     "containerd",
     "openssh-server",
+    "strace",
     "sudo",
 )
 

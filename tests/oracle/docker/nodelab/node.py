@@ -83,7 +83,7 @@ class Node:
             laid["/root/.ssh/authorized_keys"] = (ssh_key, 0o600)
         made = engine.docker(
             "create", *options, "--label", f"{engine.LABEL}={engine.owner(1 if name else 0)}", "--hostname", HOSTNAME,
-            "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cgroupns", "private",
+            "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cap-add", "SYS_PTRACE", "--cgroupns", "private",
             "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
             "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
             "-e", f"NODELAB_FAMILY={cls.family}", "-e", f"NODELAB_CLOUD_INIT={int(cloud_init)}", tag,
@@ -120,7 +120,7 @@ class Node:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
 
-    def wait_boot(self, seconds: float = 60) -> str:
+    def wait_boot(self, seconds: float = 300) -> str:
         """Wait until systemd is done booting; its state, `running` or `degraded`."""
 
         # Until systemd listens, systemctl itself fails; afterwards --wait blocks inside. One agent serves both.

@@ -33,6 +33,15 @@ BASE = {
     "protectKernelDefaults": True,
     "serializeImagePulls": False,
     "serverTLSBootstrap": True,
+    "tlsCipherSuites": [
+        f"TLS_{exchange}_WITH_{cipher}"
+        for exchange, ciphers in (
+            ("ECDHE_ECDSA", ("AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305")),
+            ("ECDHE_RSA", ("AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305")),
+            ("RSA", ("AES_128_GCM_SHA256", "AES_256_GCM_SHA384")),
+        )
+        for cipher in ciphers
+    ],
 }
 
 

@@ -16,8 +16,9 @@ import json
 import os
 import urllib.error
 import urllib.request
+import zlib
 
-import yaml
+import nodeadm_yaml
 
 IMDS = "http://169.254.169.254/latest/"
 API_VERSION = "node.eks.aws/v1alpha1"
@@ -45,22 +46,22 @@ def imds(path):
 def unpacked(content):
     """Base64 and gzip taken off, in this order, where they are on."""
     with contextlib.suppress(ValueError):
-        content = base64.b64decode(content, validate=True)
-    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+        content = base64.b64decode(content.replace(b"\r", b"").replace(b"\n", b""), validate=True)
+    try:
+        return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+    except (EOFError, OSError, zlib.error) as error:
+        raise ConfigError(f"failed to decompress: {error}") from error
 
 
 def decoded(content):
     """One document as a mapping."""
     try:
-        document = yaml.safe_load(content)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        document = nodeadm_yaml.load(content)
+    except ValueError as error:
         raise ConfigError(f"could not decode: {error}") from error
-    if not isinstance(document, dict) or (document.get("apiVersion"), document.get("kind")) != (API_VERSION, "NodeConfig"):
+    if (document.get("apiVersion"), document.get("kind")) != (API_VERSION, "NodeConfig"):
         raise ConfigError("no kind NodeConfig of " + API_VERSION)
-    certificate = ((document.get("spec") or {}).get("cluster") or {}).get("certificateAuthority")
-    if certificate:
-        base64.b64decode(certificate, validate=True)
-    return document.get("spec") or {}
+    return document["spec"]
 
 
 def documents(content):
@@ -68,7 +69,10 @@ def documents(content):
     message = email.message_from_bytes(content)
     if not message.is_multipart():
         return [decoded(content)]
-    parts = [part for part in message.walk() if part.get_content_type() == PART]
+    if message.defects:
+        raise ConfigError(f"broken MIME: {message.defects}")
+    # Not what is nested in a part.
+    parts = [part for part in message.get_payload() if part.get_content_type() == PART]
     return [decoded(unpacked(part.get_payload(decode=True))) for part in parts]
 
 
@@ -78,7 +82,7 @@ def from_user_data():
         return []
     try:
         return documents(unpacked(raw))
-    except (ConfigError, ValueError, OSError):
+    except ConfigError:
         return []
 
 
@@ -168,7 +172,8 @@ def check(spec):
     """What `nodeadm config check` looks for, and nothing else."""
     cluster = (spec or {}).get("cluster") or {}
     for field in ("name", "apiServerEndpoint", "certificateAuthority", "cidr"):
-        if not cluster.get(field):
+        # A certificate authority of no bytes is one.
+        if field not in cluster if field == "certificateAuthority" else not cluster.get(field):
             raise ConfigError(f"cluster.{field} is missing")
     if cluster.get("enableOutpost") and not cluster.get("id"):
         raise ConfigError("cluster.id is missing")

@@ -11,13 +11,16 @@ import re
 import subprocess
 
 import kubelet_config
-from nodeadm_config import ConfigError, deep, imds, merged_toml
+from nodeadm_config import ConfigError, deep, imds, merged_toml, toml
 from recording import content
 
 PROVIDER = "/etc/eks/image-credential-provider"
 CONFIG = "/etc/kubernetes/kubelet/config.json"
 DROP_INS = "/etc/kubernetes/kubelet/config.json.d"
+#: Network interfaces, and addresses of each, by instance type.
+ENIS = {"m5.large": (3, 10), "t3.medium": (3, 6), "m4.xlarge": (4, 15)}
 KUBECONFIG = "/var/lib/kubelet/kubeconfig"
+BOOTSTRAP = "/var/lib/kubelet/bootstrap-kubeconfig"
 
 _KUBECONFIG = """---
 apiVersion: v1
@@ -42,35 +45,16 @@ users:
         args: [eks, get-token, --cluster-name, {name}, --region, {region}]
 """
 
-_CONTAINERD = """version = 2
-root = "/var/lib/containerd"
-state = "/run/containerd"
+_V2, _IMAGES, _RUNTIME = "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime"
 
-[grpc]
-address = "/run/containerd/containerd.sock"
-
-[plugins."io.containerd.grpc.v1.cri".containerd]
-default_runtime_name = "runc"
-discard_unpacked_layers = true
-
-[plugins."io.containerd.grpc.v1.cri"]
-sandbox_image = "localhost/kubernetes/pause:latest"
-
-[plugins."io.containerd.grpc.v1.cri".registry]
-config_path = "/etc/containerd/certs.d:/etc/docker/certs.d"
-
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-runtime_type = "io.containerd.runc.v2"
-base_runtime_spec = "/etc/containerd/base-runtime-spec.json"
-
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-BinaryName = "/usr/sbin/runc"
-SystemdCgroup = true
-
-[plugins."io.containerd.grpc.v1.cri".cni]
-bin_dir = "/opt/cni/bin"
-conf_dir = "/etc/cni/net.d"
-"""
+_ECR = [
+    *(f"*.dkr.ecr.*.{domain}" for domain in ("amazonaws.com", "amazonaws.com.cn", "c2s.ic.gov", "sc2s.sgov.gov")),
+    *(f"*.dkr.ecr.*.{domain}" for domain in ("cloud.adc-e.uk", "csp.hci.ic.gov", "amazonaws.eu")),
+    *(f"*.dkr-ecr{fips}.*.on.aws" for fips in ("", "-fips")),
+    "*.dkr-ecr.*.on.amazonwebservices.com.cn",
+    "*.dkr.ecr-fips.*.amazonaws.com",
+    "public.ecr.aws",
+]
 
 _RUNTIME_SPEC = {
     "ociVersion": "1.1.0",
@@ -84,12 +68,12 @@ def write(path, text):
         handle.write(text)
 
 
-def kubelet_minor():
-    """(major, minor) of the kubelet on this node."""
-    said = content("/etc/eks/kubelet-version.txt")
+def version(program):
+    """(major, minor) of kubelet or containerd on this node."""
+    said = content(f"/etc/eks/{program}-version.txt")
     if said is None:
-        said = subprocess.run(["kubelet", "--version"], capture_output=True, text=True, check=True).stdout
-    return tuple(int(number) for number in re.search(r"v(\d+)\.(\d+)\.\d+", said).groups())
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    return tuple(int(number) for number in re.search(r"\bv?(\d+)\.(\d+)\.\d+", said).groups())
 
 
 def instance():
@@ -104,26 +88,38 @@ def write_all(spec):
     """The whole config phase."""
     cluster, kubelet = spec["cluster"], spec.get("kubelet") or {}
     try:
-        network = ipaddress.ip_network(cluster["cidr"])
+        network = ipaddress.ip_network(cluster["cidr"], strict=False)
     except ValueError as error:
         raise ConfigError(f"cluster.cidr: {error}") from error
-    facts, minor = instance(), kubelet_minor()
+    facts, minor = instance(), version("kubelet")
     _environment((spec.get("instance") or {}).get("environment") or {})
     _resolved((spec.get("instance") or {}).get("network") or {})
-    _containerd(spec.get("containerd") or {})
-    write(CONFIG, json.dumps(_config(cluster, network, facts, minor), indent=4))
+    _containerd(spec.get("containerd") or {}, cdi=minor >= (1, 32))
+    pods = _max_pods(facts["instance-type"], kubelet.get("maxPodsExpression"))
+    write(CONFIG, json.dumps(_config(cluster, network, facts, minor, pods), indent=4))
     if kubelet.get("config"):
         kind = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
         write(f"{DROP_INS}/40-nodeadm.conf", json.dumps({**kind, **kubelet["config"]}, indent=4))
-    known = {"endpoint": cluster["apiServerEndpoint"], "name": cluster["name"], "region": facts["placement/region"]}
-    write(KUBECONFIG, _KUBECONFIG.format(**known))
-    write(f"{PROVIDER}/config.json", json.dumps({"apiVersion": "kubelet.config.k8s.io/v1", "kind": "CredentialProviderConfig"}, indent=2))
+    name = cluster["id"] if cluster.get("enableOutpost") else cluster["name"]
+    known = {"endpoint": cluster["apiServerEndpoint"], "name": name, "region": facts["placement/region"]}
+    write(BOOTSTRAP if cluster.get("enableOutpost") else KUBECONFIG, _KUBECONFIG.format(**known))
+    write(f"{PROVIDER}/config.json", json.dumps(_credentials(minor), indent=2))
     write("/etc/kubernetes/pki/ca.crt", base64.b64decode(cluster["certificateAuthority"]).decode())
     words = _flags(spec, network, facts)
     lines = ["NODEADM_KUBELET_ARGS=" + " ".join(words)]
     if minor < (1, 30) and kubelet.get("config"):
         lines.append("KUBELET_CONFIG_DROPIN_DIR_ALPHA=on")
     write("/etc/eks/kubelet/environment", "\n".join(lines))
+
+
+def _credentials(minor):
+    provider = {
+        "name": "ecr-credential-provider",
+        "apiVersion": "credentialprovider.kubelet.k8s.io/v1",
+        "matchImages": [*_ECR, *(["ecr-public.aws.com"] if minor >= (1, 32) else [])],
+        "defaultCacheDuration": "12h0m0s",
+    }
+    return {"apiVersion": "kubelet.config.k8s.io/v1", "kind": "CredentialProviderConfig", "providers": [provider]}
 
 
 def _flags(spec, network, facts):
@@ -139,13 +135,16 @@ def _flags(spec, network, facts):
         f"--image-credential-provider-bin-dir={PROVIDER}",
         f"--image-credential-provider-config={PROVIDER}/config.json",
     ]
-    return [*own, *([f"--config-dir={DROP_INS}"] if kubelet.get("config") else []), *(kubelet.get("flags") or [])]
+    if kubelet.get("config"):
+        own.append(f"--config-dir={DROP_INS}")
+    if spec["cluster"].get("enableOutpost"):
+        own.append(f"--bootstrap-kubeconfig={BOOTSTRAP}")
+    return [*own, *(kubelet.get("flags") or [])]
 
 
-def _config(cluster, network, facts, minor):
+def _config(cluster, network, facts, minor, pods):
     base = dict(kubelet_config.BASE, cgroupDriver="systemd", containerRuntimeEndpoint="unix:///run/containerd/containerd.sock")
     first = cluster["cidr"].partition("/")[0]
-    pods = _max_pods(facts["instance-type"])
     cores = int((content("/etc/nodelab/vcpus") or "2").strip())
     base.update(
         logging={"verbosity": 2},
@@ -157,25 +156,88 @@ def _config(cluster, network, facts, minor):
         providerID=f"aws:///{facts['placement/availability-zone']}/{facts['instance-id']}",
         clusterDNS=[first + "a" if network.version == 6 else first.rpartition(".")[0] + ".10"],
     )
+    gates = {"DynamicResourceAllocation": (1, 33), "MutableCSINodeAllocatableCount": (1, 34)}
+    base["featureGates"] = {**base["featureGates"], **{gate: True for gate, since in gates.items() if minor >= since}}
     if minor >= (1, 34):
         base.update(shutdownGracePeriod="2m30s", shutdownGracePeriodCriticalPods="30s")
     return base
 
 
-def _max_pods(kind):
-    with open("/etc/eks/eni-max-pods.txt", encoding="utf-8") as handle:
-        known = dict(line.split() for line in handle if line.strip() and not line.startswith("#"))
-    return int(known.get(kind, 110))
+def _max_pods(kind, expression):
+    lines = (content("/etc/eks/eni-max-pods.txt") or "").splitlines()
+    known = dict(line.split()[:2] for line in lines if line.strip() and not line.startswith("#"))
+    if kind not in known:
+        return 110
+    standard = int(known[kind])
+    if not expression:
+        return standard
+    # The table has only the number of pods; ENIS says what these few types have.
+    enis, ips = ENIS.get(kind, (None, None))
+    found = evaluated(expression, {"default_enis": enis, "ips_per_eni": ips, "max_pods": standard})
+    return found if found is not None and 0 < found < 2**31 else standard
 
 
-def _containerd(settings):
+def evaluated(expression, variables):
+    """A number; None where there is none. Python's arithmetic is CEL's here, once ? : and the division of integers are put its way."""
+    condition, question, rest = expression.partition("?")
+    if question:
+        then, _unused, otherwise = rest.partition(":")
+        expression = f"({then}) if ({condition}) else ({otherwise})"
+    try:
+        found = eval(expression.replace("/", "//"), {"__builtins__": {}, "int": int, "uint": int, **variables})
+        return None if isinstance(found, bool) else int(found)
+    except (ArithmeticError, NameError, SyntaxError, TypeError, ValueError):
+        return None
+
+
+def _containerd(settings, cdi):
     spec = deep(_RUNTIME_SPEC, settings.get("baseRuntimeSpec") or {})
     write("/etc/containerd/base-runtime-spec.json", json.dumps(spec, indent=4))
-    write("/etc/containerd/config.toml", merged_toml(_CONTAINERD, settings["config"]) if settings.get("config") else _CONTAINERD)
+    users = settings.get("config") or ""
+    speaks_3 = version("containerd") >= (2, 0)
+    is_3 = _IMAGES in users or _RUNTIME in users
+    if is_3 and not speaks_3:
+        raise ConfigError("failed to get config template version")
+    own = toml(_containerd_3(cdi) if speaks_3 and (is_3 or not users) else _containerd_2(cdi))
+    write("/etc/containerd/config.toml", merged_toml(own, users) if users else own)
+    if speaks_3 and users and not is_3:
+        write(
+            "/etc/containerd/config.toml",
+            subprocess.run(["containerd", "config", "migrate"], capture_output=True, text=True, check=True).stdout,
+        )
+
+
+_RUNC = {
+    "base_runtime_spec": "/etc/containerd/base-runtime-spec.json",
+    "runtime_type": "io.containerd.runc.v2",
+    "options": {"BinaryName": "/usr/sbin/runc", "SystemdCgroup": True},
+}
+_PAUSE = "localhost/kubernetes/pause:latest"
+_REGISTRY = {"config_path": "/etc/containerd/certs.d:/etc/docker/certs.d"}
+_CNI = {"bin_dir": "/opt/cni/bin", "conf_dir": "/etc/cni/net.d"}
+
+
+def _containerd_settings(number, plugins):
+    paths = {"root": "/var/lib/containerd", "state": "/run/containerd", "grpc": {"address": "/run/containerd/containerd.sock"}}
+    return {"version": number, **paths, "plugins": plugins}
+
+
+def _containerd_2(cdi):
+    runtimes = {"default_runtime_name": "runc", "discard_unpacked_layers": True, "runtimes": {"runc": _RUNC}}
+    cri = {"containerd": runtimes, "sandbox_image": _PAUSE, "enable_cdi": cdi, "registry": _REGISTRY, "cni": _CNI}
+    return _containerd_settings(2, {_V2: cri})
+
+
+def _containerd_3(cdi):
+    images = {"discard_unpacked_layers": True, "pinned_images": {"sandbox": _PAUSE}, "registry": _REGISTRY}
+    runtime = {"enable_cdi": cdi, "containerd": {"default_runtime_name": "runc", "runtimes": {"runc": _RUNC}}, "cni": _CNI}
+    return _containerd_settings(3, {_IMAGES: images, _RUNTIME: runtime})
 
 
 def _environment(services):
     for name, values in services.items():
+        if not values:
+            continue
         system = name == "default"
         folder = "system.conf.d" if system else f"system/{name}.service.d"
         key, section = ("DefaultEnvironment", "Manager") if system else ("Environment", "Service")

@@ -8,7 +8,7 @@
 
 init: the config phase writes what the real one writes, and fails without a complete cluster; the run phase restarts containerd and
 kubelet and waits for them. --skip config with a cache: the config phase runs after all when the merged spec is another one.
-Left out: AWS calls (names come from the metadata service), Outposts, hybrid nodes, maxPodsExpression, SOCI.
+Left out: AWS calls (names come from the metadata service), an Outpost's lines in /etc/hosts, hybrid nodes, SOCI.
 """
 
 import argparse
