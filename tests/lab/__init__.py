@@ -21,6 +21,15 @@ images. kubelet 1.30 against an API server 1.36 is more skew than Kubernetes sup
 
 Nothing looks outside: nodes are on an internal network, and AWS_ENDPOINT_URL leads everything to moto.
 
+Where the machine has IPv6, nodes have addresses of both families, and `lab.node(ipv6=True)` is one whose kubelet is found at the newer one.
+The API server listens on IPv4 alone, and its services are IPv4: a kubelet takes nothing but a name server's address from their range.
+
+registry.py: a mirror and a proxy that remember what they were asked. joining.py: ways of joining, and playbook runs. named.py: labs and
+nodes that outlive the program, for Molecule. failing.py, fail_doors.py, fail_play.py, fail_table.py: joins that fail, by doors between a
+node and the API server that break one connection's way, name, clock or certificate, so that the control plane is shared all the same.
+
+As root the lab raises fs.inotify.max_user_instances to 1024 and leaves it so: with the usual 128 the tenth node's containerd has no CRI.
+
 The programs are built from Go modules at the first use (binaries.py). A lab ends with the program that made it, even when that one is
 killed; `lab up` makes one that stays.
 """

@@ -27,6 +27,7 @@ def up() -> None:
 def down() -> None:
     try:
         Lab.running().down()
+        say("nothing of the lab is left")
     except LabError as error:
         say(str(error))
 

@@ -80,11 +80,13 @@ class Ec2:
             return ""
         return _first("subnetId", told) if "<subnetId>" in told else ""
 
-    def run(self, subnet: str, address: str, kind: str) -> tuple[str, str]:
-        """Launch an instance with this private address: (instance ID, private DNS name)."""
+    def run(self, subnet: str, address: str, address6: str, kind: str) -> tuple[str, str]:
+        """Launch an instance with these addresses, of IPv6 none with '': (instance ID, private DNS name)."""
         told = self._call(
             "RunInstances", ImageId=IMAGE, InstanceType=kind, MinCount="1", MaxCount="1", SubnetId=subnet, PrivateIpAddress=address
         )
+        if address6:
+            self._call("AssignIpv6Addresses", NetworkInterfaceId=_first("networkInterfaceId", told), **{"Ipv6Addresses.1": address6})
         return _first("instanceId", told), _first("privateDnsName", told)
 
     def launched(self) -> int:
@@ -95,7 +97,7 @@ class Ec2:
         self._call("TerminateInstances", **{"InstanceId.1": instance})
 
     def find(self, private_dns_name: str) -> dict[str, str] | None:
-        """A running instance by its private DNS name: `id`, `address`, `name`, `zone`, `type`; None where there is none."""
+        """A running instance by its private DNS name: what _INSTANCE lists, and `address6`, which may be ''; None where there is none."""
         told = self._call(
             "DescribeInstances",
             **{"Filter.1.Name": "private-dns-name", "Filter.1.Value.1": private_dns_name},
@@ -103,14 +105,8 @@ class Ec2:
         )
         if "<instanceId>" not in told:
             return None
-        tags = {
-            "id": "instanceId",
-            "address": "privateIpAddress",
-            "name": "privateDnsName",
-            "zone": "availabilityZone",
-            "type": "instanceType",
-        }
-        return {name: _first(tag, told) for name, tag in tags.items()}
+        found = {name: _first(tag, told) for name, tag in _INSTANCE.items()}
+        return found | {"address6": _first("ipv6Address", told) if "<ipv6Address>" in told else ""}
 
     def _call(self, action: str, **parameters: str) -> str:
         body = urllib.parse.urlencode({"Action": action, "Version": "2016-11-15", **parameters}).encode()

@@ -106,11 +106,15 @@ class ControlPlane:
         return authority.certificate
 
     def _write_tokens(self) -> None:
-        """Who is who: an administrator, and one identity for every address that a node may have, as EKS names them."""
-        lines = [f'{self.admin},admin,admin,"system:masters"']
+        """Who is who: an administrator, one identity for every address that a node may have, as EKS names them, and strangers.
+
+        A stranger is what a role becomes that is mapped to a user name alone: of no group, whatever it is called.
+        """
+        lines = [f'{self.admin},admin,admin,"system:masters"', f"{stranger_token(self.admin)},stranger,stranger"]
         for host in network.HOSTS:
             user = f"system:node:{node_name(self.net.address(host))}"
             lines.append(f'{node_token(self.admin, host)},{user},{user},"system:bootstrappers,system:nodes"')
+            lines.append(f"{stranger_token(self.admin, host)},{user},{user}")
         path = self.folder / "pki" / "tokens.csv"
         path.touch(mode=0o600)
         path.write_text("\n".join(lines) + "\n")
@@ -191,6 +195,11 @@ def node_name(address: str) -> str:
 def node_token(secret: str, host: int) -> str:
     """The token of the node with this last part of the address. `secret` is the administrator's token, so every lab has its own."""
     return f"node-{host}-{hashlib.sha256(f'{secret}/{host}'.encode()).hexdigest()[:32]}"
+
+
+def stranger_token(secret: str, host: int = 0) -> str:
+    """The token of a user without groups; with a host, the user is called as that node is."""
+    return f"stranger-{host}-{hashlib.sha256(f'{secret}/stranger/{host}'.encode()).hexdigest()[:32]}"
 
 
 def admin_kubeconfig(endpoint: str, authority: bytes | str, token: str) -> dict[str, object]:

@@ -55,8 +55,8 @@ def reason_against(spec: Object, ec2: Ec2) -> str:
         names = asked.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return "no names at all"
-    allowed = {x509.DNSName: instance["name"], x509.IPAddress: instance["address"]}
-    wrong = [str(name.value) for name in names if allowed.get(type(name)) != str(name.value)]
+    allowed = {x509.DNSName: [instance["name"]], x509.IPAddress: [instance["address"], instance["address6"]]}
+    wrong = [str(name.value) for name in names if str(name.value) not in allowed.get(type(name), ())]
     return f"not of instance {instance['id']}: {', '.join(wrong)}" if wrong else ""
 
 

@@ -1,20 +1,24 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the join tests share: a node group, the ways of joining, and a playbook run against a node of the lab."""
+"""What the join tests share: a node group, the ways of joining, playbook runs against nodes of the lab, and what a node must be."""
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
+from ansible_collections.nodebootstrap.eks.tests.lab.binaries import KUBELETS
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import TOP
 
 #: Seconds; a busy machine is no failure, a node that never joins is.
@@ -44,35 +48,37 @@ class Case(NamedTuple):
 CASES = {
     "al2-static": Case("al2", STATIC, "1.30"),
     "al2-bootstrap": Case("al2", SCRIPT, "1.30"),
-    # nodeadm of February 2024 reads no /etc/eks/nodeadm.d: there is nothing for a play to do.
-    "al2023": Case("al2023", {}, "1.30", real_nodeadm=True, live=False),
     "al2023-stand-in": Case("al2023", {}, "1.36"),
     "ubuntu-static": Case("ubuntu", STATIC, "1.36"),
     "ubuntu-bootstrap": Case("ubuntu", SCRIPT, "1.30"),
+    # nodeadm of February 2024 reads no /etc/eks/nodeadm.d: there is nothing for a play to do.
+    "al2023": Case("al2023", {}, "1.30", real_nodeadm=True, live=False),
 }
 LIVE = [name for name, case in CASES.items() if case.live]
+KUBELET_UNITS = {"al2": "kubelet.service", "al2023": "kubelet.service", "ubuntu": "snap.kubelet-eks.daemon.service"}
 
 
 def group(case: str, **fields: Any) -> dict[str, Any]:
-    """The node group of a case; `fields` are added or replace."""
-    own = {"family": CASES[case].family, "kubelet": {"config": LAB_ONLY[CASES[case].minor]}}
+    """The node group of a case; `fields` are added or replace, but what the lab needs of kubelet's configuration stays."""
+    kubelet = fields.pop("kubelet", {})
+    own = {"family": CASES[case].family, "kubelet": {**kubelet, "config": {**LAB_ONLY[CASES[case].minor], **kubelet.get("config", {})}}}
     return {**own, **GROUP, **CASES[case].fields, **fields}
 
 
 def boot(lab: Lab, case: str, cluster: dict[str, Any] | None = None, **fields: Any) -> LabNode:
     """A node that boots with the user data of a case."""
-    text = render(lab.cluster(CASES[case].minor) | (cluster or {}), group(case, **fields)).document.text
-    return _node(lab, case, text)
+    facts = lab.cluster(CASES[case].minor) | (cluster or {})
+    return _node(lab, case, render(facts, group(case, **fields)).document.text, ipv6=":" in facts["service_cidr"])
 
 
-def _node(lab: Lab, case: str, user_data: str = "") -> LabNode:
+def _node(lab: Lab, case: str, user_data: str = "", *, ipv6: bool = False) -> LabNode:
     family, _fields, minor, real_nodeadm, _live = CASES[case]
-    return lab.node(family, user_data=user_data, kubelet=minor, real_nodeadm=real_nodeadm)
+    return lab.node(family, user_data=user_data, kubelet=minor, real_nodeadm=real_nodeadm, ipv6=ipv6)
 
 
-def booted(lab: Lab, case: str) -> LabNode:
+def booted(lab: Lab, case: str, *, ipv6: bool = False) -> LabNode:
     """A node as its image leaves it, for plays."""
-    node = _node(lab, case)
+    node = _node(lab, case, ipv6=ipv6)
     try:
         node.wait_boot()
     except BaseException:
@@ -81,20 +87,103 @@ def booted(lab: Lab, case: str) -> LabNode:
     return node
 
 
+@contextmanager
+def all_booted(lab: Lab, cases: Iterable[str], *, ipv6: bool = False) -> Iterator[dict[str, LabNode]]:
+    """As `booted`, several at once: {case: node}."""
+    with ExitStack() as stack:
+        nodes = {case: stack.enter_context(_node(lab, case, ipv6=ipv6)) for case in cases}
+        for node in nodes.values():
+            node.wait_boot()
+        yield nodes
+
+
 def play(node: LabNode, case: str, *words: str, **fields: Any) -> subprocess.CompletedProcess[str]:
     """Run the collection's playbook bootstrap against one node; AssertionError shows its output when it fails."""
-    host = {
-        "ansible_connection": "community.docker.docker",
-        "ansible_host": node.container,
-        "ansible_python_interpreter": "/usr/bin/python3",
-        "eks_node_cluster": node.lab.cluster(CASES[case].minor),
-        "eks_node_group": group(case, **fields),
+    done = play_all({case: node}, *words, **fields)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{node.evidence()}"
+    return done
+
+
+def play_all(
+    nodes: Mapping[str, LabNode],
+    *words: str,
+    variables: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+    cluster: Mapping[str, Any] | None = None,
+    fields_of: Callable[[str], Mapping[str, Any]] | None = None,
+    **fields: Any,
+) -> subprocess.CompletedProcess[str]:
+    """Run the collection's playbook bootstrap once over nodes, {case: node}, whatever comes of it.
+
+    words: for ansible-playbook. variables: of every host. environment: of the controller. cluster, fields: as for `boot`.
+    fields_of: fields that differ from case to case.
+    """
+    hosts = {
+        node.name: {
+            "ansible_connection": "community.docker.docker",
+            "ansible_host": node.container,
+            "ansible_python_interpreter": "/usr/bin/python3",
+            "eks_node_cluster": {**node.lab.cluster(CASES[case].minor), **(cluster or {})},
+            "eks_node_group": group(case, **fields, **(fields_of(case) if fields_of else {})),
+            **(variables or {}),
+        }
+        for case, node in nodes.items()
     }
     with tempfile.TemporaryDirectory() as folder:
         inventory = Path(folder, "inventory.json")
-        inventory.write_text(json.dumps({"all": {"hosts": {node.name: host}}}))
+        inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
         command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory), *words, "playbooks/bootstrap.yml"]
-        environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"), "ANSIBLE_NOCOLOR": "1"}
-        done = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{node.evidence()}"
-    return done
+        whole = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"), "ANSIBLE_NOCOLOR": "1", **(environment or {})}
+        return subprocess.run(command, cwd=TOP, env=whole, capture_output=True, text=True, check=False, timeout=600)
+
+
+# --- what a node must be ----------------------------------------------------------------------------------------------------
+
+
+def is_what_was_asked_for(node: LabNode, case: str, pods: int = 17) -> None:
+    """The Node says all that the group said, and kubelet serves with a certificate of the cluster."""
+    found = node.lab.node_object(node.name)
+    assert found["status"]["nodeInfo"]["kubeletVersion"] == KUBELETS[CASES[case].minor].version
+    assert found["metadata"]["labels"] == GROUP["labels"] | everybodys_labels(node)
+    assert found["spec"]["taints"] == GROUP["taints"]
+    addresses = [each["address"] for each in found["status"]["addresses"] if each["type"] == "InternalIP"]
+    assert addresses == [node.internal_ip]
+    assert found["spec"]["providerID"] == f"aws:///eu-central-1a/{node.instance}"
+    assert found["status"]["allocatable"]["pods"] == str(pods)
+    assert reserved_cpu(found) == 70, "kubeReserved of two CPUs"
+    assert node.serving_names() == {node.name, node.internal_ip}, "the certificate that it serves on 10250"
+    assert node.configz()["maxPods"] == pods
+
+
+def everybodys_labels(node: LabNode) -> dict[str, str]:
+    """What kubelet and the cloud provider give every node of the lab."""
+    machine = {"aarch64": "arm64", "x86_64": "amd64"}[platform.machine()]
+    places = {"region": "eu-central-1", "zone": "eu-central-1a"}
+    return {
+        "kubernetes.io/hostname": node.name,
+        **{f"{prefix}kubernetes.io/arch": machine for prefix in ("", "beta.")},
+        **{f"{prefix}kubernetes.io/os": "linux" for prefix in ("", "beta.")},
+        **{f"{prefix}.kubernetes.io/instance-type": "m5.large" for prefix in ("node", "beta")},
+        **{f"{prefix}.kubernetes.io/{kind}": name for prefix in ("topology", "failure-domain.beta") for kind, name in places.items()},
+    }
+
+
+def reserved_cpu(node: dict[str, Any]) -> int:
+    """Thousandths of a CPU that pods cannot have."""
+    return int(node["status"]["capacity"]["cpu"]) * 1000 - int(node["status"]["allocatable"]["cpu"].removesuffix("m"))
+
+
+def effective(node: LabNode) -> dict[str, Any]:
+    """The configuration that kubelet runs with, without what names the instance."""
+    return {key: value for key, value in node.configz().items() if key != "providerID"}
+
+
+def words_of(node: LabNode, unit: str) -> list[str]:
+    """The words of the process that systemd runs for a unit."""
+    return node.read(f"/proc/{node.property(unit, 'MainPID')}/cmdline").decode().split("\0")[:-1]
+
+
+def environment_of(node: LabNode, unit: str) -> dict[str, str]:
+    """The environment of that process."""
+    lines = node.read(f"/proc/{node.property(unit, 'MainPID')}/environ").decode().split("\0")[:-1]
+    return dict(line.partition("=")[::2] for line in lines)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
 import signal
@@ -48,20 +49,21 @@ class Lab:
         return cls._start(folder, stay=False)
 
     @classmethod
-    def up_and_stay(cls) -> Lab:
-        """Start the one lab of this user that outlives the program, or find it running."""
+    def up_and_stay(cls, name: str = "") -> Lab:
+        """Start a lab that outlives the program, or find it running. A user has one, and one of every name."""
+        folder = _kept(name)
         with machine_lock("lab-up"):
             try:
-                return cls.running()
+                return cls.running(name)
             except LabError:
-                shutil.rmtree(_kept(), ignore_errors=True)
-            _kept().mkdir(mode=0o700)
-            return cls._start(_kept(), stay=True)
+                shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+            return cls._start(folder, stay=True)
 
     @classmethod
-    def running(cls) -> Lab:
+    def running(cls, name: str = "") -> Lab:
         """The lab that stays; LabError where there is none."""
-        folder = _kept()
+        folder = _kept(name)
         try:
             if not lives((folder / OWNER).read_text()):
                 raise LabError("the lab was killed; start another")
@@ -130,6 +132,18 @@ class Lab:
         """A Node of the API server; ApiError 404 where there is none."""
         return self.api.get(f"/api/v1/nodes/{name}")
 
+    @property
+    def owner(self) -> str:
+        """Whose the lab's containers are: its keeper's, as nodelab calls a process. Whoever made them may be gone long before."""
+        return (self.folder / OWNER).read_text()
+
+    def kubeconfig(self) -> Path:
+        """The file with which kubectl, and whatever reads such files, is the cluster's administrator."""
+        path = self.folder / "kubeconfig"
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(control_plane.admin_kubeconfig(self.state.endpoint, self.state.authority, self.state.token)))
+        return path
+
     def log(self, program: str) -> str:
         """What etcd, kube-apiserver, kube-controller-manager, controller or aws printed so far."""
         return (self.folder / "logs" / f"{program}.log").read_text(errors="replace")
@@ -150,6 +164,7 @@ class Lab:
         faults: list[dict[str, Any]] | None = None,
         cni: bool = True,
         real_nodeadm: bool = True,
+        ipv6: bool = False,
         suite: str = "bookworm",
     ) -> LabNode:
         """Boot a node; use it as a context manager. It is an instance of EC2's stand-in and has an identity in the cluster.
@@ -162,15 +177,16 @@ class Lab:
         faults     how the metadata service misbehaves, see rootfs/imds.py
         cni        whether a CNI configuration is in place, as the VPC CNI's pod would put it there
         real_nodeadm  on al2023: the real one, of February 2024, which reads user data alone; otherwise nodelab's stand-in for today's
+        ipv6       the node is to register with its IPv6 address, as in a cluster whose services have such addresses
         """
         return create(
             self, family, user_data=user_data, kubelet=kubelet, files=files, imds=imds, faults=faults, cni=cni,
-            real_nodeadm=real_nodeadm, suite=suite,
+            real_nodeadm=real_nodeadm, ipv6=ipv6, suite=suite,
         )  # fmt: skip
 
 
-def _kept() -> Path:
-    return Path(tempfile.gettempdir(), f"nodebootstrap-lab-{os.getuid()}")
+def _kept(name: str = "") -> Path:
+    return Path(tempfile.gettempdir(), "-".join(filter(None, ["nodebootstrap-lab", str(os.getuid()), name])))
 
 
 def _failure(folder: Path) -> str:

@@ -4,7 +4,8 @@
 """A network of the lab's own: an internal Docker bridge, so nodes reach the host's side of it and nothing else.
 
 A lab has one of the subnets 10.0.K.0/24 of its VPC 10.0.0.0/16; K is the first that neither Docker nor the machine uses. The
-host's side, 10.0.K.1, is where the control plane listens; 127.7.K.1 is for what nodes must not see (etcd).
+host's side, 10.0.K.1, is where the control plane listens; 127.7.K.1 is for what nodes must not see (etcd). Where the machine has
+IPv6, nodes have an address of that family as well, as in a subnet of EC2 with both.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ipaddress
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from .progress import LabError, docker, lives, machine_lock, say
 
@@ -22,6 +24,9 @@ VPC = "10.0.0.0/16"
 
 #: Last parts of the addresses that nodes may have, one after the other; none is used twice.
 HOSTS = range(5, 250)
+
+#: Unique local addresses (RFC 4193); the network's number and the host's follow.
+PREFIX6 = "fd0e:6b73:0"
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,23 @@ class Network:
     def loopback(self) -> str:
         return f"127.7.{self.number}.1"
 
+    @property
+    def subnet6(self) -> str:
+        return f"{PREFIX6}:{self.number:x}::/64"
+
+    @property
+    def gateway6(self) -> str:
+        return self._address6(1)
+
     def address(self, host: int) -> str:
         return f"10.0.{self.number}.{host}"
+
+    def address6(self, host: int) -> str:
+        """As EC2 and Kubernetes write it; '' where the machine has no IPv6."""
+        return self._address6(host) if has_ipv6() else ""
+
+    def _address6(self, host: int) -> str:
+        return str(ipaddress.ip_network(self.subnet6)[host])
 
     def remove(self) -> None:
         """Remove the network with every container on it; harmless when it is gone already."""
@@ -53,6 +73,11 @@ class Network:
         if attached:
             docker("rm", "-f", "-v", *attached, check=False)
         docker("network", "rm", self.name, check=False)
+
+
+def has_ipv6() -> bool:
+    """Whether the kernel speaks IPv6: it may be built or started without."""
+    return Path("/proc/net/if_inet6").exists()
 
 
 def create(owner: str) -> Network:
@@ -64,8 +89,9 @@ def create(owner: str) -> Network:
             network = Network(number)
             if any(ipaddress.ip_network(network.subnet).overlaps(route) for route in taken):
                 continue
+            both = ["--ipv6", "--subnet", network.subnet6, "--gateway", network.gateway6] if has_ipv6() else []
             made = docker(
-                "network", "create", "--internal", "--subnet", network.subnet, "--gateway", network.gateway,
+                "network", "create", "--internal", "--subnet", network.subnet, "--gateway", network.gateway, *both,
                 "--label", f"{LABEL}={owner}", network.name, check=False,
             )  # fmt: skip
             if made.returncode == 0:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import socket
 import ssl
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
 
 FILES = Path(__file__).resolve().parent / "rootfs"
 INSTANCE_TYPE = "meta-data/instance-type"
+#: How the metadata service behaves for a program further away than the instance's hop limit: EC2 lets the token's packets die on the way.
+HOP_LIMIT = {"path": "/latest/api/token", "method": "PUT", "delay": 3600}
 ROLE = "node"
 KUBELET_PORT = 10250
+#: Of every instance, as nodelab's metadata service has it.
+MAC = "0a:58:0a:00:00:05"
 
 #: Taints of a Node that somebody still has to look at.
 UNREADY = {"node.cloudprovider.kubernetes.io/uninitialized", "node.kubernetes.io/not-ready"}
@@ -42,6 +47,8 @@ class LabNode(Node):
     #: Last part of the address.
     host: int
     instance: str
+    #: Whether its cluster's services have IPv6 addresses, so that kubelet is to be found at the node's one.
+    ipv6: bool
     #: Monotonic seconds at which the container was started.
     began: float
 
@@ -53,6 +60,11 @@ class LabNode(Node):
     @property
     def address(self) -> str:
         return self.lab.network.address(self.host)
+
+    @property
+    def internal_ip(self) -> str:
+        """Where the cluster finds kubelet."""
+        return self.lab.network.address6(self.host) if self.ipv6 else self.address
 
     def object(self) -> Object | None:
         """The Node as it is now; None before it is registered."""
@@ -82,11 +94,11 @@ class LabNode(Node):
         while True:
             try:
                 with (
-                    socket.create_connection((self.address, KUBELET_PORT), 5) as plain,
-                    context.wrap_socket(plain, server_hostname=self.address) as connection,
+                    socket.create_connection((self.internal_ip, KUBELET_PORT), 5) as plain,
+                    context.wrap_socket(plain, server_hostname=self.internal_ip) as connection,
                 ):
                     names = (connection.getpeercert() or {}).get("subjectAltName", ())
-                return {str(value) for _kind, value in names}
+                return {str(ipaddress.ip_address(value)) if kind == "IP Address" else str(value) for kind, value in names}
             except OSError as error:
                 # Until its request is signed kubelet has no certificate at all.
                 if time.monotonic() > limit:
@@ -155,9 +167,12 @@ def create(
     faults: list[dict[str, Any]] | None,
     cni: bool,
     real_nodeadm: bool,
+    ipv6: bool,
     suite: str,
 ) -> LabNode:
     """What `Lab.node` describes. Returns when the container is started: what happens then is for `wait_ready` to see."""
+    if ipv6 and not network.has_ipv6():
+        raise LabError("this machine has no IPv6: /proc/net/if_inet6 is missing")
     programs = [binaries.KUBELETS[kubelet]]
     if family == "al2023" and real_nodeadm:
         programs.append(binaries.NODEADM)
@@ -166,12 +181,11 @@ def create(
     engine.remove_stale()
     kind = (imds or {}).get(INSTANCE_TYPE, "m5.large")
     host, instance = _launch(lab, kind)
-    address = lab.network.address(host)
     laid: dict[str, Any] = {
         "/etc/lab/token": (node_token(lab.state.token, host), 0o600),
         "/etc/lab/cluster": CLUSTER,
         "/etc/nodelab/real-containerd": "",
-        "/etc/nodelab/imds.json": json.dumps({**_facts(address, instance, kind), **(imds or {})}),
+        "/etc/nodelab/imds.json": json.dumps({**_facts(lab.network, host, instance, kind), **(imds or {})}),
         "/etc/nodelab/imds-faults.json": json.dumps(faults or []),
         # Whatever speaks to AWS speaks to the stand-in: nothing looks outside.
         "/etc/systemd/system.conf.d/50-lab.conf": f"[Manager]\nDefaultEnvironment=AWS_ENDPOINT_URL={lab.state.aws}\n",
@@ -182,7 +196,7 @@ def create(
         laid |= cloudinit._seed(user_data, f"instance-id: {instance}\n", b"") | {"/etc/nodelab/user-data": user_data}
     made = docker("create", *_options(lab, family, host, programs), "-e", f"NODELAB_CLOUD_INIT={int(bool(user_data))}", tag)
     node = KINDS[family](made.stdout.decode().strip()[:12], suite)
-    node.lab, node.host, node.instance = lab, host, instance
+    node.lab, node.host, node.instance, node.ipv6 = lab, host, instance, ipv6
     try:
         docker("cp", "-", f"{node.container}:/", input=_tar(laid | dict(files or {})))
         node.began = time.monotonic()
@@ -196,7 +210,7 @@ def create(
 def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) -> list[str]:
     address = lab.network.address(host)
     options = [
-        "--label", f"{engine.LABEL}={engine.owner()}", "--hostname", node_name(address), "--network", lab.network.name, "--ip", address,
+        "--label", f"{engine.LABEL}={lab.owner}", "--hostname", node_name(address), "--network", lab.network.name, "--ip", address,
         "--cgroupns", "private", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
         "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
         # kubelet reads the kernel's log for kills by the OOM killer.
@@ -210,6 +224,8 @@ def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) 
         "-v", f"{FILES / 'resolv.conf'}:/etc/resolv.conf:ro",
         "-e", f"NODELAB_FAMILY={family}",
     ]  # fmt: skip
+    if network.has_ipv6():
+        options += ["--ip6", lab.network.address6(host)]
     for capability in ("SYS_ADMIN", "NET_ADMIN", "SYSLOG", "SYS_PTRACE"):
         options += ["--cap-add", capability]
     for program in programs:
@@ -224,15 +240,15 @@ def _launch(lab: Lab, kind: str) -> tuple[int, str]:
         if number >= len(network.HOSTS):
             raise LabError(f"this lab has had its {len(network.HOSTS)} nodes: start another")
         host = network.HOSTS[number]
-        instance, name = lab.ec2.run(lab.state.subnet, lab.network.address(host), kind)
+        instance, name = lab.ec2.run(lab.state.subnet, lab.network.address(host), lab.network.address6(host), kind)
     if name != node_name(lab.network.address(host)):
         raise LabError(f"EC2's stand-in calls {lab.network.address(host)} {name}")
     return host, instance
 
 
-def _facts(address: str, instance: str, kind: str) -> dict[str, str]:
+def _facts(net: network.Network, host: int, instance: str, kind: str) -> dict[str, str]:
     """What the metadata service says of this instance, beside what nodelab's says of every one."""
-    name = node_name(address)
+    name = node_name(net.address(host))
     credentials = {
         "Code": "Success",
         "Type": "AWS-HMAC",
@@ -245,7 +261,8 @@ def _facts(address: str, instance: str, kind: str) -> dict[str, str]:
     return {
         "meta-data/instance-id": instance,
         INSTANCE_TYPE: kind,
-        "meta-data/local-ipv4": address,
+        "meta-data/local-ipv4": net.address(host),
+        f"meta-data/network/interfaces/macs/{MAC}/ipv6s": net.address6(host),
         "meta-data/hostname": name,
         "meta-data/local-hostname": name,
         "meta-data/iam/security-credentials/": ROLE,

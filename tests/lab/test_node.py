@@ -11,11 +11,13 @@ from collections.abc import Iterator
 import pytest
 
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
+from ansible_collections.nodebootstrap.eks.tests.lab.node import HOP_LIMIT
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import docker
 
 pytestmark = pytest.mark.docker
 
 IMDS = "http://169.254.169.254/latest"
+FAULTS_FILE = "/etc/nodelab/imds-faults.json"
 FAULTS = [
     {"path": "/latest/api/token", "method": "PUT", "status": 503, "times": 2},
     {"path": "/latest/meta-data/placement", "delay": 1.5, "times": 1},
@@ -48,6 +50,16 @@ def test_the_metadata_service_misbehaves_as_told(node: LabNode) -> None:
     assert (zone, slow >= 1.5) == ("200 eu-central-1a", True)
     assert curl(node, *header, f"{IMDS}/meta-data/placement/availability-zone")[1] < 1
     assert curl(node, *header, f"{IMDS}/meta-data/mac")[0] == "000"
+
+
+def test_beyond_the_hop_limit_no_token_arrives(node: LabNode) -> None:
+    before = node.read(FAULTS_FILE)
+    node.write({FAULTS_FILE: json.dumps([HOP_LIMIT])})
+    try:
+        assert curl(node, "-m", "1", "-X", "PUT", "-H", "X-aws-ec2-metadata-token-ttl-seconds: 60", f"{IMDS}/api/token")[0] == "000"
+        assert curl(node, f"{IMDS}/meta-data/instance-id")[0] == "401", "what needs no token is answered"
+    finally:
+        node.write({FAULTS_FILE: before})
 
 
 def test_a_credential_is_good_for_its_cluster_alone(lab: Lab, node: LabNode) -> None:
