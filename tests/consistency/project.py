@@ -69,15 +69,40 @@ def documentation(kind: str, stem: str) -> dict[str, Any]:
         return documentation("modules", stem)
     if stem not in plugins(kind):
         return {}
-    blocks = _text_constants(text(plugins(kind)[stem]))
+    blocks = constants(text(plugins(kind)[stem]))
     doc, returned = (yaml.safe_load(blocks.get(word, "")) for word in ("DOCUMENTATION", "RETURN"))
-    return {"doc": doc, "examples": blocks.get("EXAMPLES"), "return": returned} if doc else {}
+    return {"doc": _with_fragments(doc), "examples": blocks.get("EXAMPLES"), "return": returned} if doc else {}
 
 
-def _text_constants(source: str) -> dict[str, str]:
+def fragments() -> dict[str, dict[str, Any]]:
+    """What plugins/doc_fragments holds: name, as C(extends_documentation_fragment) has it → content."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in under("plugins/doc_fragments", ".py"):
+        body = next(node for node in ast.parse(text(name)).body if isinstance(node, ast.ClassDef)).body
+        for block, content in _of_body(body).items():
+            path = (NAME, PurePosixPath(name).stem, *(() if block == "DOCUMENTATION" else (block.lower(),)))
+            found[".".join(path)] = yaml.safe_load(content)
+    return found
+
+
+def _with_fragments(doc: dict[str, Any]) -> dict[str, Any]:
+    """A module's documentation with its fragments, as Ansible merges them: an option's own words win over those of the fragment."""
+    merged = dict(doc)
+    for name in doc.get("extends_documentation_fragment", ()):
+        for section, items in fragments()[name].items():
+            own = merged.get(section) or {}
+            merged[section] = own | {key: item | own.get(key, {}) for key, item in items.items()}
+    return merged
+
+
+def constants(source: str) -> dict[str, str]:
     """Names that a file sets to a plain text, read without running the file."""
-    found = {}
-    for node in ast.parse(source).body:
+    return _of_body(ast.parse(source).body)
+
+
+def _of_body(body: Iterable[ast.stmt]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             found |= {target.id: node.value.value for target in node.targets if isinstance(target, ast.Name)}
     return found

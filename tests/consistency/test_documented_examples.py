@@ -58,6 +58,18 @@ def node() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
+def joined() -> Iterator[dict[str, Any]]:
+    """A node that has joined: this machine is none, and the examples of join_check would wait for it."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        node_stand_in.make(Path(folder))
+        modules = Path(folder, "ansible_collections/nodebootstrap/eks/plugins/modules")
+        node_stand_in.module(Path(folder), modules, "join_check", {"wait_for": {"type": "str"}, "timeout": {"type": "float"}})
+        Path(folder, "join_check").write_text(json.dumps([{"changed": False, "cause": None}]), encoding="utf-8")
+        patch.setenv("ANSIBLE_COLLECTIONS_PATH", folder)
+        yield {"ansible_become": False}
+
+
+@contextmanager
 def bottlerocket() -> Iterator[dict[str, Any]]:
     """The variables of the examples of bottlerocket_settings; boto3 reads where the stand-in for Systems Manager is."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -86,6 +98,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "bottlerocket_settings": bottlerocket,
     "cluster_info": aws,
     "imds_info": imds,
+    "join_check": joined,
 }
 
 

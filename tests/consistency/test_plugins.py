@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -49,6 +50,14 @@ def test_every_plugin_is_documented() -> None:
     project.none_of(
         problem for kind, stem, name in found(*DOCUMENTED) for problem in rules.doc_problems(name, stem, project.documentation(kind, stem))
     )
+
+
+def test_a_fragment_of_documentation_is_said_by_many() -> None:
+    """What one module says alone stands there; and no fragment is missing."""
+    own = [yaml.safe_load(project.constants(project.text(name))["DOCUMENTATION"]) for name in project.plugins("modules").values()]
+    users = Counter(name for doc in own for name in doc.get("extends_documentation_fragment", ()))
+    assert users.keys() == project.fragments().keys()
+    assert min(users.values()) > 1, users
 
 
 def test_documented_parameters_are_the_real_ones() -> None:

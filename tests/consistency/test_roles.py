@@ -21,6 +21,9 @@ FAMILY_ROLES = tuple(f"{FACADE}_{family}" for family in FAMILIES)
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
 
+# What runs there cannot ask the cluster.
+NOT_JOINED = {f"{FACADE}_windows", f"{FACADE}_bottlerocket"}
+
 # Variables of the play and the run, which no fact brings.
 MAGIC = {"ansible_play_batch", "ansible_skip_tags"}
 FACT = re.compile(r"\bansible_[a-z0-9_]+\b|\bhostvars\[[^]]+\]\.ansible_")
@@ -86,7 +89,11 @@ def test_every_task_has_the_five_tags_and_can_be_skipped_by_each(role: str) -> N
 @pytest.mark.parametrize("role", FAMILY_ROLES)
 def test_a_role_hands_every_variable_on(role: str) -> None:
     first = str(tasks(role)[0])
-    project.none_of(name for name in options(role) if name not in first)
+    unused = {name for name in options(role) if name not in first}
+    # What nobody can wait for there may be said for all hosts of a play.
+    assert unused == ({"eks_node_wait_for", "eks_node_join_timeout"} if role in NOT_JOINED else set())
+    for name in unused:
+        assert options(role)[name]["description"][0].startswith("Not used here"), name
 
 
 def strangers(text: str) -> list[str]:
