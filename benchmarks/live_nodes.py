@@ -80,6 +80,8 @@ class Fleet:
         }
         self._inventory.write_text(json.dumps({"nodes": {"hosts": hosts, "vars": common}}), encoding="utf-8")
         facts = {"eks_node_cluster": cluster(), "eks_node_group": GROUP, "usual_source": str(self._folder / "usual")}
+        # The stand-in for kubelet joins nothing.
+        facts |= {"eks_node_wait_for": "healthy"}
         self.variables.write_text(json.dumps(facts), encoding="utf-8")
         self._write_templates(self._folder / "usual")
 
