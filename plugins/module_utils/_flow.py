@@ -115,15 +115,30 @@ class _Call:
     def _check_registration(self):
         """Whether the node moves to another cluster."""
         belongs = _preflight.cluster_of_node(self.manifest, self.words)
-        moves = _preflight.check_cluster(self.plan, belongs, self.options.take_over)
+        moves = _preflight.check_cluster(self.plan, belongs, self._may_move)
         before = None if moves else _registration.registered(self.plan, self.manifest, belongs, self.words)
         change = None if before is None else _registration.difference(before, self.plan["registration"])
-        if change is not None and not self.options.reconcile:
+        anew = moves or before is None or (change is not None and self._never_joined())
+        if change is not None and not anew and not self.options.reconcile:
             _registration.refuse(change)
-        self.patched = None if moves else _registration.united(self.manifest.get("patched"), change)
+        self.patched = None if anew else _registration.united(self.manifest.get("patched"), change)
         if self.patched and self.options.reconcile:
             self.result["registration"] = _registration.patch(self.patched, self.words, self.identity)
+        # Who waits for the cluster learns whether it has the node; until then there is no sign of it.
+        asks = "verify" in self.options.phases and self.options.wait_for != "healthy"
+        self.joined = self.manifest.get("joined") if not anew else False if asks else None
         return moves
+
+    def _may_move(self):
+        return self.options.take_over or self._never_joined()
+
+    def _never_joined(self):
+        """Whether nobody has ever seen this node in its cluster, nothing of a cluster is on it, and it is not there now either."""
+        if self.manifest.get("joined") is not False or _registration.has_served(self.words):
+            return False
+        from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join
+
+        return _join.never_joined()
 
     def _configure(self, moves):
         """Files and services. Returns whether something was started."""
@@ -257,6 +272,8 @@ class _Call:
             new["registered"] = registered
         if self.patched:
             new["patched"] = self.patched
+        if self.joined is not None:
+            new["joined"] = self.joined
         if files is None and not old:
             # Nothing is ours yet: only looking makes no manifest.
             return old if not work.forward and not work.enable_now else new
@@ -286,8 +303,16 @@ class _Call:
         from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join
 
         # A kubelet that is not even healthy gets one look, which may say why; with more than 0 seconds it has to be sure of what it says.
-        left = max(seconds, SURE) if self.result["healthy"] else min(self.options.wait, SURE)
-        self.result["join"] = _join.wait(_join.Options(self.options.wait_for, left if self.options.wait else 0.0))
+        left = max(seconds, SURE) if self.result["healthy"] else SURE
+        self.result["join"] = _join.wait(_join.Options(self.options.wait_for, left))
+        if self.joined is False and self.result["join"]["registered"]:
+            self._remember_joined()
+
+    def _remember_joined(self):
+        manifest = self.store.manifest()
+        if manifest.get("joined") is False:
+            self.store.prepare()
+            Transaction(self.store, manifest=dict(manifest, joined=True)).run()
 
     # --- absent ------------------------------------------------------------------------------------------------------------------
 
@@ -298,7 +323,7 @@ class _Call:
 
         if self.manifest.get("cluster"):
             belongs = _preflight.cluster_of_node(self.manifest, [])
-            _preflight.check_cluster(self.plan, belongs, self.options.take_over)
+            _preflight.check_cluster(self.plan, belongs, self._may_move)
         if not {"configure", "start"} & set(self.options.phases):
             return self.result
         originals = _changes.Originals(self.store, self.manifest)
@@ -339,13 +364,14 @@ def _told(failure, began, ended, kubelet):
     units = [word for word in (failure.command.argv if failure.command else ()) if word.endswith(".service")]
     units = dict.fromkeys([*units, kubelet] if units and kubelet else units)
     said = {unit: [_node_info_secrets.in_word(line) for line in _services.journal(unit, began, ended)] for unit in units}
-    reason = _why_it_ended(kubelet, said.get(kubelet, []), what)
+    # What kubelet says is the reason where it was kubelet that failed; else an earlier kubelet may have said it.
+    reason = _why_it_ended(kubelet, said[kubelet], what) if kubelet and failure.command and kubelet in failure.command.argv else ""
     text = f"{reason or what}. The node is back in the state it was in; correct the cause and run again"
     if failure.not_restored:
         commands = ", ".join(_services.shown(command) for command in failure.not_restored)
         text += f". On the way back these failed, too: {commands}; look at these units first"
-    for unit, entries in ({} if reason else said).items():
-        if entries:
+    for unit, entries in said.items():
+        if entries and not (reason and unit == kubelet):
             text += f". Last lines of {unit}: " + " | ".join(entries)
     return text
 

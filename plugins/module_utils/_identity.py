@@ -45,11 +45,11 @@ class Identity:
 
     @staticmethod
     def of_user_data(client=None):
-        """The user data as text: C("") where there is none, None when nobody answers within a second or it is no text."""
+        """The user data as text: C("") where there is none, None when nobody answers within a few seconds or it is no text."""
         from ansible_collections.nodebootstrap.eks.plugins.module_utils import _imds
 
         try:
-            return (client or _imds.Client(timeout=0.5, retries=0)).get("user-data", missing_ok=True) or ""
+            return (client or _imds.Client(timeout=2.0, retries=0)).get("user-data", missing_ok=True) or ""
         except _imds.ImdsError:
             return None
 

@@ -25,6 +25,9 @@ SETTLE = 4.0
 LONGEST = 5.0
 """Seconds that systemctl or containerd may take to answer."""
 
+LOOKS = 3
+"""How often somebody looks before it is not certain that a node never joined."""
+
 WAIT_FOR = ("ready", "registered")
 
 
@@ -61,6 +64,23 @@ def wait(options):
         if finding is None or ready or stood or over or options.timeout <= 0:
             return _result(seen, finding, now - began)
         time.sleep(POLL)
+
+
+def never_joined(look=None):
+    """Whether this node is no Node of its cluster now: the cluster does not know it or let it in, or it will not join without a change.
+
+    A cluster that does not answer says nothing. C(look): a Look.
+    """
+    look = look or _join_look.Look(Machine(LONGEST))
+    # On a busy node one look may not get an answer in time.
+    for _unused in range(LOOKS):
+        seen, finding = _looked(look)
+        if seen["node"] is not None:
+            return False
+        api = seen.get("api") or {}
+        if (api.get("kubernetes") and api.get("status") in (401, 403, 404)) or (finding is not None and finding.final):
+            return True
+    return False
 
 
 def _looked(look):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _kubeconfig as kubeconfigs
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join_finding import Finding, quoted, shortened
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node_info_machine import shown_moment
 
@@ -48,11 +49,12 @@ _OF_THE_WAY = (
 # --- before anybody is asked -------------------------------------------------------------------------------------------------------
 
 
-def _standalone(seen, _api):
-    return Finding(
-        "no_kubeconfig", "kubelet runs without --kubeconfig, so it knows no cluster",
-        f"bootstrap the node; systemctl cat {seen['kubelet']['unit']} shows kubelet's flags", (), True,
-    )  # fmt: skip
+def _standalone(seen, api):
+    unit = seen["kubelet"]["unit"]
+    fix = f"bootstrap the node; systemctl cat {unit} shows kubelet's flags"
+    if api["final"]:
+        return Finding("no_kubeconfig", "kubelet runs without --kubeconfig, so it knows no cluster", fix, (), True)
+    return Finding("no_kubeconfig", f"what {unit} runs is not kubelet, or not yet: it has no --kubeconfig", fix)
 
 
 def _no_kubeconfig(_seen, api):
@@ -63,6 +65,12 @@ def _no_kubeconfig(_seen, api):
 
 
 def _bad_kubeconfig(_seen, api):
+    if api["said"].startswith(f"{api['kubeconfig']} {kubeconfigs.UNREADABLE}"):
+        # kubelet reads more of YAML than we do, and one that cannot read it exits.
+        return Finding(
+            "bad_kubeconfig", f"join_check cannot read kubelet's kubeconfig: {api['said']}",
+            "bootstrap the node again, which writes it plainly, or install PyYAML for this Python; kubelet itself may be able to read it",
+        )  # fmt: skip
     return Finding(
         "bad_kubeconfig", f"kubelet's kubeconfig is of no use: {api['said']}", "bootstrap the node again, which writes it anew", (), True
     )
@@ -224,6 +232,8 @@ def _unauthorized(seen, api, told):
             "bootstrap the node again, so that it gets new credentials", (told,), True,
         )  # fmt: skip
     name, tags = api["user"]["cluster"], who.get("clusters") or {}
+    if name and seen["kubelet"].get("bootstraps"):
+        return Finding("unauthorized", *_on_outposts(api, name, who), (told,), True)
     if name and tags and name not in tags.values():
         tag, right = sorted(tags.items())[0]
         return Finding(
@@ -234,13 +244,24 @@ def _unauthorized(seen, api, told):
     return Finding("unauthorized", *_two_candidates(api, name, who, name in tags.values()), (told,), True)
 
 
+def _role(who):
+    if not who.get("role"):
+        return "the node's role"
+    return f"the role {who['role']}" + (f" of account {who['account']}" if who.get("account") else "")
+
+
+def _on_outposts(api, cluster, who):
+    """(message, fix) for a kubelet that asks for its first certificate: its program is given the cluster's ID, and no tag has that."""
+    role = _role(who)
+    return (
+        f"the API server does not accept this node's credentials: either {cluster} is not its cluster's ID, or {role} is not mapped in it",
+        f"compare {cluster} in {api['kubeconfig']} with {_ASK}id; map {role} to nodes in the cluster",
+    )
+
+
 def _two_candidates(api, name, who, name_is_right):
     """(message, fix) for credentials that are refused while nothing on the node says why."""
-    role = (
-        f"the role {who['role']}" + (f" of account {who['account']}" if who.get("account") else "")
-        if who.get("role")
-        else "the node's role"
-    )
+    role = _role(who)
     region = f" --region {who['region']}" if who.get("region") else ""
     mapped = f"aws eks list-access-entries --cluster-name {name}{region}, and the ConfigMap aws-auth, must name {role}"
     entry = f"give it an access entry of the type EC2_LINUX (aws eks create-access-entry --cluster-name {name}{region} --type EC2_LINUX …)"

@@ -10,12 +10,13 @@ C(seen) is a mapping that JSON can hold; all its texts are printable and without
   hostname   of the machine
   units      null when systemd does not answer, or {unit: load, state, sub, result, enabled, restarts, status (of the main process),
              pid, running, since (monotonic seconds)}
-  kubelet    unit, running, exit (lines and systemd's own of a start that failed), lines (of the one that runs); of a process beside it
-             started, registers, bootstraps, cgroup_driver, config (paths)
+  kubelet    unit, running, exit (lines and systemd's own of a start that failed, whole), lines (of the one that runs); of a process
+             beside it whole, started, registers, bootstraps, cgroup_driver, config (paths). whole: whether the lines go back to its start
   nodeadm    unit that failed, and its lines
   containerd lines of one that does not run, or systemd_cgroup of its default runtime
-  api        kind (how far the question got; see _join_answers), kubeconfig, and as far as it got server, host, proxy, user, credentials,
-             expires, authority, said, names, how, skew (seconds by which this node's clock is ahead), status, kubernetes
+  api        kind (how far the question got; see _join_answers), final (of standalone alone), kubeconfig, and as far as it got server,
+             host, proxy, user, credentials, expires, authority, said, names, how, skew (seconds by which this node's clock is ahead),
+             status, kubernetes
   node       ready (text of the condition), reason, message, heartbeat (seconds since 1970), taints
   serves     whether kubelet has a certificate to serve with; looked at only on a node that is Ready, and not in its first minute
   instance   clusters ({tag: name}), role, account, instance, region; asked for only after a 401
@@ -30,7 +31,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_ans
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_exits as exits
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join_finding import Finding, quoted, shortened
 
-_LENIENT = re.compile(r"Using lenient decoding as strict decoding failed\" err=\"(?P<why>.*)\"")
+_LENIENT = re.compile(exits.HEAD.pattern + r"\"Using lenient decoding as strict decoding failed\" err=\"(?P<why>.*)\"")
 _FIELD = re.compile(r"unknown field \\*\"(?P<field>[^\"\\]+)")
 _OF_THE_RUNTIME = "Using cgroup driver setting received from the CRI runtime"
 _TOLERANCE = 2.0
@@ -86,9 +87,8 @@ def _unit(seen):
         return Finding(
             "kubelet_not_started",
             "this machine has no unit that runs kubelet",
-            "use one of the images for EKS, or install kubelet",
-            (),
-            True,
+            "use one of the images for EKS, or install kubelet; on a node that bootstraps itself look at user data first: journalctl -u "
+            "cloud-final",
         )
     if kubelet["running"]:
         return None
@@ -166,8 +166,8 @@ def _cgroup_driver(seen):
     if not kubelet or not kubelet["running"] or containerd is None or containerd["systemd_cgroup"] is None:
         return None
     own, runtime = kubelet["cgroup_driver"], "systemd" if containerd["systemd_cgroup"] else "cgroupfs"
-    # A runtime that tells kubelet its driver is obeyed, whatever kubelet's configuration says.
-    if own is None or own == runtime or any(_OF_THE_RUNTIME in line for line in kubelet["lines"]):
+    # A runtime that tells kubelet its driver is obeyed, whatever kubelet's configuration says, and kubelet says so once, at its start.
+    if own is None or own == runtime or not kubelet["whole"] or any(_OF_THE_RUNTIME in line for line in kubelet["lines"]):
         return None
     message, fix, final = exits.driver_words(own, runtime)
     where = ", ".join(kubelet["config"]) or "kubelet's default"
@@ -179,7 +179,7 @@ def _unknown_field(seen):
     """kubelet says it of the file of --config alone, once, and goes on without the field."""
     kubelet = seen["kubelet"]
     for line in reversed(kubelet["lines"] if kubelet and kubelet["running"] else []):
-        match = _LENIENT.search(line)
+        match = _LENIENT.match(line)
         fields = _FIELD.findall(match.group("why")) if match else []
         if fields:
             names = ", ".join(dict.fromkeys(fields))

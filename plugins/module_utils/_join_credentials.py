@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import calendar
 import contextlib
+import errno
 import json
 import os
 import re
@@ -30,6 +31,7 @@ AGAIN, RENEW = 2.0, 10.0
 
 API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _LARGEST_OUTPUT = 1024 * 1024
+_NO_PROGRAM = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENOEXEC)
 _TIME = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))\Z"
 )
@@ -168,7 +170,9 @@ def _output(argv, environment, limit, shown, secrets):
         # pylint: disable-next=ansible-bad-function
         running = subprocess.Popen(argv, env=environment, cwd="/", start_new_session=True, **pipes)
     except OSError as error:
-        raise Failed("no_program", f"{argv[0]} cannot be run: {error.strerror or error}", argv[0]) from None
+        # Without memory or processes, or while it is being installed, it cannot be run now.
+        kind = "no_program" if error.errno in _NO_PROGRAM else "program"
+        raise Failed(kind, f"{argv[0]} cannot be run: {error.strerror or error}", argv[0]) from None
     with running:
         try:
             output, said = running.communicate(timeout=limit)

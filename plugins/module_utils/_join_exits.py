@@ -37,10 +37,13 @@ _AUTHORITY = re.compile(
 )
 _FILE = re.compile(r"failed to run Kubelet: (?:open|stat|read) (?P<path>/[^\s:]+): (?P<why>.+)")
 _PROVIDER = re.compile(r"[Ff]ailed to register CRI auth plugins(?:\" err=\"|: )(?P<why>.+)")
-# klog's head; lines without one continue another, or were written before klog was there.
-_HEAD = re.compile(r"[IWEF][0-9]{4} [0-9:.]+ +[0-9]+ \S+\] ")
+HEAD = re.compile(r"[IWEF][0-9]{4} [0-9:.]+ +[0-9]+ \S+\] ")
+"""What klog writes before each message. Lines without it continue another, or were written before klog was there."""
+
+_BEGIN = re.compile(HEAD.pattern + r"|\{\"ts\":")
 _FATAL = re.compile(
-    r"\] \"command failed\"|\] \"Failed to start ContainerManager\"|\AF[0-9]{4} |\] \"?[Ff]ailed to (?:run Kubelet|register CRI auth)"
+    r"F[0-9]{4} |(?:" + HEAD.pattern + r"|\{\"ts\":[^{]*\"msg\":)"
+    r"\"?(?:command failed\"|Failed to start ContainerManager\"|[Ff]ailed to (?:run Kubelet|register CRI auth))"
 )
 _ERROR = re.compile(r"(?:[EF][0-9]{4} [0-9:.]+ +[0-9]+ \S+\] |panic: |fatal error: |Error: )")
 _TAIL = re.compile(r"(?:, path: &\S+|\")\s*\Z")
@@ -51,13 +54,30 @@ def diagnose(unit, state, said):
     ended = [line for line in said["systemd"] if " process exited" in line]
     if ended and "control process exited" in ended[-1].lower():
         return _before(unit, state, said["lines"], ended[-1])
-    for line in reversed([line for line in said["lines"] if _FATAL.search(line) or not _HEAD.match(line)]):
+    for line in reversed(_last_words(said)):
         for cause, pattern in _TABLE:
             match = pattern.search(line)
             if match:
                 message, fix, final = _WORDS[cause](match, unit, said["lines"])
                 return Finding(cause, message, fix, (quoted(unit, line), _state(unit, state)), final)
     return _unexplained(unit, state, said)
+
+
+def _last_words(said):
+    """Fatal lines and panics with what continues them, and what was said before klog was there.
+
+    klog writes every line of what a pod printed as it is, and a pod may print anything.
+    """
+    counts = said.get("whole", True)
+    found, within = [], not counts
+    for line in said["lines"]:
+        if _BEGIN.match(line):
+            counts, within = _FATAL.match(line) is not None, line.endswith("=<")
+        elif line.startswith("panic: ") and not within:
+            counts = True
+        if counts:
+            found.append(line)
+    return found
 
 
 def _before(unit, state, lines, ended):
@@ -78,13 +98,15 @@ def _unexplained(unit, state, said):
             "no_kubelet", "systemd cannot run kubelet's program", f"install kubelet, or correct ExecStart: systemctl cat {unit}",
             (*evidence, _state(unit, state)), True,
         )  # fmt: skip
-    if state["result"] == "resources":
+    # systemd says "resources" of a fork that failed, too, and that may pass.
+    if state["result"] == "resources" and any("Failed to load environment files: No such file" in line for line in said["systemd"]):
         return Finding(
             "no_kubelet", "systemd cannot prepare kubelet's unit: a file that it names is missing",
             f"make the file, or take it out of the unit: systemctl cat {unit}", (*evidence, _state(unit, state)), True,
         )  # fmt: skip
-    errors = [line for line in said["lines"] if _ERROR.match(line)]
-    errors = errors or [line for line in said["lines"] if not line.startswith("Flag --")]
+    last = _last_words(said)
+    own = [line for line in said["lines"] if _BEGIN.match(line) or line in last]
+    errors = [line for line in own if _ERROR.match(line)] or [line for line in own if not line.startswith("Flag --")]
     told = _without_head(errors[-1])[:200] if errors else "it says nothing"
     return Finding(
         "kubelet_exits", f"kubelet exits, and the last it says is: {told}", f"read what it says before: journalctl -u {unit}",
@@ -100,7 +122,7 @@ def _state(unit, state):
 
 def _without_head(line):
     """What klog says, without its time and place."""
-    return _HEAD.sub("", line, count=1)
+    return HEAD.sub("", line, count=1)
 
 
 def _bare(text):

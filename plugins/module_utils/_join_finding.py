@@ -43,7 +43,8 @@ def sentence(finding):
     if isinstance(finding, Finding):
         finding = finding._asdict()
     # A fix may begin with a command, whose first letter must stay small, and programs end what they say with a full stop of their own.
-    parts = [f"the node did not join: {finding['message']}".rstrip("."), f"Fix: {finding['fix']}"]
+    joined = "the node has joined, but" if finding.get("ready") else "the node did not join:"
+    parts = [f"{joined} {finding['message']}".rstrip("."), f"Fix: {finding['fix']}"]
     if finding["evidence"]:
         parts.append("Evidence: " + " | ".join(finding["evidence"]))
     return ". ".join(parts)

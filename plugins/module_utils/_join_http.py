@@ -164,9 +164,13 @@ def _resolved(host, port, moment):
         raise Failure("dns_silent", f"no name server answers the question for {host}") from None
     if isinstance(found, list) and found:
         return found
-    if isinstance(found, socket.gaierror) and found.errno == getattr(socket, "EAI_AGAIN", None):
-        raise Failure("dns_silent", f"{host}: {_words(found)}")
-    raise Failure("dns", f"{host}: {_words(found) if isinstance(found, Exception) else 'no address'}")
+    said = f"{host}: {_words(found) if isinstance(found, Exception) else 'no address'}"
+    if isinstance(found, socket.gaierror):
+        nobody = found.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+    else:
+        nobody = isinstance(found, (list, UnicodeError))
+    # Everything else, such as too many open files, says nothing about the name, and may pass.
+    raise Failure("dns" if nobody else "dns_silent", said)
 
 
 def _dialled(addresses, moment):
@@ -327,8 +331,8 @@ def _asked(link, target, path, headers, moment):
     try:
         response.begin()
         body = response.read(LARGEST_ANSWER)
-    except http.client.RemoteDisconnected:
-        raise Failure("broken", "it ends the connection without an answer") from None
+    except (http.client.RemoteDisconnected, http.client.IncompleteRead):
+        raise Failure("broken", "it ends the connection without a whole answer") from None
     except (http.client.HTTPException, ValueError):
         raise Failure("no_http", "what answers there does not speak HTTP") from None
     return Answer(response.status, _moment(response.getheader("Date")), body)

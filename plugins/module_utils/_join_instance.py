@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who this instance is, for a node whose credentials are refused: asked once, within a second. Standard library, Python 3.7 and newer."""
+"""Who this instance is, for a node whose credentials are refused: asked once, for four seconds. Standard library, Python 3.7 and newer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROLE = re.compile(r"[\w+=,.@-]{1,64}\Z", re.ASCII)
 
 def facts(client=None):
     """C({"clusters": {tag: name}, "role", "account", "instance", "region"}): empty or None for what the metadata service does not say."""
-    client = client or _imds.Client(timeout=0.5, retries=0)
+    client = client or _imds.Client(timeout=2.0, retries=0)
     document = _json(_asked(client, "dynamic/instance-identity/document"))
     found = {name: _plain(document.get(field)) for name, field in _FIELDS}
     role = (_asked(client, "meta-data/iam/security-credentials/") or "").strip()

@@ -102,7 +102,9 @@ def failed_before(found, moment):
     """The Run before the one that began at C(moment), when it failed and systemd started the unit again by itself; None otherwise."""
     before = [entry for entry in found if entry.moment < moment - 0.001]
     exits = [index for index, entry in enumerate(before) if entry.systemd and _EXIT.search(entry.text)]
-    if not exits or not any(entry.systemd and _AGAIN.search(entry.text) for entry in before[exits[-1] :]):
+    after = [entry.text for entry in before[exits[-1] :] if entry.systemd] if exits else []
+    # A job that stops it came from somebody who may have mended it.
+    if not any(map(_AGAIN.search, after)) or any(text.startswith("Stopping ") for text in after):
         return None
     # systemd says it in up to three lines.
     last = exits[-1]

@@ -24,6 +24,7 @@ _PROPERTIES = (
     "ExecMainStartTimestampMonotonic", "InactiveExitTimestampMonotonic",
 )  # fmt: skip
 _MARGIN, _LONGEST_DOUBT = 2.0, 20.0
+_FIRST_WORDS = 10.0
 _PATIENCE = 60.0
 """Seconds in which the cluster may approve the request for kubelet's serving certificate."""
 
@@ -60,7 +61,7 @@ class Look:
             return seen
         process = self._of_process(unit)
         kubelet.update(process.told)
-        said = process.lines(entries)
+        said, kubelet["whole"] = process.lines(entries)
         kubelet["lines"] = _shown(said)
         # With the cloud provider that was built in before 1.26 kubelet asks EC2 for its name.
         seen["name"] = process.name or _registered_as(said) or self._hostname.lower()
@@ -114,7 +115,8 @@ class Look:
             told["lines"] = _shown(journal.lines_since(journal.entries("containerd.service"), unit["since"]))[-20:]
         elif process is not None and process.told["cgroup_driver"] is not None:
             if unit["pid"] not in self._driver:
-                self._driver = {unit["pid"]: systemd_cgroup(self._machine, unit["pid"])}
+                started = time.time() - time.monotonic() + unit["since"]
+                self._driver = {unit["pid"]: systemd_cgroup(self._machine, unit["pid"], started)}
             told["systemd_cgroup"] = self._driver[unit["pid"]]
 
     def _serves(self, unit, port):
@@ -128,14 +130,17 @@ class Look:
     # --- kubelet and the API server ------------------------------------------------------------------------------------------------
 
     def _of_process(self, unit):
-        if self._process is None or self._process.key != (unit["pid"], unit["since"]):
+        before, key = self._process, (unit["pid"], unit["since"])
+        # A program in front of kubelet gives way to it, and one that bootstraps gets another kubeconfig, in the same process.
+        if before is None or before.key != key or before.kubeconfig is None or before.told["bootstraps"]:
             self._process = _Process(self._machine, unit, self._hostname)
-            self._api = None
+            if before is None or before.key != key or before.kubeconfig != self._process.kubeconfig:
+                self._api = None
         return self._process
 
     def _ask(self, seen, process):
         if process.kubeconfig is None:
-            seen["api"] = {"kind": "standalone"}
+            seen["api"] = {"kind": "standalone", "final": process.is_kubelet}
             return
         if self._api is None:
             # Only here, because it brings TLS and HTTP with it.
@@ -176,7 +181,10 @@ def _unit(values):
 
 def _said(lines, entries):
     """What tells of a kubelet that ended; systemd's own last lines tell of one that was never run."""
-    return {"lines": _shown(lines), "systemd": _shown([entry.text for entry in entries if entry.systemd][-8:])}
+    systemd = _shown([entry.text for entry in entries if entry.systemd][-8:])
+    # Where nothing stands before its first line, earlier ones may have been left out. Another start may have begun with an equal one.
+    whole = not lines or entries[0].text is not lines[0]
+    return {"lines": _shown(lines), "systemd": systemd, "whole": whole}
 
 
 _REGISTERED = re.compile(r"register(?:ed)? node\b.* node=\"?(?P<name>[0-9A-Za-z.-]+)")
@@ -213,12 +221,15 @@ class _Process:
         shown, merged = kubelets.configuration(machine, process, flags)
         self.name = kubelets.node_name(flags, True, hostname)
         self.kubeconfig = self._kubeconfig(machine, flags)
+        # It may stand behind a loader or an interpreter.
+        self.is_kubelet = any(word.rpartition("/")[2] == "kubelet" for word in process.words[:3])
         registers = flags_of.last(flags, "register-node")
         self.told = {
             "started": round(time.time() - time.monotonic() + unit["since"], 3),
             "registers": str(merged.get("registerNode", True) if registers is None else registers).lower() != "false",
             "bootstraps": self.kubeconfig is not None and self.kubeconfig == flags_of.last(flags, "bootstrap-kubeconfig"),
-            "cgroup_driver": _cgroup_driver(flags, shown, merged),
+            # A program in front of kubelet has no flags that tell of it.
+            "cgroup_driver": _cgroup_driver(flags, shown, merged) if self.kubeconfig or self.is_kubelet else None,
             "config": [file["path"] for file in shown["files"]],
             "serving_port": _serving_port(flags, merged),
         }
@@ -232,13 +243,17 @@ class _Process:
         return path or first
 
     def lines(self, entries):
-        """What this process said at its start, and lately."""
+        """(what this process said at its start, and lately; whether that is there from the start on)."""
         late = journal.lines_since(entries, self._since)
         if len(entries) < journal.LINES or entries[0].moment < self._since:
-            return late
+            return late, self._has_start(entries)
         if self._head is None:
-            self._head = [entry.text for entry in journal.entries(None, self._pid)]
-        return self._head + late
+            self._head = journal.entries(None, self._pid)
+        return [entry.text for entry in self._head] + late, self._has_start(self._head)
+
+    def _has_start(self, entries):
+        """Journals are thrown away from their old end, and a kubelet says something at once."""
+        return any(not entry.systemd and 0 <= entry.moment - self._since + 0.001 < _FIRST_WORDS for entry in entries)
 
 
 def _serving_port(flags, merged):
@@ -267,15 +282,35 @@ _CRI = re.compile(r"plugins\.[\"']?io\.containerd\.(?:grpc\.v1\.cri|cri\.v1\.run
 _ASSIGNED = re.compile(r"\s*(?P<name>default_runtime_name|SystemdCgroup)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|true|false)\s*(?:#.*)?\Z")
 
 
-def systemd_cgroup(machine, pid):
-    """Whether containerd's default runtime lets systemd make the cgroups; None when that cannot be told."""
+_IMPORTS = re.compile(r"^\s*imports\s*=(?:\s*\[(?P<list>[^\]]*))?", re.MULTILINE)
+
+
+def systemd_cgroup(machine, pid, started=float("inf")):
+    """Whether containerd's default runtime lets systemd make the cgroups; None when that cannot be told.
+
+    C(started): when it was started, in seconds since 1970. What was written after that it has not read.
+    """
     words = kubelets.Process(machine, pid).words
     flags = flags_of.parse(words[1:])
     path = flags_of.last(flags, "config") or flags_of.last(flags, "c") or _CONTAINERD
     text = machine.text(path)
-    found = None if text is None or re.search(r"^\s*imports\s*=", text, re.MULTILINE) else of_toml(text)
+    imports = _IMPORTS.search(text or "")
+    if any((machine.changed_at(one) or 0) > started for one in _files(machine, path, text, imports)):
+        return None
+    found = None if text is None or imports else of_toml(text)
     if found is None and words:
         found = of_toml(machine.run("containerd", "--config", path, "config", "dump") or "")
+    return found
+
+
+def _files(machine, path, text, imports):
+    """What tells by its time whether containerd's configuration is still the one that it read."""
+    folder = path.rpartition("/")[0]
+    # Of a file that is gone, the folder tells since when.
+    found = [path] if text is not None else [folder]
+    for pattern in re.findall(r"[\"']([^\"']+)[\"']", (imports and imports.group("list")) or ""):
+        where = os.path.join(folder, pattern).rpartition("/")[0]
+        found += [where, *(f"{where}/{name}" for name in machine.names(where))]
     return found
 
 

@@ -17,6 +17,9 @@ _NAMED = ("-i", "--cluster-id", "--cluster-name")
 # What the image has before it is bootstrapped.
 _NOT_YET = "CLUSTER_NAME"
 
+UNREADABLE = "cannot be read as YAML"
+"""What Unusable says, after the path, where the reader failed: that of kubelet may know more of YAML."""
+
 
 class Unusable(Exception):
     """Why no API server can be asked with this kubeconfig, in words for the user."""
@@ -96,7 +99,7 @@ def _document(text, path):
 
         return yaml.safe_load(text)
     except Exception:  # there is none, or it cannot read the text either
-        raise Unusable(f"{path} cannot be read as YAML: {problem}") from None
+        raise Unusable(f"{path} {UNREADABLE}: {problem}") from None
 
 
 def _named(document, plural, singular, name, path):

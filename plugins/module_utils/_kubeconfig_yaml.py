@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 
-_KEY = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\s\"'\[\]{},&*!|>%@`?#:-][^:#\"']*?)[ \t]*:(?:[ \t]+(\S.*))?\Z")
+_KEY = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\s\"'\[\]{},&*!|>%@`?#:-](?:[^:#\"']*[^:#\"' \t])?)[ \t]*:(?:[ \t]+(\S.*))?\Z")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _DEEPEST = 30
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -44,12 +45,12 @@ class _Blocks:
     """Lines that are still to be read, as (indentation, text, number). C(number): of the line that was read last."""
 
     def __init__(self, lines):
-        self.lines = list(lines)
+        self.lines = deque(lines)
         self.number = lines[0][2]
 
     def _taken(self):
         """The text of the next line, which is read with this."""
-        _unused, text, self.number = self.lines.pop(0)
+        _unused, text, self.number = self.lines.popleft()
         return text
 
     def block(self, column, depth):

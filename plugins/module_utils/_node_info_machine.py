@@ -9,6 +9,7 @@ import datetime
 import os
 import platform
 import re
+import stat
 import subprocess
 import time
 
@@ -42,11 +43,16 @@ class Machine:
         """The first C(LARGEST_FILE) bytes of a regular file; None when there is none or it cannot be read."""
         try:
             # Not blocking: a pipe under the name of a file must not hold the module up.
-            handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             self.problem(f"{path} cannot be read", error)
+            return None
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            os.close(handle)
+            self.problems.append(f"{path} cannot be read: it is {'a folder' if stat.S_ISDIR(mode) else 'not a regular file'}")
             return None
         try:
             with os.fdopen(handle, "rb") as stream:

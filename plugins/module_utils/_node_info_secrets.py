@@ -15,13 +15,19 @@ import re
 
 HIDDEN = "********"
 
-# It begins where a word does, or a long word without any URL would be searched again from each of its letters.
-_URL = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z0-9+.-]+://)[^\s\"'<>]*@")
-_KEY_FILE = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\Z)", re.DOTALL)
-# A JSON web token, EKS's token, an AWS access key ID, a Kubernetes bootstrap token.
-_TOKEN = re.compile(
-    r"\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\bk8s-aws-v1\.[\w-]+|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|(?<![\w./-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w./-])"
+# What is searched may be long and written by anybody, so the time must not grow with the square of its length. A pattern begins only
+# where a word does, and not at each of its letters; and (?=(?P<x>...))(?P=x) takes what it finds first and tries nothing else.
+_URL = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>]*?://[^\s\"'<>]*")
+_SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://")
+_KEY_FILE = re.compile(
+    r"-----BEGIN (?=(?P<begin>[A-Z0-9 ]*PRIVATE KEY))(?P=begin)[A-Z ]*-----.*?"
+    r"(?:-----END (?=(?P<end>[A-Z0-9 ]*PRIVATE KEY))(?P=end)[A-Z ]*-----|\Z)",
+    re.DOTALL,
 )
+# What begins like a JSON web token, EKS's token, an AWS access key ID, a Kubernetes bootstrap token.
+_TOKEN = re.compile(r"\b(?P<web>eyJ)|\bk8s-aws-v1\.[\w-]+|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|(?<![\w./-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w./-])")
+_WEB_TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*")
+_WORD = re.compile(r"[\w-]*")
 # Long base64 may hold anything, and the lines below it belong to it.
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{64,}={0,2}(?:[ \t]*\r?\n[ \t]*[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\Z)))*")
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
@@ -37,7 +43,7 @@ _ASSIGNED = re.compile(
     r"(?P<value>(?:true|false|null|~)(?=\s*(?:[,}\])#]|\Z))|\"\"\".*|'''.*|\"(?:[^\"\\]|\\.)*\"(?=\s*(?:[,}\])#]|\Z))|'[^']*'(?=\s*(?:[,}\])#]|\Z))|.*)",
     re.IGNORECASE,
 )
-_SPACED = re.compile(rf"(?P<flag>--{_NAME})(?P<blank>[ \t]+)(?P<value>[^\s-]\S*)", re.IGNORECASE)
+_SPACED = re.compile(rf"(?<![\w.-])(?=(?P<lead>[\w.-]*?--))(?P<flag>(?P=lead){_NAME})(?P<blank>[ \t]+)(?P<value>[^\s-]\S*)", re.IGNORECASE)
 # They say whether and how somebody is authenticated, and are no secret themselves.
 _HARMLESS_VALUES = {"", "true", "false", "null", "~"}
 _HARMLESS_MAPPING = "authorization"
@@ -53,9 +59,9 @@ def is_proxy_name(name):
 
 def in_word(word):
     """One value without what has the form of a secret."""
-    word = _URL.sub(r"\1" + HIDDEN + "@", word)
+    word = _URL.sub(_hide_user, word)
     word = _KEY_FILE.sub(HIDDEN, word)
-    word = _TOKEN.sub(HIDDEN, word)
+    word = _hide_tokens(word)
     return _BASE64.sub(_hide_base64, word)
 
 
@@ -104,6 +110,33 @@ def in_text(text):
             pass
     below = _Below()
     return "\n".join(below.line(line) for line in in_word(text).split("\n"))
+
+
+def _hide_user(match):
+    """All between the first scheme and the last @ of a word, for a password may hold both."""
+    word = match.group(0)
+    last = word.rfind("@")
+    scheme = _SCHEME.search(word, 0, last + 1)
+    return word if scheme is None else word[: scheme.end()] + HIDDEN + word[last:]
+
+
+def _hide_tokens(word):
+    shown, end, at, barren = [], 0, 0, 0
+    while True:
+        found = _TOKEN.search(word, at)
+        if found is None:
+            return "".join(shown) + word[end:]
+        at = found.end()
+        if found.group("web"):
+            if at <= barren:
+                continue
+            found = _WEB_TOKEN.match(word, found.start())
+            if found is None:
+                # Where one does not begin, none begins until the word ends either.
+                barren = _WORD.match(word, at).end()
+                continue
+        shown += (word[end : found.start()], HIDDEN)
+        end = at = found.end()
 
 
 def _hide_base64(match):

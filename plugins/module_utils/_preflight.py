@@ -114,17 +114,17 @@ def cluster_of_node(manifest, kubelet_words, read=None):
     return None
 
 
-def check_cluster(plan, belongs, take_over):
+def check_cluster(plan, belongs, may_move):
     """Refuse a node of another cluster. C(belongs): what C(cluster_of_node) found. Returns whether the cluster changes.
 
-    A plan of the way back may lack the endpoint; then the name decides.
+    C(may_move) is called where it would, and answers whether it may. A plan of the way back may lack the endpoint; then the name decides.
     """
     if belongs is None:
         return False
     name, endpoint, where = belongs
     wanted = plan["cluster"]
     same = name in (None, wanted["name"]) and (not wanted["endpoint"] or _address(endpoint) == _address(wanted["endpoint"]))
-    if same or take_over:
+    if same or may_move():
         return not same
     named = f"cluster {name} ({endpoint})" if name else f"the cluster at {endpoint}"
     ours = f"{wanted['name']} ({wanted['endpoint']})" if wanted["endpoint"] else wanted["name"]

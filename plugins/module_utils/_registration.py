@@ -42,6 +42,14 @@ def registered(plan, manifest, belongs, kubelet_words, read=None):
     return {"labels": labels, "taints": taints}
 
 
+def has_served(kubelet_words, root="/var/lib/kubelet"):
+    """Whether there is on this node what only a cluster gives: pods, or a signed certificate to serve with."""
+    root = (option(kubelet_words, "root-dir") or [root])[-1]
+    certificates = (option(kubelet_words, "cert-dir") or [os.path.join(root, "pki")])[-1]
+    pods = os.path.join(root, "pods")
+    return os.path.lexists(os.path.join(certificates, "kubelet-server-current.pem")) or (os.path.isdir(pods) and bool(os.listdir(pods)))
+
+
 def _key(taint):
     return re.split("[=:]", taint)[0]
 

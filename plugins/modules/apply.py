@@ -31,7 +31,8 @@ options:
       - What the node is waited for in the phase V(verify).
       - V(healthy) means that its units are active and kubelet says that it is well. Nobody asks the cluster.
       - V(registered) means that the cluster has its Node object, too, and V(ready) that the cluster says it is Ready.
-      - A node that cannot join fails at once, with the cause and the fix, see M(nodebootstrap.eks.join_check).
+      - A node that cannot join fails at once, with the cause and the fix, see M(nodebootstrap.eks.join_check). So does one that is Ready
+        while its kubelet ignores a field of its configuration, or disagrees with containerd about cgroups.
       - With O(restart=never), and in phases that write without V(start), only V(healthy) is waited for.
     type: str
     choices: [healthy, registered, ready]
@@ -39,7 +40,7 @@ options:
   join_timeout:
     description:
       - For how many seconds a healthy node is waited for, until it is what O(wait_for) says.
-      - V(0) looks once.
+      - V(0) adds nothing to the first call, which waits for 5 seconds at most.
     type: int
     default: 180
 attributes:

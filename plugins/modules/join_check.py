@@ -30,7 +30,8 @@ options:
     description:
       - Seconds to wait for it, at most 3600. With 0 the module looks once.
       - A cause that nothing changes by itself, such as a wrong certificate authority, ends the wait when it has stood for 4 seconds. The
-        wait may last that much longer than this.
+        wait may last that much longer than this, and then until the look that is under way ends. One look may take up to about 28 seconds,
+        where the program that gets credentials and the API server do not answer.
     type: float
     default: 0.0
 extends_documentation_fragment:
@@ -67,7 +68,8 @@ EXAMPLES = r"""
 RETURN = r"""
 cause:
   description:
-    - A word for why the node is not what it should be. The page C(docs/joining.md) lists them all.
+    - A word for why the node is not what it should be. The
+      L(guide to joining,https://github.com/nodebootstrap/eks/blob/main/docs/joining.md) lists them all.
     - Null when it is, and when nothing that lasts speaks against it.
   returned: always
   type: str
@@ -117,6 +119,8 @@ waited:
   sample: 4.2
 """
 
+import os
+
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join
@@ -135,6 +139,8 @@ def main():
     timeout = module.params["timeout"]
     if not 0 <= timeout <= LONGEST:
         module.fail_json(msg=f"timeout {timeout} is out of range: 0 to {LONGEST} seconds")
+    if os.geteuid() != 0:
+        module.fail_json(msg="only root can see what kubelet uses: set become: true")
     result = _join.wait(_join.Options(module.params["wait_for"], timeout))
     if result["cause"] is not None:
         module.fail_json(msg=sentence(result), **result)

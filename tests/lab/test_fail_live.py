@@ -23,11 +23,14 @@ from ansible_collections.nodebootstrap.eks.tests.lab.progress import say
 
 pytestmark = pytest.mark.docker
 
+#: Those where the cluster of the inventory is all that is wrong.
+MISTAKEN = ("wrong-authority", "wrong-endpoint", "wrong-cluster-by-tag", "wrong-cluster")
+
 #: Seconds from the evidence to the message. Ten are promised; a machine on which many nodes boot at once is slower.
-PROMISED, BUSY = 10, 30
+PROMISED, BUSY = 10, 60
 
 #: Seconds for which a play waits for what may still change.
-JOIN_TIMEOUT = 20
+JOIN_TIMEOUT = 40
 
 
 @pytest.mark.parametrize("faults", [ACCESS, NODE], ids=["access", "node"])
@@ -35,11 +38,17 @@ def test_a_join_that_cannot_be_ends_with_its_cause(lab: Lab, faults: dict[str, F
     with failing(lab, faults) as sites:
         began = time.time()
         output = bootstrap({name: host(site) for name, site in sites.items()})
-        asked = check({name: site.node for name, site in sites.items()})
+        asked = check({name: site.node for name, site in sites.items()}, timeout=4 * BUSY)
         judged(
             sites, lambda name, site: against(site, output.ended(name)) + told_in_time(name, site, began, output.ended(name).moment), output
         )
         judged(sites, lambda name, site: against(site, asked.ended(name)), asked)
+        # A node that never joined needs no leave to go to another cluster.
+        corrected = {name: bootstrap_host(sites[name].node, sites[name].fault.case) for name in MISTAKEN if name in sites}
+        if corrected:
+            output = bootstrap(corrected)
+            assert output.code == 0, output.text
+            assert all(sites[name].node.object() for name in corrected)
 
 
 def test_what_may_change_is_told_and_waited_for(lab: Lab) -> None:
@@ -55,7 +64,7 @@ def test_what_may_change_is_told_and_waited_for(lab: Lab) -> None:
             return [
                 *against(site, ended),
                 *told_in_time(name, site, began, told.moment),
-                *([] if ended.moment - told.moment >= JOIN_TIMEOUT / 2 else ["it did not wait"]),
+                *([] if ended.moment - began >= JOIN_TIMEOUT else ["it did not wait"]),
             ]
 
         judged(sites, judge, output)
@@ -76,7 +85,7 @@ def test_an_api_server_that_comes_back_is_joined(lab: Lab) -> None:
         joined = output.ended("web")
         say(f"API server back: the play ended {joined.moment - door.changed:.1f} s later")
         assert joined.moment - door.changed < 2 * BUSY
-        [asked] = [check({"web": node}, timeout=0).ended("web")]
+        [asked] = [check({"web": node}, timeout=4 * BUSY).ended("web")]
         assert not asked.failed, asked
 
 
@@ -95,8 +104,8 @@ def against(site: Failing, ended: Ended) -> list[str]:
         return ["it did not fail"]
     found = ended.result.get("join") or ended.result
     problems = [f"it does not say {word!r}" for word in site.says if not re.search(word if "|" in word else re.escape(word), message)]
-    if not message.startswith("the node did not join: "):
-        problems.append("it does not say that the node did not join")
+    if not message.startswith("the node has joined, but " if found.get("ready") else "the node did not join: "):
+        problems.append("it does not say whether the node joined")
     if found.get("cause") != fault.cause:
         problems.append(f"the cause is {found.get('cause')!r}, not {fault.cause!r}")
     if found.get("final") is not fault.final:

@@ -178,7 +178,7 @@ class Node:
 
     def run(self, script: str) -> dict[str, Any]:
         done = subprocess.run(
-            ["/bin/sh", "-c", script], env={"PATH": str(self.bin)}, capture_output=True, text=True, check=False, timeout=60, cwd="/"
+            ["/bin/sh", "-c", script], env={"PATH": str(self.bin)}, capture_output=True, text=True, check=False, timeout=900, cwd="/"
         )
         return {
             "Status": "Failed" if done.returncode else "Success",

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _flow, _join, _services
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _flow, _join, _registration, _services
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._files import Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._identity import Identity
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._services import Unit
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import StepFailed
 
@@ -42,6 +43,7 @@ class Node:
     def verify(self, active: str = "active", **options: Any) -> dict:
         call = object.__new__(_flow._Call)
         call.options = _flow.Options({}, _flow.PHASES, **options)
+        call.joined = True
         call.plan = {"verify": {"units": [KUBELET], "healthz": None}}
         call.units = {KUBELET: Unit(KUBELET, "loaded", active, active, "enabled", 7)}
         call.result = {"healthy": None, "missing": [], "waited": 0.0, "join": None}
@@ -77,16 +79,96 @@ def test_when_no_time_is_left_a_join_gets_a_look_that_has_to_be_sure(node: Node,
 
 
 @pytest.mark.parametrize("lacks", [LACKS, []])
-def test_who_looks_once_looks_once(node: Node, lacks: list) -> None:
+def test_who_waits_for_nothing_is_told_nothing_unsure(node: Node, lacks: list) -> None:
     node.lacks = lacks
     assert node.verify(wait=0.0, wait_for="ready")["join"] == FINAL
-    assert node.asked == [("ready", 0.0)]
+    assert node.asked == [("ready", _flow.SURE)]
 
 
 def test_a_kubelet_that_is_not_to_be_started_is_not_waited_for(node: Node) -> None:
     node.lacks = LACKS
     result = node.verify(active="inactive", restart="never", wait_for="ready")
     assert (result["healthy"], result["join"], node.asked) == (None, None, [])
+
+
+class Standing:
+    """A node with a manifest, before anything is touched; C(certain) is whether it is certain that it never joined."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, certain: bool = True) -> None:
+        self.asked = 0
+        self.certain = certain
+        self.served = False
+        monkeypatch.setattr(_join, "never_joined", self.never_joined)
+        monkeypatch.setattr(_registration, "has_served", lambda _words: self.served)
+
+    def never_joined(self) -> bool:
+        self.asked += 1
+        return self.certain
+
+    def check(self, manifest: dict, labels: dict | None = None, cluster: str = "demo", phases: Any = _flow.PHASES, **options: Any) -> Any:
+        call = object.__new__(_flow._Call)
+        registration = {"labels": labels or {}, "taints": []}
+        call.plan = {"cluster": {"name": cluster, "endpoint": "https://x"}, "registration": registration, "family": "al2"}
+        call.options = _flow.Options(call.plan, phases, **{"wait_for": "ready", **options})
+        call.manifest, call.words, call.result = manifest, [], {"registration": None}
+        call.identity = Identity()
+        call.moves = call._check_registration()
+        return call
+
+
+def remembered(joined: bool | None, **fields: Any) -> dict:
+    manifest = {"cluster": {"name": "demo", "endpoint": "https://x"}, "registered": {"labels": {"a": "1"}, "taints": []}, **fields}
+    return manifest if joined is None else {**manifest, "joined": joined}
+
+
+@pytest.mark.parametrize(("joined", "certain", "asked"), [(True, True, 0), (None, True, 0), (False, False, 1)])
+@pytest.mark.parametrize("change", [{"labels": {"a": "2"}}, {"cluster": "other", "labels": {"a": "1"}}])
+def test_a_node_that_joined_or_may_have_joined_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, joined: bool | None, certain: bool, asked: int, change: dict
+) -> None:
+    node = Standing(monkeypatch, certain)
+    with pytest.raises(Refused, match=r"this node is registered already|this node belongs to cluster demo"):
+        node.check(remembered(joined), **change)
+    assert node.asked == asked
+
+
+def test_a_node_that_never_joined_gets_other_labels_and_another_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = Standing(monkeypatch)
+    assert node.check(remembered(False), {"a": "2"}).moves is False
+    assert node.check(remembered(False), {"a": "1"}, "other").moves is True
+    earlier = {"labels": {"b": "1"}, "taints": {"set": [], "remove": []}}
+    call = node.check(remembered(False, patched=earlier), {"a": "2"}, reconcile=True)
+    assert call.result["registration"] is None, "there is no Node to patch"
+
+
+def test_pods_on_a_node_are_a_sign_that_it_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = Standing(monkeypatch)
+    node.served = True
+    with pytest.raises(Refused, match="take_over: true"):
+        node.check(remembered(False), {"a": "1"}, "other")
+
+
+def test_nobody_is_asked_who_need_not_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = Standing(monkeypatch)
+    node.check(remembered(False), {"a": "1"})
+    node.check(remembered(False), {"a": "1"}, "other", take_over=True)
+    assert node.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("manifest", "options", "joined"),
+    [
+        ({}, {}, False),
+        ({}, {"wait_for": "healthy"}, None),
+        ({}, {"phases": ("start",)}, None),
+        (remembered(None), {}, None),
+        (remembered(True), {}, True),
+        (remembered(False), {}, False),
+        (remembered(True), {"cluster": "other", "take_over": True}, False),
+    ],
+)
+def test_what_is_remembered_of_a_join(monkeypatch: pytest.MonkeyPatch, manifest: dict, options: dict, joined: bool | None) -> None:
+    assert Standing(monkeypatch).check(manifest, {"a": "1"}, **options).joined is joined
 
 
 SWAP = (
@@ -98,8 +180,11 @@ SWAP = (
 class Failing:
     """A transaction whose watch over kubelet fails."""
 
+    unit = KUBELET
+    beside: tuple = ()
+
     def run(self, _progress: Any) -> None:
-        raise StepFailed(_services.start([KUBELET]), "kubelet.service is activating (auto-restart)", 1)
+        raise StepFailed(_services.start([*self.beside, self.unit]), f"{self.unit} is activating (auto-restart)", 1)
 
 
 def failure(monkeypatch: pytest.MonkeyPatch, lines: list) -> str:
@@ -125,3 +210,16 @@ def test_last_words_that_nobody_knows_are_quoted(monkeypatch: pytest.MonkeyPatch
     assert message.startswith(f"systemctl start {KUBELET} failed (status 1): {KUBELET} is activating (auto-restart). The node is back in")
     assert message.endswith(f"Last lines of {KUBELET}: " + " | ".join(lines))
     assert "Last lines" not in failure(monkeypatch, [])
+
+
+def test_what_an_earlier_kubelet_said_is_not_why_something_else_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Failing, "unit", "nodeadm-run.service")
+    message = failure(monkeypatch, [SWAP])
+    assert message.startswith("systemctl start nodeadm-run.service failed (status 1)")
+    assert f"Last lines of nodeadm-run.service: {SWAP}. Last lines of {KUBELET}: {SWAP}" in message
+
+
+def test_what_others_said_stays_beside_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Failing, "beside", ("containerd.service",))
+    message = failure(monkeypatch, [SWAP])
+    assert message.startswith("the node did not join: kubelet exits: swap is on") and f"Last lines of containerd.service: {SWAP}" in message

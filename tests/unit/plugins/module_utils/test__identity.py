@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils import _imds
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._files import Refused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._identity import Identity
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._imds import Client
@@ -89,9 +91,15 @@ def test_unknown_variables_and_missing_facts_are_damage() -> None:
 
 
 def test_over_the_wire(service: StandIn) -> None:
-    client = Client(service.endpoint, timeout=1, retries=0)
+    client = Client(service.endpoint, timeout=30, retries=0)
     assert Identity(client).label("{instance_id}").startswith("i-")
-    assert Identity.of_user_data(Client(service.endpoint, timeout=1, retries=0)) == ""
+    assert Identity.of_user_data(Client(service.endpoint, timeout=30, retries=0)) == ""
     assert Identity.of_user_data(Client("http://127.0.0.1:1", timeout=0.2, retries=0)) is None
     with pytest.raises(Refused, match="cannot be reached"):
         Identity(Client("http://127.0.0.1:1", timeout=0.2, retries=0)).label("{instance_id}")
+
+
+def test_user_data_that_a_busy_service_gives_late_is_still_seen(service: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_imds, "Client", partial(Client, service.endpoint))
+    service.answers["/latest/user-data"], service.latency = "#!/bin/sh\n", 0.7
+    assert Identity.of_user_data() == "#!/bin/sh"

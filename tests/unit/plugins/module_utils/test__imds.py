@@ -102,7 +102,7 @@ def test_a_passing_fault_is_retried(service: StandIn, path: str, fault: int | by
 
 def test_a_silent_token_is_asked_for_again(service: StandIn) -> None:
     service.faults[TOKEN_PATH] = ["silent"]
-    assert facts(service, timeout=0.5) == FACTS
+    assert facts(service) == FACTS
     assert service.count(TOKEN_PATH) == 2
 
 
@@ -115,7 +115,7 @@ def test_a_silent_token_is_asked_for_again(service: StandIn) -> None:
         (TOKEN_PATH, 400, 1, ["status 400 for PUT"]),
         (TOKEN_PATH, 302, 1, ["status 302 for PUT"]),
         (TOKEN_PATH, 503, 3, ["status 503 3 times", "busy"]),
-        (TOKEN_PATH, "silent", 3, ["did not arrive within 0.5 s", "hop limit of 1", "--http-put-response-hop-limit 2"]),
+        (TOKEN_PATH, "silent", 3, ["did not arrive within 1 s", "hop limit of 1", "--http-put-response-hop-limit 2"]),
         (TOKEN_PATH, "close", 3, ["broke the connection off"]),
         (TOKEN_PATH, b"SSH-2.0-OpenSSH_9.2\r\n", 1, ["does not speak HTTP"]),
         (TOKEN_PATH, b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + b"x" * 70_000, 1, ["more than 65536 bytes"]),
@@ -124,13 +124,13 @@ def test_a_silent_token_is_asked_for_again(service: StandIn) -> None:
         (MAC_PATH, 404, 1, ["does not know /latest/meta-data/mac (404"]),
         (MAC_PATH, 302, 1, ["GET /latest/meta-data/mac with status 302"]),
         (MAC_PATH, 503, 3, ["GET /latest/meta-data/mac with status 503 3 times"]),
-        (MAC_PATH, "silent", 3, ["did not answer GET /latest/meta-data/mac within 0.5 s"]),
+        (MAC_PATH, "silent", 3, ["did not answer GET /latest/meta-data/mac within 1 s"]),
         (IPV6_PATH, 401, 1, ["refused its own token"]),
     ],
 )
 def test_a_lasting_fault_says_what_to_do(service: StandIn, path: str, fault: int | bytes | str, tries: int, words: list[str]) -> None:
     service.faults[path] = [fault] * 9
-    text = failure(service, timeout=0.5 if fault == "silent" else 2.0)  # busy machines are slow
+    text = failure(service, timeout=1.0 if fault == "silent" else 2.0)  # busy machines are slow
     assert [word for word in words if word not in text] == []
     assert service.count(path) == tries
     assert service.count(TOKEN_PATH) == (tries if path == TOKEN_PATH else 1)
@@ -172,15 +172,15 @@ def test_a_dripping_answer_does_not_hold_the_call(service: StandIn, path: str) -
     service.faults[path] = ["drip"] * 9
     began = time.monotonic()
     failure(service, timeout=0.3, retries=1)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 def test_the_deadline_holds_over_all_requests(service: StandIn) -> None:
-    service.latency = 0.4
+    service.latency = 0.9
     began = time.monotonic()
-    text = failure(service, timeout=0.8, retries=0)
-    assert time.monotonic() - began < 5
-    assert "took longer than 1.6 s together" in text and "Raise the option timeout or retries" in text
+    text = failure(service, timeout=2.0, retries=0)
+    assert time.monotonic() - began < 20
+    assert "took longer than 4 s together" in text and "Raise the option timeout or retries" in text
 
 
 def test_latency_below_the_limits_is_no_fault(service: StandIn) -> None:

@@ -122,6 +122,30 @@ def test_a_surprise_is_told_and_is_no_traceback() -> None:
     assert "KeyError" in result["message"] and "cAnArY" not in result["message"]
 
 
+@pytest.mark.parametrize(
+    ("node", "api", "finding", "certain"),
+    [
+        ({"ready": "False"}, {"kind": "answer", "status": 200}, CNI, False),
+        (None, {"kind": "answer", "status": 404, "kubernetes": True}, None, True),
+        (None, {"kind": "answer", "status": 403, "kubernetes": True}, AWAY, True),
+        (None, {"kind": "answer", "status": 401, "kubernetes": True}, AWAY, True),
+        (None, {"kind": "answer", "status": 403, "kubernetes": False}, AWAY, False),
+        (None, {"kind": "authority"}, CA, True),
+        (None, {"kind": "refused"}, AWAY, False),
+        (None, {"kind": "answer", "status": 503}, AWAY, False),
+        (None, None, FLAG, True),
+        (None, None, AWAY, False),
+    ],
+)
+def test_that_a_node_never_joined_has_to_be_certain(course: Any, node: Any, api: Any, finding: Any, certain: bool) -> None:
+    course()
+    assert join.never_joined(lambda: {"node": node, "api": api, "finding": finding}) is certain
+
+
+def test_a_look_that_fails_is_not_certain_of_anything() -> None:
+    assert join.never_joined(lambda: 1 // 0) is False
+
+
 def test_tls_and_http_are_imported_when_somebody_is_asked(tmp_path: Path) -> None:
     """Whoever waits for a healthy kubelet pays for none of it, and a kubelet that does not run asks nobody."""
     link = tmp_path / "ansible_collections/nodebootstrap/eks"
@@ -135,5 +159,5 @@ def test_tls_and_http_are_imported_when_somebody_is_asked(tmp_path: Path) -> Non
         "assert not {'ssl', '_ssl', 'http.client', 'urllib.parse', 'ipaddress', 'tempfile'} & then, then\n"
     )
     environment = {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/nowhere"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False, timeout=900)
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,29 @@ def test_the_tags_of_the_instance_decide(asking: Asking, pem: Path) -> None:
         f"aws eks describe-cluster --name demo --region eu-central-1 --query cluster.endpoint tells: when it is not {server.url}"
         in neither.fix
     )
+
+
+def test_a_tag_says_nothing_against_the_id_of_a_cluster_on_outposts(asking: Asking, pem: Path) -> None:
+    """While kubelet asks for its certificate there, its program is given the cluster's ID."""
+    with serving(pem, status(401, "Unauthorized")) as server:
+        found = asking(server)
+    kubelet = {"unit": "kubelet.service", "lines": [], "registers": True, "bootstraps": True}
+    for tag in ("prod", "demo"):
+        finding = cause(found, instance={"clusters": {"eks:cluster-name": tag}, "role": "node-role"}, kubelet=kubelet)
+        assert (finding.cause, finding.final) == ("unauthorized", True)
+        assert "either demo is not its cluster's ID, or the role node-role is not mapped in it" in finding.message
+        assert "describe-cluster --query cluster.id" in finding.fix and "--name demo" not in finding.fix
+
+
+@pytest.mark.parametrize("broken", ["a: &x {b: c}\n", "clusters: >-\n  a\n", "{{{"])
+def test_a_kubeconfig_that_only_kubelet_can_read_is_not_final(
+    asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    asking.user = {}
+    found = asking("https://127.0.0.1:1")
+    assert (cause(found).cause, cause(found).final) == ("bad_kubeconfig", True), "it names no credentials"
+    (tmp_path / "kubeconfig").write_text(broken, encoding="utf-8")
+    finding = cause(asking._api.ask(NAME))
+    assert (finding.cause, finding.final) == ("bad_kubeconfig", False)
+    assert finding.message.startswith(f"join_check cannot read kubelet's kubeconfig: {tmp_path}/kubeconfig cannot be read as YAML: line 1")

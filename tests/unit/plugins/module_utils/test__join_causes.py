@@ -42,7 +42,7 @@ def api(kind: str = "answer", status: int | None = 200, said: str = "", **fields
 def running(asked: dict[str, Any] | None = None, found: dict[str, Any] | None = None, lines: tuple[str, ...] = (), **fields: Any) -> Any:
     """A machine whose kubelet runs."""
     kubelet = {"unit": KUBELET, "running": True, "exit": None, "lines": list(lines), "started": 1000.0, "registers": True}
-    kubelet.update(bootstraps=False, cgroup_driver="systemd", config=["/etc/kubernetes/kubelet/config.json"])
+    kubelet.update(whole=True, bootstraps=False, cgroup_driver="systemd", config=["/etc/kubernetes/kubelet/config.json"])
     seen = {"time": 1020.0, "name": NAME, "hostname": "host", "units": {KUBELET: unit()}, "kubelet": kubelet, "api": asked or api()}
     seen.update(node=found, containerd={"lines": [], "systemd_cgroup": True}, nodeadm=None, instance=None)
     return {**seen, **fields}
@@ -130,6 +130,61 @@ def test_early_lines_that_mean_nothing_explain_no_exit() -> None:
     assert '"Something new" err="nobody knows"' in finding.message
 
 
+def test_a_unit_that_systemd_lacks_resources_for_is_tried_again() -> None:
+    """systemd calls it by the same word, whether a file is missing or the machine has no memory to fork."""
+    for said in ("Failed to fork: Cannot allocate memory", "Failed to load environment files: Too many open files"):
+        lines = [f"{KUBELET}: {said}", f"{KUBELET}: Failed to run 'start' task: x", f"{KUBELET}: Failed with result 'resources'."]
+        finding = found_in(ended({"status": "0", "result": "resources", "lines": [], "systemd": lines}))
+        assert finding.cause == "kubelet_exits" and not finding.final
+    old = ["Failed to load environment files: No such file or directory", f"{KUBELET} failed to run 'start' task: No such file"]
+    finding = found_in(ended({"status": "0", "result": "resources", "lines": [], "systemd": old}))
+    assert finding.cause == "no_kubelet" and finding.final, "as systemd 219 says it"
+
+
+PROBED = (
+    'I1121 22:49:25.5 294 prober.go:120] "Probe failed" probeType="Liveness" pod="default/a" probeResult="failure" output=<',
+    "Error: unknown flag: --check",
+    "panic: failed to set feature gates: unrecognized feature gate: Nothing",
+    '"command failed" err="running with swap on is not supported"',
+    'app.go:7] "command failed" err="failed to parse kubelet flag: unknown flag: --check"',
+    "Usage: check",
+    ">",
+)
+KILLED = ("kubelet.service: Main process exited, code=killed, status=9/KILL", "kubelet.service: Failed with result 'oom-kill'.")
+
+
+def exited(*lines: str, **fields: Any) -> Finding:
+    seen = ended({"status": "9", "result": "oom-kill", "lines": list(lines), "systemd": list(KILLED)})
+    seen["kubelet"]["exit"].update(fields)
+    return found_in(seen)
+
+
+def test_what_a_pod_prints_explains_no_exit() -> None:
+    after = 'I1121 22:49:26.5 294 kubelet.go:1] "SyncLoop (probe)" probe="liveness"'
+    for lines, told in (
+        (PROBED, "Probe failed"),
+        ((*PROBED, after), "SyncLoop"),
+        (("Flag --x has been deprecated", *PROBED), "Probe failed"),
+        ((*PROBED, 'E1121 22:49:27.5 294 a.go:1] "Sick"', *PROBED), '"Sick"'),
+    ):
+        finding = exited(*lines)
+        assert (finding.cause, finding.final) == ("kubelet_exits", False)
+        assert told in finding.message and "unknown flag" not in finding.message
+    assert exited(*PROBED[1:], whole=False).cause == "kubelet_exits", "nobody knows where these lines belong"
+    assert "it says nothing" in exited(*PROBED[1:], whole=False).message
+    assert exited("Error: unknown flag: --x", whole=True).cause == "unknown_flag", "klog was not there yet"
+
+
+def test_what_kubelet_says_last_after_a_pod_printed_something() -> None:
+    fatal = 'E1121 22:49:27.5 294 run.go:72] "command failed" err=<'
+    assert exited(*PROBED, fatal, "failed to validate kubelet flags: bad --node-ip x", ">").cause == "invalid_flag"
+    started = 'W1121 22:49:24.5 294 feature_gate.go:1] "Setting GA feature gate"'
+    assert exited(started, "panic: unrecognized feature gate: NoSuchGate", "goroutine 1 [running]:").cause == "unknown_feature_gate"
+    json_line = '{"ts":1.5,"caller":"app/run.go:72","msg":"%s","v":0,"err":"failed to run Kubelet: running with swap on is not supported"}'
+    assert exited(started, json_line % "command failed").cause == "swap_on"
+    assert exited(started, json_line % "Probe failed").cause == "kubelet_exits"
+
+
 def test_a_kubelet_that_never_ran() -> None:
     """A program of ExecStartPre failed, as the one of our static units does without a metadata service."""
     said = ["kubelet.service: Control process exited, code=exited, status=52/n/a", "kubelet.service: Failed with result 'exit-code'."]
@@ -156,7 +211,8 @@ NODEADM = (
 def test_what_keeps_kubelet_from_being_started() -> None:
     none = stopped()
     none.update(units={}, kubelet=None)
-    assert found_in(none).final and "no unit that runs kubelet" in found_in(none).message
+    assert "no unit that runs kubelet" in found_in(none).message
+    assert not found_in(none).final, "user data may install it, and snapd takes the unit away while it puts a new one there"
     assert not found_in({**none, "units": None}).final, "systemd that does not answer is no proof"
     assert "kubelet.service is inactive (dead)" in found_in(stopped()).message and not found_in(stopped()).final
     masked = stopped()
@@ -230,6 +286,9 @@ def test_a_field_that_kubelet_does_not_know(minor: str) -> None:
     for name, field in (("unknown_field_config", "noSuchField"), ("unknown_field_nested_config", "authentication.webhok")):
         finding = found_in(running(found=node(), lines=tuple(RECORDED["running"][f"{name}-{minor}"]["lines"])))
         assert (finding.cause, finding.final) == ("unknown_config_field", True) and f"does not know {field} " in finding.message
+        # A pod's output stands in kubelet's journal line by line.
+        bare = tuple(line.partition("] ")[2] for line in RECORDED["running"][f"{name}-{minor}"]["lines"])
+        assert causes.diagnose(running(found=node(), lines=bare)) is None
     quiet = running(found=node(), lines=tuple(RECORDED["running"][f"unknown_field_dropin-{minor}"]["lines"]))
     assert causes.diagnose(quiet) is None, "of a file in the drop-in folder kubelet says nothing"
 
@@ -246,6 +305,9 @@ def test_cgroup_drivers() -> None:
     seen["kubelet"]["cgroup_driver"] = "cgroupfs"
     seen["containerd"]["systemd_cgroup"] = None
     assert causes.diagnose(seen) is None
+    seen["containerd"]["systemd_cgroup"] = True
+    seen["kubelet"]["whole"] = False
+    assert causes.diagnose(seen) is None, "it may have said that it obeys the runtime"
 
 
 def test_a_node_without_a_serving_certificate_has_joined_and_is_warned_about() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -97,6 +98,29 @@ def test_where_the_program_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (errno.ENOENT, "no_program"),
+        (errno.ENOTDIR, "no_program"),
+        (errno.EACCES, "no_program"),
+        (errno.ENOEXEC, "no_program"),
+        (errno.ENOMEM, "program"),
+        (errno.EAGAIN, "program"),
+        (errno.EMFILE, "program"),
+        (errno.ETXTBSY, "program"),
+    ],
+)
+def test_a_program_that_cannot_be_run_now_may_run_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: str) -> None:
+    def refuse(*_unused: Any, **_unuseds: Any) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(credentials.subprocess, "Popen", refuse)
+    command = program(tmp_path, gives())
+    found = failure(source(tmp_path, {"command": command}))
+    assert (found.kind, found.said, found.program) == (kind, f"{command} cannot be run: {os.strerror(number)}", command)
+
+
+@pytest.mark.parametrize(
     ("text", "kind", "words"),
     [
         (
@@ -127,12 +151,15 @@ def test_programs_that_fail(tmp_path: Path, text: str, kind: str, words: str) ->
 
 def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> None:
     started = tmp_path / "started"
-    text = f"child = os.fork()\nopen({str(started)!r}, 'a').write(f'{{os.getpid()}}\\n')\ntime.sleep(300)"
+    command = tmp_path / "get-token"
+    # A shell has written this long before its time is over; Python may need that to start.
+    command.write_text(f"#!/bin/sh\nsleep 300 &\necho $$ $! >{started}\nwait\n", encoding="utf-8")
+    command.chmod(0o755)
     began = time.monotonic()
-    found = failure(source(tmp_path, {"command": program(tmp_path, text)}, limit=2.0))
+    found = failure(source(tmp_path, {"command": str(command)}, limit=2.0))
     assert found.said == "get-token does not end within 2 s" and time.monotonic() - began < 30
     for pid in map(int, started.read_text().split()):
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 300
         while running(pid):
             assert time.monotonic() < limit, "it still runs"
             time.sleep(0.02)

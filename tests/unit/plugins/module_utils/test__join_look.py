@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _imds
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_api as apis
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_causes as causes
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_instance as instance
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_journal as journal
 from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_look as look
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node_info_machine import Machine
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_node import KUBELET, Node
 
-KUBELET, SNAP, CONTAINERD = "kubelet.service", "snap.kubelet-eks.daemon.service", "containerd.service"
+SNAP, CONTAINERD = "snap.kubelet-eks.daemon.service", "containerd.service"
 FATAL = 'E1121 22:55:32.212722 1977 run.go:74] "command failed" err="failed to parse kubelet flag: unknown flag: --no-such-flag"'
 EXITED = ("kubelet.service: Main process exited, code=exited, status=1/FAILURE", "kubelet.service: Failed with result 'exit-code'.")
 OLD_EXITED = ("kubelet.service: main process exited, code=exited, status=1/FAILURE", "Unit kubelet.service entered failed state.")
@@ -29,52 +28,6 @@ AGAIN, OLD_AGAIN = (
     "kubelet.service holdoff time over, scheduling restart.",
 )
 KUBECONFIG = "/var/lib/kubelet/kubeconfig"
-
-
-class Node(Machine):
-    """C(units): {name: properties}; C(said): (unit, pid, monotonic seconds, message) in order."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(2.0, str(root))
-        self.root = root
-        self.units: dict[str, dict[str, Any]] = {}
-        self.said: list[tuple[str, int, float, Any]] = []
-        self.dump: str | None = None
-        self.answers = True
-
-    def file(self, path: str, content: str) -> None:
-        place = self.root / path.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(content, encoding="utf-8")
-
-    def unit(self, name: str, state: str = "active", sub: str = "running", pid: int = 7, since: float = 100.0, **more: Any) -> None:
-        given = {"LoadState": "loaded", "ActiveState": state, "SubState": sub, "Result": "success", "MainPID": pid, "ExecMainStatus": 0}
-        given["ExecMainStartTimestampMonotonic"] = int(since * 1e6)
-        self.units[name] = {"Id": name, **given, **more}
-
-    def process(self, *words: str, pid: int = 7, environ: str = "PATH=/bin\0", program: str = "/usr/bin/kubelet") -> None:
-        self.file(f"/proc/{pid}/cmdline", "\0".join([program, *words, ""]))
-        self.file(f"/proc/{pid}/environ", environ)
-
-    def run(self, *argv: str) -> str | None:
-        if argv[:2] == ("systemctl", "show"):
-            blocks = [self.units.get(name, {"Id": name, "LoadState": "not-found"}) for name in argv[5:]]
-            return "\n\n".join("\n".join(f"{key}={value}" for key, value in block.items()) for block in blocks) if self.answers else None
-        return self.dump if argv[0] == "containerd" else None
-
-    def printed(self, words: list[str], lines: int) -> list[bytes]:
-        """What journalctl prints."""
-        unit, only = (words[words.index("-u") + 1], None) if "-u" in words else (None, int(words[-1].partition("=")[2]))
-        rows = [row for row in self.said if (row[0] == unit if only is None else row[1] == only)]
-        found = []
-        for _unit, pid, moment, message in rows[::-1] if unit else rows:
-            fields = {"_PID": str(pid), "__MONOTONIC_TIMESTAMP": str(int(moment * 1e6)), "MESSAGE": message}
-            found.append(message if isinstance(message, bytes) else json.dumps(fields).encode())
-        return found[:lines]
-
-    def says(self, *messages: Any, at: float, pid: int = 7, unit: str = KUBELET) -> None:
-        for number, message in enumerate(messages):
-            self.said.append((unit, pid, at + number / 1000, message))
 
 
 @pytest.fixture
@@ -168,6 +121,43 @@ def test_what_a_kubelet_said_long_ago_is_found_at_its_start(node: Node) -> None:
     assert lines[0] == "the first line" and lines[-1] == f"line {2 * journal.LINES - 1}"
 
 
+def test_whether_the_words_of_a_kubelet_are_all_there(node: Node) -> None:
+    node.unit(KUBELET)
+    node.process()
+    assert not seen(node)["kubelet"]["whole"], "the journal may have been thrown away, or is not kept"
+    node.says("what it says later", at=150.0)
+    assert not seen(node)["kubelet"]["whole"]
+    node.said.clear()
+    node.says("Started kubelet.service", at=99.9, pid=1)
+    node.says("Flag --x has been deprecated", at=100.4)
+    assert seen(node)["kubelet"]["whole"]
+    node.says(*(f"line {number}" for number in range(2 * journal.LINES)), at=200.0)
+    assert seen(node)["kubelet"]["whole"], "the first lines are asked for, too"
+    node.said = node.said[5:]
+    assert not seen(node)["kubelet"]["whole"]
+
+
+def test_whether_the_words_of_an_exit_are_all_there(node: Node) -> None:
+    node.unit(KUBELET, "failed", "failed", pid=0, since=96.0, Result="signal", ExecMainStatus=9)
+    one_failed_start(node, 96.0)
+    assert seen(node)["kubelet"]["exit"]["whole"]
+    del node.said[0]
+    assert not seen(node)["kubelet"]["exit"]["whole"], "before its first line nothing is left"
+    node.says("Flag --x has been deprecated", at=91.0, pid=4)
+    node.said.sort(key=lambda row: row[2])
+    assert seen(node)["kubelet"]["exit"]["whole"], "of an earlier start something is"
+    del node.said[0]
+    node.unit(KUBELET, pid=6, since=102.0)
+    node.process(pid=6)
+    assert not seen(node, now=102.5)["kubelet"]["exit"]["whole"]
+    node.said.clear()
+    node.unit(KUBELET, "failed", "failed", pid=0, since=96.0, Result="signal", ExecMainStatus=9)
+    node.says("Started kubelet.service", at=96.0, pid=1)
+    node.says("Probe failed output=<", *("Error: unknown flag: --check",) * journal.LINES, at=96.1, pid=5)
+    assert not seen(node)["kubelet"]["exit"]["whole"]
+    assert causes.diagnose(seen(node)).cause == "kubelet_exits", "the head of these lines is gone"
+
+
 def test_hostile_bytes_in_a_journal(node: Node) -> None:
     node.unit(KUBELET)
     node.process()
@@ -234,7 +224,43 @@ def test_which_kubeconfig(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     seen(node)
     assert asked[-1][0] == KUBECONFIG
     node.process()
-    assert seen(node)["api"] == {"kind": "standalone"} and causes.diagnose(seen(node)).cause == "no_kubeconfig"
+    assert seen(node)["api"] == {"kind": "standalone", "final": True}
+    finding = causes.diagnose(seen(node))
+    assert (finding.cause, finding.final) == ("no_kubeconfig", True)
+
+
+@pytest.mark.parametrize(
+    "words", [["/usr/bin/snap", "run", "kubelet-eks.daemon"], ["(kubelet)"], ["/bin/sh", "-c", "exec kubelet --kubeconfig=/k"], []]
+)
+def test_a_program_in_front_of_kubelet_gives_way_to_it(node: Node, words: list[str]) -> None:
+    node.unit(KUBELET)
+    node.file("/proc/7/cmdline", "".join(f"{word}\0" for word in words))
+    node.file("/proc/7/environ", "")
+    whole = look.Look(node, clock=lambda: 1000.0)
+    finding = causes.diagnose(whole())
+    assert (finding.cause, finding.final) == ("no_kubeconfig", False)
+    assert whole()["kubelet"]["cgroup_driver"] is None
+    node.process(f"--kubeconfig={KUBECONFIG}")
+    found = whole()
+    assert found["api"]["status"] == 200 and found["node"] == {"ready": "True"}, "the same process is kubelet now"
+
+
+def test_a_kubelet_that_has_its_certificate_is_asked_about_with_it(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(apis.Api, "__init__", lambda self, _machine, path, _environment: setattr(self, "place", path))
+    monkeypatch.setattr(apis.Api, "ask", lambda self, _name: asked.append(self.place) or {"kind": "answer", "status": 403})
+    node.unit(KUBELET)
+    node.process(f"--kubeconfig={KUBECONFIG}", "--bootstrap-kubeconfig=/b")
+    node.file("/b", "x")
+    whole = look.Look(node, clock=lambda: 1000.0)
+    assert whole()["kubelet"]["bootstraps"]
+    kept = whole._api
+    assert whole()["kubelet"]["bootstraps"] and whole._api is kept, "credentials are kept as long as they are the same"
+    node.file(KUBECONFIG, "x")
+    assert not whole()["kubelet"]["bootstraps"] and asked == ["/b", "/b", KUBECONFIG]
+    process = whole._process
+    whole()
+    assert whole._process is process, "nothing of it changes now"
 
 
 def test_the_instance_is_asked_only_after_401(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,40 +311,41 @@ def test_where_containerds_setting_is_read(node: Node) -> None:
     assert look.systemd_cgroup(node, 9) is None
 
 
-# --- the instance ------------------------------------------------------------------------------------------------------------------
+def test_what_containerd_may_not_have_read_proves_nothing(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed: dict[str, float] = {"/e/c.toml": 50.0}
+    monkeypatch.setattr(node, "changed_at", changed.get)
+    node.process("--config", "/e/c.toml", pid=9, program="containerd")
+    node.dump = f"{V2}.runtimes.runc.options]\n  SystemdCgroup = false\n"
+    node.file("/e/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
+    assert look.systemd_cgroup(node, 9, 60.0) is True
+    assert look.systemd_cgroup(node, 9, 40.0) is None, "it changed after the start"
+    node.file("/d/a.toml", "x = 1\n")
+    node.file("/e/d/a.toml", "x = 1\n")
+    for imports, folder in (('["/d/*.toml"]', "/d"), ("['d/*.toml']", "/e/d"), ('[\n  "/x/one.toml",\n  "/d/*.toml", # more\n]', "/d")):
+        node.file("/e/c.toml", f"imports = {imports}\n")
+        for late in (folder, f"{folder}/a.toml"):
+            assert look.systemd_cgroup(node, 9, 60.0) is False
+            changed[late] = 70.0
+            assert look.systemd_cgroup(node, 9, 60.0) is None, "what it imports changed"
+            assert look.systemd_cgroup(node, 9, 80.0) is False
+            del changed[late]
+    (node.root / "e/c.toml").unlink()
+    changed.update({"/e": 70.0, "/e/c.toml": 0.0})
+    assert look.systemd_cgroup(node, 9, 80.0) is False and look.systemd_cgroup(node, 9, 60.0) is None, "it may have been there"
 
 
-class Metadata:
-    """Answers by path; an exception for what it does not know at all."""
-
-    def __init__(self, **answers: str) -> None:
-        self.answers = answers
-
-    def get(self, path: str, missing_ok: bool = False) -> str | None:
-        if not self.answers:
-            raise _imds.ImdsError("nobody there")
-        return self.answers.get(path)
-
-
-def test_facts_of_the_instance() -> None:
-    document = json.dumps({"accountId": "111122223333", "instanceId": "i-1", "region": "eu-central-1"})
-    tags = {
-        "": "Name\naws:eks:cluster-name\nkubernetes.io/cluster/prod\neks:nodegroup-name\nKubernetesCluster",
-        "aws:eks:cluster-name": "prod",
-    }
-    answers = {"dynamic/instance-identity/document": document, "meta-data/iam/security-credentials/": "node-role\n"}
-    answers.update({f"meta-data/tags/instance/{key}": value for key, value in tags.items()})
-    found = instance.facts(Metadata(**answers))
-    clusters = {"aws:eks:cluster-name": "prod", "kubernetes.io/cluster/NAME": "prod"}
-    assert found == {"account": "111122223333", "instance": "i-1", "region": "eu-central-1", "role": "node-role", "clusters": clusters}
+def test_containerd_is_asked_for_what_it_started_with(node: Node) -> None:
+    node.process("--cgroup-driver=systemd", f"--kubeconfig={KUBECONFIG}")
+    node.unit(KUBELET)
+    node.process("--config", "/c.toml", pid=9, program="containerd")
+    node.file("/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = false\n")
+    node.unit(CONTAINERD, pid=9, since=time.monotonic() + 60)
+    assert seen(node)["containerd"]["systemd_cgroup"] is False
+    node.unit(CONTAINERD, pid=9, since=time.monotonic() - 60)
+    assert seen(node)["containerd"]["systemd_cgroup"] is None
 
 
-@pytest.mark.parametrize("text", ["<html>\n<body>", "[" * 100000, "5", "\x1b[31m"])
-def test_somebody_else_answers_for_the_metadata_service(text: str) -> None:
-    paths = ("dynamic/instance-identity/document", "meta-data/iam/security-credentials/", "meta-data/tags/instance/")
-    found = instance.facts(Metadata(**dict.fromkeys(paths, text), **{"meta-data/tags/instance/KubernetesCluster": text}))
-    assert found["clusters"] == {} and found["account"] is None and found["role"] in (None, "5")
-    assert instance.facts(Metadata())["clusters"] == {}
+# --- what else is asked ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_serving_certificate_is_looked_at_after_a_minute(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,7 +382,7 @@ def test_a_journal_that_hangs_or_never_ends(monkeypatch: pytest.MonkeyPatch) -> 
     assert journal.printed(["sh", "-c", "yes line"], 5) == [b"line\n"] * 5
     monkeypatch.setattr(journal, "_LARGEST", 1000)
     assert sum(map(len, journal.printed(["sh", "-c", "yes line"], 10**6))) <= 1000
-    monkeypatch.setattr(journal, "SECONDS", 0.3)
+    monkeypatch.setattr(journal, "SECONDS", 2.0)
     assert journal.printed(["sh", "-c", "echo first; exec sleep 60"], 5) == [b"first\n"]
     assert journal.printed(["/no/such/journalctl"], 5) == []
     assert time.monotonic() - began < 30

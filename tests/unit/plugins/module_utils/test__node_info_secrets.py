@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -41,6 +42,17 @@ TEXTS = [
     "x: " + base64.b64encode(f"user:{CANARY} and what else may stand in a text of some length".encode()).decode(),
     f"x: eyJhbGciOi{CANARY}.{CANARY}.{CANARY}",
     f"x: k8s-aws-v1.{CANARY}",
+    f"x: a--foo-token {CANARY}",
+    f"x: ---foo--token\t{CANARY}",
+    f"x: a-eyJhbGciOi{CANARY}.{CANARY}.{CANARY}",
+    f"x: eyJ-eyJhbGciOi{CANARY}.{CANARY}.",
+    f"x: AKIAABCDEFGHIJKLMNOP-eyJhbGciOi{CANARY}.{CANARY}.",
+    f"x: eyJ-k8s-aws-v1.{CANARY}",
+    f"x: k8s-aws-v1.eyJhbGciOi{CANARY}.b.k8s-aws-v1.{CANARY}",
+    f"x: eyJhbGciOiJ.b.k8s-aws-v1.eyJhbGciOi{CANARY}.{CANARY}.{CANARY}",
+    f"x: -://b://user:{CANARY}@host:1",
+    f"x: a,http://user:{CANARY}@host:1,http://user:{CANARY}@host:1",
+    f"-----BEGIN PRIVATE KEY PRIVATE KEY A-----\n{CANARY}",
 ]
 
 
@@ -49,6 +61,18 @@ def test_secrets_in_texts_are_withheld(text: str) -> None:
     shown = secrets.in_text(text)
     encoded = base64.b64encode(CANARY.encode()).decode()[:6]
     assert CANARY not in shown and encoded not in shown and secrets.HIDDEN in shown
+
+
+LONG = ["-", "--token", "--token ", "x://", "x://@ ", "a ", "eyJ-", "eyJaaaaaaaa-", "k8s-aws-v1", "token", "A" * 76 + "\n"]
+HEADS = ["-----BEGIN ", "-----BEGIN PRIVATE KEY-----\n-----END "]
+
+
+@pytest.mark.parametrize(("head", "unit"), [*(("", unit) for unit in LONG), *((head, "PRIVATE KEY") for head in HEADS)])
+def test_the_time_grows_with_the_length_and_not_with_its_square(head: str, unit: str) -> None:
+    text = head + unit * (1024 * 1024 // len(unit))
+    began = time.monotonic()
+    secrets.in_text(text)
+    assert time.monotonic() - began < 30, "it would be minutes"
 
 
 KEPT = [

@@ -107,22 +107,26 @@ def test_whose_node_it_is() -> None:
     assert found is not None and found[:2] == ("demo", ENDPOINT)
 
 
+def never() -> bool:
+    raise AssertionError("nobody has to be asked")
+
+
 def test_a_node_of_another_cluster_needs_take_over() -> None:
     wanted = plan("al2")
-    assert _preflight.check_cluster(wanted, None, False) is False
-    assert _preflight.check_cluster(wanted, (None, ENDPOINT.lower() + ":443/", "x"), False) is False
-    assert _preflight.check_cluster(wanted, ("demo", ENDPOINT, "x"), False) is False
+    assert _preflight.check_cluster(wanted, None, never) is False
+    assert _preflight.check_cluster(wanted, (None, ENDPOINT.lower() + ":443/", "x"), never) is False
+    assert _preflight.check_cluster(wanted, ("demo", ENDPOINT, "x"), never) is False
     for belongs in [("other", ENDPOINT, "the manifest"), (None, "https://other.example", "/var/lib/kubelet/kubeconfig")]:
         with pytest.raises(Refused, match=rf"{belongs[2]} says, and its node group is for cluster demo .*take_over: true"):
-            _preflight.check_cluster(wanted, belongs, False)
-        assert _preflight.check_cluster(wanted, belongs, True) is True
+            _preflight.check_cluster(wanted, belongs, lambda: False)
+        assert _preflight.check_cluster(wanted, belongs, lambda: True) is True
 
 
 def test_on_the_way_back_the_name_of_the_cluster_is_enough() -> None:
     wanted = {"cluster": {"name": "demo", "endpoint": ""}}
-    assert _preflight.check_cluster(wanted, ("demo", ENDPOINT, "the manifest"), False) is False
+    assert _preflight.check_cluster(wanted, ("demo", ENDPOINT, "the manifest"), never) is False
     with pytest.raises(Refused, match=r"belongs to cluster other \(https://.*its node group is for cluster demo\. Drain it"):
-        _preflight.check_cluster(wanted, ("other", ENDPOINT, "the manifest"), False)
+        _preflight.check_cluster(wanted, ("other", ENDPOINT, "the manifest"), lambda: False)
 
 
 def test_units_that_the_image_lacks_are_named() -> None:

@@ -113,3 +113,18 @@ def test_what_was_patched_before_is_patched_again() -> None:
     assert _registration.united(first, None) == first
     assert _registration.united(None, then) == then
     assert _registration.united(None, None) is None
+
+
+def test_pods_or_a_signed_certificate_are_signs_of_a_cluster(tmp_path: Path) -> None:
+    root, words = str(tmp_path), ["kubelet"]
+    assert not _registration.has_served(words, root)
+    (tmp_path / "pods").mkdir()
+    (tmp_path / "pki").mkdir()
+    (tmp_path / "pki" / "kubelet.crt").write_text("its own", encoding="utf-8")
+    assert not _registration.has_served(words, root)
+    (tmp_path / "pods" / "8c2d").mkdir()
+    assert _registration.has_served(words, root)
+    assert not _registration.has_served([*words, "--root-dir=/nowhere"], root)
+    (tmp_path / "certificates").mkdir()
+    (tmp_path / "certificates" / "kubelet-server-current.pem").symlink_to("x")
+    assert _registration.has_served([*words, "--root-dir=/nowhere", f"--cert-dir={root}/certificates"], root)

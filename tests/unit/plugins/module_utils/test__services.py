@@ -55,7 +55,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
 
 
 def run(command: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command.argv, env=_services.ENVIRONMENT, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command.argv, env=_services.ENVIRONMENT, capture_output=True, text=True, check=False, timeout=900)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def call(python: str, folder: Path, stand_in: bool, **arguments: Any) -> dict[st
     given.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), encoding="utf-8")
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(map(str, roots)), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [python, "-m", MODULE, str(given)], env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60
+        [python, "-m", MODULE, str(given)], env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=900
     )
     assert done.stderr == "" and done.returncode == 1, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)

@@ -78,7 +78,7 @@ def call(python: str, roots: list[Path], folder: Path, **arguments: Any) -> tupl
     given.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), encoding="utf-8")
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(map(str, roots)), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [python, "-m", MODULE, str(given)]
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=900)
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 

@@ -26,7 +26,14 @@ SOURCES = (TOP / "plugins/modules/join_check.py", *sorted(UTILS.glob("_join*.py"
 PAGE = TOP / "docs/joining.md"
 
 
-def call(folder: Path, **arguments: Any) -> dict[str, Any]:
+# Whoever runs the tests: what the module does depends on who runs it.
+AS_USER = (
+    "import os, runpy, sys; user = int(sys.argv.pop(1)); os.geteuid = lambda: user; "
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
+
+
+def call(folder: Path, user: int = 0, **arguments: Any) -> dict[str, Any]:
     given = folder / "arguments.json"
     given.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), encoding="utf-8")
     link = folder / "collection/ansible_collections/nodebootstrap/eks"
@@ -35,8 +42,9 @@ def call(folder: Path, **arguments: Any) -> dict[str, Any]:
         link.symlink_to(TOP, target_is_directory=True)
     roots = [folder / "collection", Path(str(ansible.__file__)).resolve().parents[1]]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(map(str, roots)), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "ansible_collections.nodebootstrap.eks.plugins.modules.join_check", str(given)]
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    module = "ansible_collections.nodebootstrap.eks.plugins.modules.join_check"
+    command = [sys.executable, "-c", AS_USER, str(user), module, str(given)]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=900)
     assert done.stderr == ""
     result: dict[str, Any] = json.loads(done.stdout)
     return result
@@ -49,6 +57,11 @@ def test_a_machine_without_kubelet_fails_and_says_so(tmp_path: Path, check: bool
     assert result["msg"].startswith(f"the node did not join: {result['message']}. ") and result["fix"][1:] in result["msg"]
     documented = yaml.safe_load(join_check.RETURN)
     assert documented.keys() == result.keys() - {"msg", "failed", "invocation"}
+
+
+def test_only_root_sees_what_kubelet_uses(tmp_path: Path) -> None:
+    result = call(tmp_path, user=1000, timeout=3600)
+    assert result["failed"] and result["msg"] == "only root can see what kubelet uses: set become: true"
 
 
 @pytest.mark.parametrize("timeout", [-1, 3601, "soon", "nan"])

@@ -38,7 +38,7 @@ def call(folder: Path, **arguments: Any) -> dict[str, Any]:
     roots = [collection(folder), Path(str(ansible.__file__)).resolve().parents[1]]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(map(str, roots)), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "ansible_collections.nodebootstrap.eks.plugins.modules.node_info", str(given)]
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=900)
     assert done.stderr == ""
     result: dict[str, Any] = json.loads(done.stdout)
     return result
@@ -84,7 +84,7 @@ def test_it_runs_on_the_python_of_amazon_linux_2(tmp_path: Path) -> None:
     )
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(collection(tmp_path)), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [next(iter(found), sys.executable), "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
     assert (done.stdout, done.stderr) == ("password: ********\n", "")
 
 

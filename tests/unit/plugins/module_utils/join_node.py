@@ -1,0 +1,60 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A machine whose files lie below a folder, and whose systemd and journal are tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node_info_machine import Machine
+
+KUBELET = "kubelet.service"
+
+
+class Node(Machine):
+    """C(units): {name: properties}; C(said): (unit, pid, monotonic seconds, message) in order."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(2.0, str(root))
+        self.root = root
+        self.units: dict[str, dict[str, Any]] = {}
+        self.said: list[tuple[str, int, float, Any]] = []
+        self.dump: str | None = None
+        self.answers = True
+
+    def file(self, path: str, content: str) -> None:
+        place = self.root / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content, encoding="utf-8")
+
+    def unit(self, name: str, state: str = "active", sub: str = "running", pid: int = 7, since: float = 100.0, **more: Any) -> None:
+        given = {"LoadState": "loaded", "ActiveState": state, "SubState": sub, "Result": "success", "MainPID": pid, "ExecMainStatus": 0}
+        given["ExecMainStartTimestampMonotonic"] = int(since * 1e6)
+        self.units[name] = {"Id": name, **given, **more}
+
+    def process(self, *words: str, pid: int = 7, environ: str = "PATH=/bin\0", program: str = "/usr/bin/kubelet") -> None:
+        self.file(f"/proc/{pid}/cmdline", "\0".join([program, *words, ""]))
+        self.file(f"/proc/{pid}/environ", environ)
+
+    def run(self, *argv: str) -> str | None:
+        if argv[:2] == ("systemctl", "show"):
+            blocks = [self.units.get(name, {"Id": name, "LoadState": "not-found"}) for name in argv[5:]]
+            return "\n\n".join("\n".join(f"{key}={value}" for key, value in block.items()) for block in blocks) if self.answers else None
+        return self.dump if argv[0] == "containerd" else None
+
+    def printed(self, words: list[str], lines: int) -> list[bytes]:
+        """What journalctl prints."""
+        unit, only = (words[words.index("-u") + 1], None) if "-u" in words else (None, int(words[-1].partition("=")[2]))
+        rows = [row for row in self.said if (row[0] == unit if only is None else row[1] == only)]
+        found = []
+        for _unit, pid, moment, message in rows[::-1] if unit else rows:
+            fields = {"_PID": str(pid), "__MONOTONIC_TIMESTAMP": str(int(moment * 1e6)), "MESSAGE": message}
+            found.append(message if isinstance(message, bytes) else json.dumps(fields).encode())
+        return found[:lines]
+
+    def says(self, *messages: Any, at: float, pid: int = 7, unit: str = KUBELET) -> None:
+        for number, message in enumerate(messages):
+            self.said.append((unit, pid, at + number / 1000, message))
