@@ -107,13 +107,16 @@ def not_joined(reason: str, timeout: float) -> str:
     return f"{reason}. It was waited for {timeout:.0f} s; a node that needs longer gets it with join_timeout. {_GO_ON}"
 
 
-def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str], reason: str) -> str:
-    """Why the run fails: what is still missing, and what to look at next. units: those of the plan. reason: '', or why it cannot join."""
+def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str], reason: str, option: str) -> str:
+    """Why the run fails: what is still missing, and what to look at next. units: those of the plan. reason: '', or why it cannot join.
+
+    option: the one that says for how long it is waited.
+    """
     names = " ".join(f"-u {unit.removesuffix('.service')}" for unit in units)
     what = "; ".join(missing) or "it does not say why"
     return (
         f"the node is not healthy after {timeout:.0f} s: {what}. {f'And {reason}. ' if reason else ''}"
-        f"Look at its log: journalctl -b --no-pager -n 200 {names}. {_GO_ON} A node that needs longer gets it with verify_timeout."
+        f"Look at its log: journalctl -b --no-pager -n 200 {names}. {_GO_ON} A node that needs longer gets it with {option}."
     )
 
 

@@ -103,7 +103,9 @@ class Wait:
         reason = self.node.sentence(join) if join.get("cause") else ""
         if answer.get("healthy"):
             return {"failed": True, "msg": report.not_joined(reason, bound)}
-        return {"failed": True, "msg": report.not_healthy(_missing(answer), bound, self.terms.units, reason)}
+        # One that was healthy once is waited for as long as for its join.
+        option = "verify_timeout" if self.healthy_since is None else "join_timeout"
+        return {"failed": True, "msg": report.not_healthy(_missing(answer), bound, self.terms.units, reason, option)}
 
 
 def _waited(answer: Mapping[str, Any]) -> float:

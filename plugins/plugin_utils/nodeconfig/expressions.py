@@ -39,6 +39,9 @@ _ELSEWHERE = ("size", "type", "has", "timestamp", "duration", "bytes", "matches"
 
 
 VARIABLES = ("default_enis", "ips_per_eni", "max_pods")
+
+# nodeadm from August 2026 on (amazon-eks-ami, pull request 2777); older images ignore an expression that has them.
+_NEWER = ("vcpus", "physical_memory_mib")
 _MOST_PODS = 2**31 - 1
 
 
@@ -178,6 +181,8 @@ class _Parser:
             return Node(INT, lambda: self._variables[text])
         if self._tokens[self._next][0] == STRING:
             raise Beyond(f"the text after {text} is not understood here")
+        if text in _NEWER:
+            raise Beyond(f"{text} is known to the nodeadm of newer images only")
         raise ExpressionError(f"{text:.40} means nothing here", unknown=text)
 
     def _call(self, name: str) -> Node:

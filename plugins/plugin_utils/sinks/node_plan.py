@@ -48,9 +48,13 @@ def way_back(cluster: Any, node_group: Any) -> Plan:
     name = None if facts is INVALID else facts.get("name")
     if not name and not problems.touches("cluster.name"):
         problems.add("cluster.name", "is required", fix="say which cluster the node shall leave")
+    try:
+        family = node_family(node_group)
+    except SpecError as error:
+        problems.extend(error.problems)
     if problems or not name:
         raise SpecError(problems)
-    family, endpoint = node_family(node_group), (facts.get("endpoint") or "").rstrip("/")
+    endpoint = (facts.get("endpoint") or "").rstrip("/")
     if family not in _WITH_SHELL:
         # It says itself why it cannot, and what can.
         return family_module(family).plan(NodeSpec(Cluster(name=name), family))

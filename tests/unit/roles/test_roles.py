@@ -66,7 +66,7 @@ class Lab:
             "ANSIBLE_LOCALHOST_WARNING": "0",
         }
         command = ["ansible-playbook", playbook, "-i", "hosts.json", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=os.environ | settings, capture_output=True, text=True, check=False, timeout=120)
+        return subprocess.run(command, cwd=self.folder, env=os.environ | settings, capture_output=True, text=True, check=False, timeout=900)
 
     def calls(self, module: str) -> list[dict[str, Any]]:
         """The options of every call of a module; a plan is unpacked."""
@@ -134,6 +134,12 @@ def test_tags_choose_steps(lab: Lab, role: Mapping[str, Any], arguments: list[st
     assert [call["phases"] for call in lab.calls("apply_plan")] == ([] if phases is None else [phases])
 
 
+def test_on_the_way_back_nobody_asks_eks(lab: Lab) -> None:
+    done = lab.run({"one": node(eks_node_cluster={"name": "demo", "region": "eu-west-1"}, eks_node_state="absent")})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (lab.calls("cluster_info"), len(lab.calls("apply_plan"))) == ([], 1)
+
+
 def test_eks_is_asked_once_for_the_hosts_of_one_cluster(lab: Lab) -> None:
     some = {"name": "demo", "region": "eu-west-1", "dns_ips": ["10.9.0.99"]}
     done = lab.run({name: node(eks_node_cluster=some) for name in ("one", "two", "three")})
@@ -186,12 +192,13 @@ def test_what_is_required_is_required(lab: Lab) -> None:
 
 def test_labels_and_taints_are_patched_from_the_controller_when_that_is_asked_for(lab: Lab) -> None:
     registration = {"node": "ip-1", "labels": {"a": "b", "old": None}, "taints": {"set": ["k=v:NoSchedule"], "remove": ["o=:NoExecute"]}}
-    for reconcile in (False, True):
-        lab.answer("apply_plan", node_stand_in.HEALTHY | ({"registration": registration} if reconcile else {}))
+    # From an INI inventory it is text.
+    for reconcile, count in ((False, 0), ("false", 0), (True, 1), ("true", 2)):
+        lab.answer("apply_plan", node_stand_in.HEALTHY | ({"registration": registration} if count else {}))
         done = lab.run({"one": node(eks_node_reconcile=reconcile)})
         assert done.returncode == 0, done.stdout + done.stderr
-        assert bool(lab.calls("k8s")) is reconcile
-    (patch,) = lab.calls("k8s")
+        assert len(lab.calls("k8s")) == count
+    patch, _again = lab.calls("k8s")
     assert patch == {
         "state": "patched",
         "definition": {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-1", "labels": {"a": "b", "old": None}}},
@@ -199,7 +206,7 @@ def test_labels_and_taints_are_patched_from_the_controller_when_that_is_asked_fo
     assert [(call["name"], call["state"], call["taints"]) for call in lab.calls("k8s_taint")] == [
         ("ip-1", "absent", [{"key": "o", "effect": "NoExecute"}]),
         ("ip-1", "present", [{"key": "k", "value": "v", "effect": "NoSchedule"}]),
-    ]
+    ] * 2
 
 
 def test_the_playbook_takes_hosts_batches_and_a_limit_of_failures(lab: Lab) -> None:

@@ -29,7 +29,7 @@ class Task:
 
 
 class Connection:
-    """Counts how often it is reset."""
+    """Counts how often it is reset; it is made anew at once, as that of psrp is, and the node is still gone."""
 
     resets = 0
     supports_persistence = False
@@ -37,6 +37,7 @@ class Connection:
 
     def reset(self) -> None:
         self.resets += 1
+        raise AnsibleConnectionFailure("no route to host")
 
 
 def action(monkeypatch: pytest.MonkeyPatch, answers: list[Any], **options: Any) -> tuple[Any, list[Any]]:

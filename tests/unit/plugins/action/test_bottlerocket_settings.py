@@ -57,7 +57,7 @@ class Lab:
             "AWS_SHARED_CREDENTIALS_FILE": str(self.folder / "credentials"),
         }
         command = ["ansible-playbook", "play.yml", "-i", "hosts.json", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
     def by_role(self, role: str, *arguments: str, **variables: Any) -> subprocess.CompletedProcess[str]:
         task = {

@@ -39,7 +39,7 @@ def play(folder: Path, *arguments: str, **options: Any) -> subprocess.CompletedP
     )
     command = ["ansible-playbook", "play.yml", "-i", "localhost,", *arguments]
     environment = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
 
 def test_files_table_and_second_run(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ ANYTHING = st.text(st.characters())
 def bash(script: str) -> bytes:
     """What bash prints. Only words and redirections to variables reach it here, never a rendered script."""
     return subprocess.run(
-        [*BASH, "-s"], input=script.encode(), capture_output=True, check=True, timeout=20, env={"LC_ALL": "C.UTF-8", "PATH": ""}
+        [*BASH, "-s"], input=script.encode(), capture_output=True, check=True, timeout=300, env={"LC_ALL": "C.UTF-8", "PATH": ""}
     ).stdout
 
 
@@ -156,7 +156,7 @@ def test_all_problems_of_a_file_at_once():
 @pytest.mark.parametrize("content", ["secret\n", "secret", ""])
 def test_mode_and_parents_do_not_depend_on_the_umask(tmp_path, umask, content):
     target = tmp_path / "new" / "dir" / "file"
-    subprocess.run([*BASH, "-euc", f"umask {umask}\n{shell.write_file(str(target), content, '0640')}"], check=True, timeout=20)
+    subprocess.run([*BASH, "-euc", f"umask {umask}\n{shell.write_file(str(target), content, '0640')}"], check=True, timeout=300)
     assert target.read_text() == content
     assert target.stat().st_mode & 0o7777 == 0o640
     assert [parent.stat().st_mode & 0o777 for parent in itertools.islice(target.parents, 2)] == [0o755, 0o755]

@@ -118,6 +118,12 @@ def test_a_node_that_does_not_become_healthy_says_why_it_cannot_join() -> None:
     assert "Look at its log: journalctl" in result["msg"] and result["failed"] is True
 
 
+def test_a_node_that_stops_being_healthy_needs_no_other_limit_for_health() -> None:
+    broken = {"healthy": False, "missing": ["kubelet.service is activating"], "join": UNREGISTERED | SILENT | {"waited": 0.0}}
+    result = Machine([DONE | joins(4.0, **SILENT), *[broken] * 30]).apply(join_timeout=30)
+    assert "A node that needs longer gets it with join_timeout." in result["msg"]
+
+
 def test_a_connection_that_comes_back_goes_on() -> None:
     machine = Machine([DONE | joins(4.0, **SILENT), GONE, GONE, joins()])
     result = machine.apply()

@@ -99,6 +99,12 @@ def test_only_cel_can_tell(expression: str) -> None:
         evaluate(expression, M5_LARGE)
 
 
+@pytest.mark.parametrize("name", ["vcpus", "physical_memory_mib"])
+def test_what_newer_images_know_is_left_to_them(name: str) -> None:
+    with pytest.raises(Beyond, match="newer images"):
+        evaluate(f"{name} * 10", M5_LARGE)
+
+
 WORDS = st.sampled_from(
     [*"+-*/%<>!?:(),.[]{}0159", "==", "&&", "||", " ", "max_pods", "int(", "dyn(", "double(", "string(", "true", "'a'", "1.5", "2u"]
 )

@@ -313,6 +313,12 @@ def test_a_way_back_that_is_refused(cluster: Any, group: Any, says: str) -> None
     assert says in str(caught.value)
 
 
+def test_all_that_is_wrong_with_a_way_back_is_told_at_once() -> None:
+    with pytest.raises(SpecError) as caught:
+        way_back({"nam": 1}, {"family": "al2024"})
+    assert "cluster.nam: is not a field" in str(caught.value) and "node_group.family: " in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("group", "needed"),
     [
