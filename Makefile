@@ -67,6 +67,7 @@ package: ## build the artifact, install it, use it, and show it to galaxy-import
 
 .PHONY: lab-up lab-down lab-status
 lab-up lab-down lab-status:
+	@$(SETUP) debian docker venv
 	@PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.lab $(@:lab-%=%)
 lab-up: ## start a control plane that stays, and say where its kubeconfig is
 lab-down: ## stop it, and everything that belongs to it

@@ -30,6 +30,9 @@ def environment(step: Step) -> dict[str, str]:
     result = dict(os.environ)
     result["PATH"] = f"{TOP / '.venv' / 'bin'}{os.pathsep}{result.get('PATH', '')}"
     result.setdefault("HYPOTHESIS_PROFILE", "ci")
+    # Ansible starts some hundred times, and without bytecode compiles its modules each time.
+    result.pop("PYTHONDONTWRITEBYTECODE", None)
+    result["PYTHONPYCACHEPREFIX"] = str(TOP / ".cache" / "pycache")
     result["ANSIBLE_COLLECTIONS_PATH"] = str(TOP / ".cache")
     result.update(step.variables)
     return result

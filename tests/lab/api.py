@@ -42,7 +42,7 @@ class Api:
 
     def call(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Object:
         """One request; its answer. ApiError for refusals, OSError when nobody answers."""
-        connection = self._connect(10)
+        connection = self._connect(60)
         try:
             answer = self._ask(connection, method, path, body, kind)
             found: Object = json.loads(answer.read())
@@ -52,7 +52,7 @@ class Api:
 
     def ready(self) -> bool:
         """Whether the API server calls itself ready."""
-        connection = self._connect(2)
+        connection = self._connect(10)
         try:
             connection.request("GET", "/readyz", headers=self._headers())
             return connection.getresponse().status == 200

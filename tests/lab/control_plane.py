@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 from . import binaries, network, pki
 from .api import Api
@@ -29,11 +29,15 @@ from .state import CLUSTER, KUBERNETES, REGION, SERVICE_CIDR, State
 PROGRAMS = (binaries.ETCD, binaries.KUBE_APISERVER, binaries.KUBE_CONTROLLER_MANAGER)
 
 #: Seconds for everything to be up; a busy machine is no failure.
-PATIENCE = 90.0
+PATIENCE = 300.0
 
 #: The order of their end. Without etcd, an API server that is asked to end would hang for minutes: it goes first.
 STOP_ORDER = (("kube-apiserver", "kube-controller-manager", "controller", "aws"), ("etcd",))
-GRACE = 3.0
+#: Whatever proxy this machine has, etcd is not behind it.
+_DIRECT = build_opener(ProxyHandler({}))
+
+#: Seconds for programs to end by themselves: nothing of them is kept.
+GRACE = 0.0
 
 
 class ControlPlane:
@@ -148,7 +152,7 @@ class ControlPlane:
 
     def _etcd_is_healthy(self) -> bool:
         try:
-            with urlopen(f"{self.etcd}/health", timeout=2) as answer:
+            with _DIRECT.open(f"{self.etcd}/health", timeout=10) as answer:
                 return b'"true"' in answer.read()
         except (URLError, OSError):
             return False
@@ -180,11 +184,13 @@ class ControlPlane:
             # Signing, and the conditions of nodes as taints: nothing here runs pods.
             "--controllers=certificatesigningrequest-signing-controller,node-lifecycle-controller",
             f"--cluster-signing-cert-file={pki_folder / 'ca.crt'}", f"--cluster-signing-key-file={pki_folder / 'ca.key'}",
+            # A node that gets no processor for a while is not gone.
+            "--node-monitor-grace-period=10m",
             f"--bind-address={self.net.loopback}", f"--cert-dir={pki_folder}", "--profiling=false",
         ])  # fmt: skip
 
     def _own(self, program: str, *words: str | Path) -> list[str | Path]:
-        return [sys.executable, "-B", "-m", f"{__package__}.run", program, *words]
+        return [sys.executable, "-m", f"{__package__}.run", program, *words]
 
 
 def node_name(address: str) -> str:

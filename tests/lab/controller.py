@@ -28,6 +28,7 @@ from cryptography.x509.oid import NameOID
 
 from .api import Api, ApiError, Object
 from .aws import Ec2
+from .progress import LabError
 
 CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 NODES = "/api/v1/nodes"
@@ -109,7 +110,7 @@ def follow(api: Api, path: str, act: Callable[[Object], None]) -> None:
             for kind, found in api.watch(path):
                 if kind != "DELETED":
                     _try(act, found)
-        except (OSError, http.client.HTTPException, ApiError, ValueError) as error:
+        except (OSError, http.client.HTTPException, ApiError, LabError, ValueError) as error:
             log(f"{path}: {error}")
         time.sleep(0.2)
 

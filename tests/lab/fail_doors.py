@@ -154,7 +154,7 @@ class _Server(http.server.ThreadingHTTPServer):
     def finish_request(self, request: socket.socket, client_address: object) -> None:
         """The handshake in the connection's own thread: one that hangs must not hold up the others."""
         if self.context is not None:
-            request.settimeout(10)
+            request.settimeout(60)
             request = self.context.wrap_socket(request, server_side=True)
         super().finish_request(request, client_address)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .joining import CASES, group
+from .joining import CASES, PATIENT, group
 from .node import LabNode
 from .progress import TOP
 
@@ -98,6 +98,7 @@ def bootstrap_host(node: LabNode, case: str, cluster: Mapping[str, Any] | None =
     """Variables of a host that the playbook bootstrap shall bring into the cluster. `cluster` and `fields` are added or replace."""
     return {
         **check_host(node),
+        **PATIENT,
         "eks_node_cluster": node.lab.cluster(CASES[case].minor) | dict(cluster or {}),
         "eks_node_group": group(case, **fields),
     }

@@ -22,7 +22,10 @@ from ansible_collections.nodebootstrap.eks.tests.lab.binaries import KUBELETS
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import TOP
 
 #: Seconds; a busy machine is no failure, a node that never joins is.
-PATIENCE = 180
+PATIENCE = 400
+
+#: Of every host that a play bootstraps.
+PATIENT = {"eks_node_verify_timeout": PATIENCE, "eks_node_join_timeout": PATIENCE}
 
 #: The machine under test may have swap and cgroups of the first version; a node of EKS has neither.
 LAB_ONLY: dict[str, dict[str, Any]] = {"1.30": {"failSwapOn": False}, "1.36": {"failSwapOn": False, "failCgroupV1": False}}
@@ -125,6 +128,7 @@ def play_all(
             "ansible_python_interpreter": "/usr/bin/python3",
             "eks_node_cluster": {**node.lab.cluster(CASES[case].minor), **(cluster or {})},
             "eks_node_group": group(case, **fields, **(fields_of(case) if fields_of else {})),
+            **PATIENT,
             **(variables or {}),
         }
         for case, node in nodes.items()

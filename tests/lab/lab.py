@@ -80,7 +80,7 @@ class Lab:
         (folder / OWNER).write_text(engine.owner())
         log = (folder / "keeper.log").open("wb")
         keeper = subprocess.Popen(
-            [sys.executable, "-B", "-m", f"{__package__}.run", "keeper", str(folder), *(["stay"] if stay else [])],
+            [sys.executable, "-m", f"{__package__}.run", "keeper", str(folder), *(["stay"] if stay else [])],
             stdin=subprocess.DEVNULL if stay else subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
             env=control_plane.environment(),
         )  # fmt: skip
@@ -101,12 +101,13 @@ class Lab:
 
     def down(self) -> None:
         """Stop everything; returns when nothing of it is left."""
+        owner = engine.owner(self.state.keeper) if Path(f"/proc/{self.state.keeper}").exists() else ""
         with suppress(ProcessLookupError):
             os.kill(self.state.keeper, signal.SIGTERM)
         if self._keeper is not None:
-            self._keeper.wait(60)
+            self._keeper.wait(300)
         else:
-            engine.wait_for("the end of the lab", lambda: not Path(f"/proc/{self.state.keeper}").exists(), 60)
+            engine.wait_for("the end of the lab", lambda: not lives(owner), 300)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Lab:
@@ -200,5 +201,7 @@ def _remove_stale() -> None:
     """Remove the folders of labs that were killed."""
     for folder in _kept().parent.glob(f"{_kept().name}-*"):
         with suppress(OSError):
-            if not lives((folder / OWNER).read_text()):
+            owner = (folder / OWNER).read_text()
+            # Empty: it is just being written.
+            if owner and not lives(owner):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -85,16 +85,16 @@ class LabNode(Node):
             if time.monotonic() > limit:
                 self.lab.check()
                 raise LabError(f"{self.name} was not ready after {seconds:.0f} s: {_describe(found)}\n{self.evidence()}")
-            time.sleep(0.05)
+            time.sleep(0.25)
 
-    def serving_names(self, seconds: float = 20) -> set[str]:
+    def serving_names(self, seconds: float = 300) -> set[str]:
         """Names and addresses in the certificate that kubelet serves on 10250, signed by the cluster's authority."""
         context = ssl.create_default_context(cadata=self.lab.state.authority)
         limit = time.monotonic() + seconds
         while True:
             try:
                 with (
-                    socket.create_connection((self.internal_ip, KUBELET_PORT), 5) as plain,
+                    socket.create_connection((self.internal_ip, KUBELET_PORT), 30) as plain,
                     context.wrap_socket(plain, server_hostname=self.internal_ip) as connection,
                 ):
                     names = (connection.getpeercert() or {}).get("subjectAltName", ())

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.docker
 CASE = "al2023-stand-in"
 
 #: Seconds for which join_check looks. What is final ends it earlier.
-LOOK = 60
+LOOK = 240
 
 #: By name: what a node group says, and what the play answers.
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

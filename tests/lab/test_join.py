@@ -25,9 +25,8 @@ from ansible_collections.nodebootstrap.eks.tests.lab.progress import say, wait_f
 
 pytestmark = pytest.mark.docker
 
-#: Seconds from nothing to Ready: what is aimed at on an idle machine of two CPUs, and what even a busy one must keep.
+#: Seconds from nothing to Ready on an idle machine of two CPUs. The figures are printed; how busy this one is decides no test.
 GOALS = {"user data": 20, "live play": 25}
-LIMIT = 90
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +35,8 @@ def times() -> Iterator[dict[tuple[str, str], float]]:
     taken: dict[tuple[str, str], float] = {}
     yield taken
     for (way, case), seconds in sorted(taken.items(), key=lambda item: -item[1]):
-        say(f"zero to Ready: {seconds:5.1f} s of {GOALS[way]} s by {way:<9} {case}")
+        over = " OVER" if seconds > GOALS[way] else ""
+        say(f"zero to Ready: {seconds:5.1f} s of {GOALS[way]} s by {way:<9} {case}{over}")
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,10 @@ def born(lab: Lab, times: dict[tuple[str, str], float], request: pytest.FixtureR
 
 
 @pytest.mark.parametrize("born", CASES, indirect=True)
-def test_user_data_joins(born: tuple[str, LabNode], times: dict[tuple[str, str], float]) -> None:
+def test_user_data_joins(born: tuple[str, LabNode]) -> None:
     """Real cloud-init, and on Amazon Linux 2023 the real nodeadm; no Ansible at all."""
     case, node = born
     is_what_was_asked_for(node, case)
-    assert times["user data", case] < LIMIT
 
 
 @pytest.mark.parametrize("born", LIVE, indirect=True)
@@ -68,13 +67,12 @@ def test_a_play_joins_a_live_node_as_user_data_does(lab: Lab, born: tuple[str, L
         times["live play", case] = time.monotonic() - began
         is_what_was_asked_for(live, case)
         assert effective(live) == effective(other)
-    assert times["live play", case] < LIMIT
 
 
 def test_a_node_of_another_cluster_does_not_join(lab: Lab) -> None:
     """The proof that the others prove something: one wrong word, and the API server does not know the node."""
     with boot(lab, "al2-static", cluster={"name": "other"}) as node:
-        wait_for("a refused kubelet", lambda: "Unable to register node" in node.journal("kubelet.service"), PATIENCE)
+        wait_for("a refused kubelet", lambda: "Unable to register node" in node.journal("kubelet.service"), PATIENCE, 1)
         assert 'err="Unauthorized"' in node.journal("kubelet.service")
         assert node.object() is None
         with pytest.raises(LabError, match="it did not register") as failure:

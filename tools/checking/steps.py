@@ -30,7 +30,11 @@ def molecule(scenario: str) -> Step:
     # Otherwise its working folder would be below the user's home.
     folder = str(TOP / ".cache" / "molecule" / scenario)
     command = ("molecule", "test", "--scenario-name", scenario)
-    return Step(f"molecule: {scenario}", command, variables=(("MOLECULE_EPHEMERAL_DIRECTORY", folder),), about=45)
+    variables = (("MOLECULE_EPHEMERAL_DIRECTORY", folder),)
+    if scenario == "join":
+        # It waits for them without a word.
+        return Step(f"molecule: {scenario}", command, variables=variables, after="lab: programs", about=120)
+    return Step(f"molecule: {scenario}", command, variables=variables, about=75)
 
 
 def cores() -> tuple[str, ...]:
