@@ -126,7 +126,7 @@ def _bash(script: str, folder: Path, settings: Mapping[str, str]) -> tuple[int, 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=900,
     )
     # Ansible pads its headings to the width of a terminal and its recap with blanks that no editor keeps.
     return done.returncode, "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())

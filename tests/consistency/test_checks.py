@@ -108,7 +108,7 @@ MEET = """
 import os, pathlib, sys, time
 folder = pathlib.Path(os.environ["FOLDER"], "here"); folder.mkdir(exist_ok=True)
 mine = folder / str(os.getpid()); mine.touch()
-seen, limit = 0, time.monotonic() + (20 if len(sys.argv) < 2 else 0.5)
+seen, limit = 0, time.monotonic() + (300 if len(sys.argv) < 2 else 0.5)
 while time.monotonic() < limit and (seen < 2 or len(sys.argv) > 1):
     seen = max(seen, len(list(folder.iterdir())))
     time.sleep(0.01)
@@ -138,7 +138,7 @@ def test_output_stays_whole_and_a_failure_stops_nothing(run: Callable[..., list[
 SPEAKER = """
 import os, pathlib, sys, time
 print(sys.argv[1], flush=True)
-limit = time.monotonic() + 30
+limit = time.monotonic() + 300
 while time.monotonic() < limit and not pathlib.Path(os.environ["FOLDER"], "heard").exists():
     time.sleep(0.05)
 """
@@ -227,14 +227,14 @@ def lives(pid: int) -> bool:
 def test_whoever_ends_the_checks_ends_what_they_started(tmp_path: Path, number: signal.Signals) -> None:
     running = subprocess.Popen([sys.executable, "-c", RUNNER, str(project.TOP / "tools"), str(tmp_path), PARENT], stdout=subprocess.DEVNULL)
     try:
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + 300
         while not (tmp_path / "pids").exists():
             assert time.monotonic() < limit and running.poll() is None
             time.sleep(0.05)
         pids = json.loads((tmp_path / "pids").read_text())
         assert all(map(lives, pids))
         running.send_signal(number)
-        assert running.wait(40) == 130
+        assert running.wait(300) == 130
         assert (tmp_path / "cleaned").exists(), "it is asked before it is killed"
         assert not any(map(lives, pids))
     finally:

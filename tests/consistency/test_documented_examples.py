@@ -116,7 +116,7 @@ def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[s
     playbook = folder / "examples.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
     command = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", json.dumps({**HERE, **variables}), str(playbook)]
-    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=900)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 

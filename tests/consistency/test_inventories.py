@@ -31,7 +31,7 @@ CLUSTER = {
 def listed(name: str, settings: Mapping[str, str]) -> dict[str, Any]:
     """What ansible-inventory makes of an inventory."""
     command = ["ansible-inventory", "--inventory", str(project.TOP / name), "--list"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env={**os.environ, **settings})
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=900, env={**os.environ, **settings})
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     return result
