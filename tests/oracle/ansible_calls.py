@@ -22,7 +22,7 @@ def call(node: Node, folder: Path, module: str, *options: str, connection: tuple
     environment = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_HOME": str(folder / "home")}
     command = ["ansible", "all", "-i", f"{name},", *connection, "-t", str(folder / "results"), "-m", f"nodebootstrap.eks.{module}"]
     command += ["-e", "ansible_python_interpreter=/usr/bin/python3", *options]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
     results = folder / "results" / name
     assert results.is_file(), done.stdout + done.stderr
     result: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))

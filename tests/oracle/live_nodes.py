@@ -48,20 +48,25 @@ def encoded(content: dict[str, Any]) -> str:
 
 
 def apply(
-    node: Node, content: dict[str, Any], *, check: bool = False, diff: bool = True, wait: float = 5, **options: Any
+    node: Node, content: dict[str, Any], *, check: bool = False, diff: bool = True, wait: float = 300, **options: Any
 ) -> dict[str, Any]:
     """The module's result."""
-    if not node.exists(CODE):
-        node.exec(["tar", "-x", "-C", "/run"], input=_code(), check=True)
+    lay_code(node)
     arguments = {"plan": encoded(content), "wait": wait, "_ansible_check_mode": check, "_ansible_diff": diff, **options}
     node.write({f"{CODE}/arguments.json": (json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), 0o600)})
-    environment = {"PYTHONPATH": CODE, "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-    done = node.exec(["python3", "-m", MODULE, f"{CODE}/arguments.json"], environment=environment)
+    environment = {"PYTHONPATH": CODE, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    done = node.exec(["python3", "-m", MODULE, f"{CODE}/arguments.json"], environment=environment, timeout=1200)
     assert done.stderr == b"", done.stderr.decode()
     result: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == (1 if result.get("failed") else 0)
     result.pop("invocation", None)
     return result
+
+
+def lay_code(node: Node) -> None:
+    """What the node runs, below C(CODE): laid down once, so that Python compiles it once."""
+    if not node.exists(CODE):
+        node.exec(["tar", "-x", "-C", "/run"], input=_code(), check=True)
 
 
 def applied(node: Node, content: dict[str, Any], **options: Any) -> dict[str, Any]:

@@ -74,14 +74,14 @@ def traced(node: Node) -> Iterator[Trace]:
     strace = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     trace = Trace()
     try:
-        engine.wait_for(f"strace in {node.container}", lambda: strace.poll() is not None or _followed(node), 20, 0.02)
+        engine.wait_for(f"strace in {node.container}", lambda: strace.poll() is not None or _followed(node), 600, 0.02)
         if strace.poll() is not None:
             raise engine.HarnessError(f"strace ended at once: {strace.communicate()[0].decode(errors='replace')}")
         yield trace
     finally:
         if strace.poll() is None:
             node.exec(["sh", "-c", 'kill "$(cat "$1/pid")"', "sh", folder])
-        strace.communicate(timeout=20)
+        strace.communicate(timeout=600)
     _read(node, folder, trace)
     node.exec(["rm", "-r", folder], check=True)
 

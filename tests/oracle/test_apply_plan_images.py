@@ -63,9 +63,12 @@ def test_what_the_script_leaves_stale_is_repaired(al2_node: Al2Node) -> None:
 def test_a_node_that_user_data_set_up_runs_no_script_again(family: str, request: pytest.FixtureRequest) -> None:
     node: BootstrapNode = script_node(family, request)
     group = {"labels": {"id": "{instance_id}"}, "kubelet": {"flags": {"v": "3"}}}
+    # As the boot of the image does; without it the node is never healthy.
+    node.exec(["systemctl", "start", "containerd.service"], check=True)
     boot(node, **group)
     adopted = applied(node, plan(f"{family} script", **group))
     assert (adopted["actions"], adopted["restarted"]) == (["write /etc/nodebootstrap/bootstrap.sh"], [])
+    assert adopted["healthy"] is True
     assert len(node.bootstrap_calls()) == 1 and len(node.kubelet_starts()) == 1
     assert applied(node, plan(f"{family} script", **group))["changed"] is False
 

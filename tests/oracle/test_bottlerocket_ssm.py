@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -61,7 +63,8 @@ def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], words: 
 def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_ssm, "GRACE", 1.0 - _ssm.LEAST_TIMEOUT)
     monkeypatch.setattr(_ssm, "LINE_EVERY", 0.3)
-    monkeypatch.setattr(_ssm, "LONGEST_PAUSE", 0.05)
+    moments = itertools.count()
+    monkeypatch.setattr(_ssm, "time", SimpleNamespace(monotonic=lambda: next(moments) / 10, sleep=lambda _seconds: None))
     lab.ssm.slow = 1_000
     with pytest.raises(_aws.Refused, match="read the settings is InProgress after 1 s"):
         lab.apply()

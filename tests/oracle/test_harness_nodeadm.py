@@ -30,7 +30,7 @@ DROP_IN = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: 
 
 def kubelet_records(node: Al2023Node, count: int) -> list[dict[str, Any]]:
     """systemd says "started" before the program has written anything."""
-    engine.wait_for(f"{count} starts of kubelet", lambda: len(node.records("kubelet")) >= count, 5, 0.02)
+    engine.wait_for(f"{count} starts of kubelet", lambda: len(node.records("kubelet")) >= count, 600, 0.02)
     return node.records("kubelet")
 
 

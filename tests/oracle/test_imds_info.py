@@ -22,7 +22,7 @@ def ask(node: Al2Node, folder: Path, *options: str) -> dict[str, Any]:
     environment = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_HOME": str(folder / "home"), "http_proxy": "http://127.0.0.1:9"}
     command = ["ansible", "all", "-i", f"{node.container},", "-c", "community.docker.docker", "-t", str(folder / "results")]
     command += ["-e", "ansible_python_interpreter=/usr/bin/python3", "-m", "nodebootstrap.eks.imds_info", *options]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
     results = folder / "results" / node.container
     assert results.is_file(), done.stdout + done.stderr
     result: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ def ask(node: Al2Node, folder: Path, *options: str) -> dict[str, Any]:
 
 def test_a_node_says_who_it_is(al2_node: Al2Node, tmp_path: Path) -> None:
     al2_node.write({"/etc/nodelab/imds.json": '{"meta-data/instance-life-cycle": "spot"}'})
-    result = ask(al2_node, tmp_path, "--check")
+    result = ask(al2_node, tmp_path, "--check", "-a", "timeout=60")
     wanted = {
         "account_id": "111122223333",
         "availability_zone": "eu-central-1a",

@@ -9,10 +9,10 @@ What happens on the node stands in transaction_driver.py. Two nodes share the wo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from nodelab import Al2Node, engine
@@ -22,6 +22,9 @@ MODULE_UTILS = HERE.parents[1] / "plugins" / "module_utils"
 DRIVER = "/opt/driver"
 PACKAGE = f"{DRIVER}/ansible_collections/nodebootstrap/eks/plugins/module_utils"
 
+What = TypeVar("What")
+Result = TypeVar("Result")
+
 
 def lay_driver(node: Al2Node) -> None:
     engine_files = {f"{PACKAGE}/{path.name}": path.read_bytes() for path in MODULE_UTILS.glob("_*.py")}
@@ -30,7 +33,7 @@ def lay_driver(node: Al2Node) -> None:
 
 def drive(node: Al2Node, *words: str) -> dict[str, Any]:
     """One pass of the driver: its report."""
-    done = node.exec(["python3", "-B", f"{DRIVER}/transaction_driver.py", *words], timeout=900)
+    done = node.exec(["python3", "-B", f"{DRIVER}/transaction_driver.py", *words], timeout=7200)
     assert done.returncode == 0, f"{words}: {done.stderr.decode()[-3000:]}"
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     engine.say(f"{' '.join(words)}: {result['points']} points, {result['all_problems']} problems, {done.stderr.decode().strip()}")
@@ -45,19 +48,24 @@ def nodes() -> Iterator[list[Al2Node]]:
         yield [first, second]
 
 
-def drive_both(nodes: list[Al2Node], *passes: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """The passes, in order, each on the first node that is free."""
+def on_both(nodes: list[Al2Node], work: Callable[[Al2Node, What], Result], parts: Iterable[What]) -> list[Result]:
+    """What each part of the work gave; they are begun in order, each on the first node that is free."""
     free = list(nodes)
 
-    def one(words: tuple[str, ...]) -> dict[str, Any]:
+    def one(part: What) -> Result:
         node = free.pop()
         try:
-            return drive(node, *words)
+            return work(node, part)
         finally:
             free.append(node)
 
     with ThreadPoolExecutor(len(nodes)) as pool:
-        return {" ".join(words): result for words, result in zip(passes, pool.map(one, passes), strict=True)}
+        return list(pool.map(one, parts))
+
+
+def drive_both(nodes: list[Al2Node], *passes: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    results = on_both(nodes, lambda node, words: drive(node, *words), passes)
+    return {" ".join(words): result for words, result in zip(passes, results, strict=True)}
 
 
 def problems(results: dict[str, dict[str, Any]]) -> list[str]:
@@ -97,16 +105,23 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("case", "expected"), CASES)
-def test_a_reboot_in_the_middle(nodes: list[Al2Node], case: str, expected: str) -> None:
-    node = nodes[0]
-    assert drive(node, "leave", case)["problems"] == []
-    # Its processes die at once, as in a power failure; what lies below /run is gone.
-    node.leave()
-    engine.docker("restart", "-t", "0", node.container)
-    node.wait_boot()
-    looked = drive(node, "look", expected)
-    assert looked["problems"] == [], node.journal("nodebootstrap-recover.service")[-2000:]
+def reboot(node: Al2Node, row: tuple[str, str]) -> list[str]:
+    """What is wrong with a node that was restarted in the middle of something; of several cases at once each says which it is."""
+    case, expected = row
+    try:
+        left = drive(node, "leave", case)["problems"]
+        # Its processes die at once, as in a power failure; what lies below /run is gone.
+        node.leave()
+        engine.docker("restart", "-t", "0", node.container)
+        node.wait_boot()
+        found = left + drive(node, "look", expected)["problems"]
+    except (AssertionError, engine.HarnessError) as error:
+        return [f"{case}: {error}"]
+    return [f"{case}: {problem}" for problem in found + [node.journal("nodebootstrap-recover.service")[-2000:]] * bool(found)]
+
+
+def test_a_reboot_in_the_middle(nodes: list[Al2Node]) -> None:
+    assert [problem for found in on_both(nodes, reboot, CASES) for problem in found] == []
 
 
 def test_the_driver_sees_an_engine_that_does_not_restore(nodes: list[Al2Node]) -> None:

@@ -130,7 +130,8 @@ def test_the_way_back(lab: Lab) -> None:
 
 
 def test_a_node_whose_network_is_rebuilt_comes_back(lab: Lab) -> None:
-    run = lab.play(answers=[said(actions=FRESH, missing=["x"]), "gone", said()], variables=VARIABLES)
+    variables = VARIABLES | {"eks_node_verify_timeout": 3600}
+    run = lab.play(answers=[said(actions=FRESH, missing=["x"]), "gone", said()], variables=variables)
     assert "win: verify: no connection: connection refused (" in run.output
     assert (run.code, len(run.calls), run.result["healthy"]) == (0, 3, True)
 

@@ -123,7 +123,7 @@ class Lab:
             capture_output=True,
             text=True,
             check=False,
-            timeout=180,
+            timeout=900,
         )
         lines = (self.folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()
         result = self.folder / "result"

@@ -54,7 +54,7 @@ def run(node: Node, user_data: str | bytes, meta_data: str = "", vendor_data: st
     """Run cloud-init's four stages over NoCloud data in a running node. Reset the node between cases: cloud-init runs once per instance."""
     node.write(_seed(user_data, meta_data, vendor_data))
     for stage in STAGES:
-        done = node.exec(["cloud-init", *stage], environment=CLOUD_INIT_ENVIRONMENT, timeout=300)
+        done = node.exec(["cloud-init", *stage], environment=CLOUD_INIT_ENVIRONMENT, timeout=1200)
         # 1 is "something failed", 2 is "went on with warnings": both are in result.json and in the log.
         if done.returncode not in (0, 1, 2):
             raise HarnessError(f"cloud-init {' '.join(stage)} exited {done.returncode}:\n{done.stderr.decode(errors='replace')}")
@@ -76,8 +76,8 @@ def boot(
     node = kind.start(suite=suite, cloud_init=True, files=laid)
     try:
         # Its exit status says 2 for warnings from version 23.4 on: not a verdict.
-        node.exec(["cloud-init", "status", "--wait"], timeout=300)
-        node.exec(["systemctl", "is-system-running", "--wait"], timeout=300)
+        node.exec(["cloud-init", "status", "--wait"], timeout=1200)
+        node.exec(["systemctl", "is-system-running", "--wait"], timeout=1200)
         yield node, result(node)
     finally:
         node.stop()

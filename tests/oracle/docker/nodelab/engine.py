@@ -49,7 +49,7 @@ def say(message: str) -> None:
     speaker[-1](f"[nodelab] {message}")
 
 
-def docker(*arguments: str, input: bytes | None = None, check: bool = True, timeout: float = 120) -> subprocess.CompletedProcess[bytes]:
+def docker(*arguments: str, input: bytes | None = None, check: bool = True, timeout: float = 900) -> subprocess.CompletedProcess[bytes]:
     """Run the docker CLI; a failing call is a `HarnessError` that shows what docker said."""
     # The classic builder: BuildKit needs a plugin that Debian's package does not bring.
     environment = {**os.environ, "DOCKER_BUILDKIT": "0"}
@@ -126,7 +126,7 @@ def ensure() -> None:
                 raise HarnessError("dockerd ended at once:\n" + "\n".join(tail))
             return answers()
 
-        wait_for("dockerd", up, 60, 0.3)
+        wait_for("dockerd", up, 600, 0.3)
 
 
 def owner(process: int = 0) -> str:

@@ -24,7 +24,7 @@ class BootstrapNode(Node):
     #: The unit that runs kubelet.
     kubelet_unit = "kubelet.service"
 
-    def run_user_data(self, user_data: str | bytes, *, timeout: float = 120) -> Output:
+    def run_user_data(self, user_data: str | bytes, *, timeout: float = 900) -> Output:
         """Run the shell parts of user data as cloud-init would, without the seconds that cloud-init itself takes.
 
         A script, or MIME whose parts are scripts (one after the other in the order of their file names, all of them run even when
@@ -56,7 +56,7 @@ class BootstrapNode(Node):
                 return runs
             runs.append((_nul_separated(words), _nul_separated(self.read(f"/run/recorded/bootstrap-{len(runs) + 1}.environment"))))
 
-    def kubelet_records(self, seconds: float = 5) -> list[dict[str, Any]]:
+    def kubelet_records(self, seconds: float = 600) -> list[dict[str, Any]]:
         """What kubelet recorded, start by start: `argv`, `environment`, `files` ({path: text or None} of the files its flags name), `pid`.
 
         systemd's own count of starts must agree (systemd returns before a simple unit's program has written anything, hence the wait).

@@ -127,12 +127,12 @@ def _build_real(real: str, tag: str) -> None:
     """The image that was named, with the packages that a node needs."""
     engine.say(f"{tag}: {real} from its registry, and packages")
     recipe = ["build", "-q", "--build-arg", f"BASE={real}", "--label", f"{engine.LABEL}=image", "-t", tag, "-f", str(_PACKAGES), str(HERE)]
-    engine.docker(*recipe, timeout=1200)
+    engine.docker(*recipe, timeout=3600)
 
 
 def _build_node(base: str, tag: str) -> None:
     began = time.monotonic()
-    engine.docker("build", "-q", "--pull=false", "--build-arg", f"BASE={base}", "-t", tag, str(HERE), timeout=600)
+    engine.docker("build", "-q", "--pull=false", "--build-arg", f"BASE={base}", "-t", tag, str(HERE), timeout=3600)
     engine.say(f"{tag}: done in {time.monotonic() - began:.1f} s")
 
 

@@ -120,7 +120,7 @@ class Node:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
 
-    def wait_boot(self, seconds: float = 300) -> str:
+    def wait_boot(self, seconds: float = 1200) -> str:
         """Wait until systemd is done booting; its state, `running` or `degraded`."""
 
         # Until systemd listens, systemctl itself fails; afterwards --wait blocks inside. One agent serves both.
@@ -140,7 +140,7 @@ class Node:
         argv: Sequence[str | bytes],
         input: str | bytes = b"",
         *,
-        timeout: float = 120,
+        timeout: float = 900,
         environment: Mapping[str, str] | None = None,
         cwd: str = "/",
         check: bool = False,
@@ -218,12 +218,12 @@ class Node:
 
     def baseline(self) -> None:
         """Remember the files as they are now; `reset` comes back to them."""
-        self._ask({"op": "baseline"}, 60)
+        self._ask({"op": "baseline"}, 900)
         self._mark()
 
     def reset(self) -> list[str]:
         """Back to the baseline: units of a case stopped, records gone, files as they were. Returns what had changed."""
-        changed: list[str] = self._ask({"op": "restore", "stop": list(self.units), "cloud_init": True}, 120)["changed"]
+        changed: list[str] = self._ask({"op": "restore", "stop": list(self.units), "cloud_init": True}, 900)["changed"]
         self._mark()
         return changed
 
@@ -237,7 +237,7 @@ class Node:
 
     # --- the agent ----------------------------------------------------------------------------------------------------------
 
-    def _ask(self, request: dict[str, Any], timeout: float = 60) -> dict[str, Any]:
+    def _ask(self, request: dict[str, Any], timeout: float = 600) -> dict[str, Any]:
         with self._lock:
             if self._agent is None:
                 self._agent = self._connect()

@@ -193,7 +193,7 @@ def op_restore(request):
     if stop:
         # kill first: a unit of a hostile case may take its time to stop, and nothing of it is wanted.
         subprocess.run(["systemctl", "kill", "-s", "KILL", *stop], capture_output=True, check=False)
-        subprocess.run(["systemctl", "stop", *stop], capture_output=True, check=False, timeout=30)
+        subprocess.run(["systemctl", "stop", *stop], capture_output=True, check=False, timeout=600)
     changed = STATE.restore()
     for folder in GONE:
         if folder == "/run/cloud-init" and not request["cloud_init"]:

@@ -32,10 +32,10 @@ class ConfigError(Exception):
 def imds(path):
     """The answer of the metadata service as bytes; None where it has none."""
     ask = urllib.request.Request(IMDS + "api/token", method="PUT", headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"})
-    with urllib.request.urlopen(ask, timeout=5) as answer:
+    with urllib.request.urlopen(ask, timeout=60) as answer:
         token = answer.read().decode()
     try:
-        with urllib.request.urlopen(urllib.request.Request(IMDS + path, headers={"X-aws-ec2-metadata-token": token}), timeout=5) as answer:
+        with urllib.request.urlopen(urllib.request.Request(IMDS + path, headers={"X-aws-ec2-metadata-token": token}), timeout=60) as answer:
             return answer.read()
     except urllib.error.HTTPError as error:
         if error.code == 404:
