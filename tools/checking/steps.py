@@ -44,9 +44,9 @@ def cores() -> tuple[str, ...]:
     return tuple(line.partition(" ")[0] for line in listed.splitlines())
 
 
-def ansible_test(what: str, core: str, *words: str) -> Step:
+def ansible_test(what: str, core: str, *words: str, about: float = 220) -> Step:
     """ansible-test on one release of ansible-core."""
-    return Step(f"{what}: ansible-core {core}", (str(TOP / "tools" / "ansible_test.sh"), what, core, *words), about=200)
+    return Step(f"{what}: ansible-core {core}", (str(TOP / "tools" / "ansible_test.sh"), what, core, *words), about=about)
 
 
 def core_of_unit() -> str:
@@ -66,7 +66,7 @@ def units() -> list[Step]:
     for core in older:
         shown = ["plugins/plugin_utils", *(["plugins/action", "roles"] if core == core_of_unit() else [])]
         steps.append(ansible_test("units", core, *(word for folder in shown for word in ("--exclude", f"tests/unit/{folder}/"))))
-    return [*steps, ansible_test("units", newest)]
+    return [*steps, ansible_test("units", newest, about=450)]
 
 
 def reports_of(step: Step) -> list[Path] | None:
@@ -120,12 +120,12 @@ def layers() -> dict[str, list[Step]]:
     """The steps of every layer."""
     return {
         "lint": lint(),
-        "consistency": [pytest("consistency", 60, "-n", "2", "tests/consistency")],
-        "unit": [pytest("unit", 300, "-n", "2", "tests/unit")],
+        "consistency": [pytest("consistency", 120, "-n", "2", "tests/consistency")],
+        "unit": [pytest("unit", 350, "-n", "2", "tests/unit")],
         "units": units(),
         "sanity": [ansible_test("sanity", core) for core in cores()],
         "package": [Step("package", (str(TOP / "tools" / "check_package.sh"),), about=60)],
-        "oracle": [pytest("oracle", 600, "tests/oracle")],
+        "oracle": [pytest("oracle", 1300, "tests/oracle")],
         "molecule": [molecule(path.parent.name) for path in sorted((TOP / "molecule").glob("*/molecule.yml"))],
         "lab": lab(),
     }
