@@ -86,7 +86,7 @@ class Fleet:
         self._write_templates(self._folder / "usual")
 
     def _write_templates(self, folder: Path) -> None:
-        from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+        from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 
         folder.mkdir()
         for file in node_files(cluster(), GROUP):
@@ -117,7 +117,7 @@ class Fleet:
 
     def content(self) -> list[dict[str, bytes]]:
         """What lies on each node of the files that both ways write."""
-        from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+        from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 
         paths = [file["path"] for file in node_files(cluster(), GROUP) if not file["path"].endswith("bootstrap.sh")]
         return [{path: node.read(path) for path in paths} for node in self.nodes]

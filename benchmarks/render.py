@@ -20,8 +20,8 @@ import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import family_module
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import gzip_bytes
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.parse import parse
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.parse import parse
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 
 from .inputs import FAMILIES, cluster, node_groups
 

@@ -14,7 +14,7 @@ import base64
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import gzip_bytes
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 
 from .inputs import FAMILIES, cluster, small_group
 

@@ -22,8 +22,8 @@ def rendered() -> dict[str, str]:
     """Path below tests/golden/examples → text: user data, node files and the plan of a live node, of every group of every example."""
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import batch
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import batch
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 
     def load(path: Path) -> dict:
         return yaml.load(path.read_text(encoding="utf-8"))
@@ -53,7 +53,7 @@ def rendered() -> dict[str, str]:
 def plan(cluster: dict, group: dict, contents: dict[str, str]) -> str:
     """The plan of a group for people, or why there is none. contents: of the node's files, which are not shown twice."""
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 
     try:
         plain = node_plan(cluster, group).plain()

@@ -13,8 +13,8 @@ from ansible.plugins.action import ActionBase
 from ansible.release import __version__
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join_finding import sentence
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import node_runner, on_node
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import sentence
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, on_node
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import node_runner, on_node
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, on_node
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import options, windows
 
 FOLDER = Path(__file__).parents[1] / "plugin_utils" / "_powershell"

@@ -14,8 +14,8 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws, _ssm
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import on_node, untagged
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import on_node, untagged
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
 
 
@@ -30,17 +30,17 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         variables: dict[str, Any] = {}
         self._compute_environment_string(variables)
-        facts, options = task_vars or {}, {**bottlerocket.OPTIONS, **_aws.OPTIONS}
+        facts, options = task_vars or {}, {**bottlerocket.OPTIONS, **client.OPTIONS}
         name = str(facts.get("inventory_hostname", "node"))
         try:
-            with _aws.environment(untagged(variables)):
-                return result | on_node(self, facts, options, partial(self._apply, name), **_aws.RULES)
-        except _aws.Refused as error:
+            with client.environment(untagged(variables)):
+                return result | on_node(self, facts, options, partial(self._apply, name), **client.RULES)
+        except client.Refused as error:
             return result | {"failed": True, "msg": f"bottlerocket_settings: {error}"}
 
     def _apply(self, name: str, options: dict[str, Any], phases: Sequence[str]) -> dict[str, Any]:
         say = Display().display
-        runner = _ssm.Runner(options, lambda line: say(f"{name}: {line}"))
+        runner = ssm.Runner(options, lambda line: say(f"{name}: {line}"))
         instance = bottlerocket.Instance(
             name=name,
             run=lambda *script: bottlerocket.Answer(*runner.run(*script)),

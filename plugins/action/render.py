@@ -11,8 +11,8 @@ from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import call, untagged
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import batch, folder
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import call, untagged
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import batch, folder
 
 _INPUTS = ("node_groups", "eksctl_config")
 _SOURCE: dict[str, Any] = {"cluster": {"type": "raw"}, "node_groups": {"type": "raw"}, "eksctl_config": {"type": "path"}}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of C(module_utils/_aws.py)."""
+    """The options of C(module_utils/_aws/client.py)."""
 
     DOCUMENTATION = r"""
 options:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter, whole
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import as_filter, whole
 
 
 @as_filter

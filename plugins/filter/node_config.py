@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import as_filter
 
 
 @as_filter
 def node_config(node_group: Any, cluster: Any) -> list[dict[str, Any]]:
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_config as sink
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import node_config as sink
 
     return sink.node_config(cluster, node_group)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import as_filter
 
 
 @as_filter
 def node_files(node_group: Any, cluster: Any) -> list[dict[str, str]]:
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks import node_files as sink
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import node_files as sink
 
     return sink.node_files(cluster, node_group)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import as_filter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import as_filter
 
 
 @as_filter
 def user_data(node_group: Any, cluster: Any, encoding: str = "plain") -> str:
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render_text
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render_text
 
     return render_text(cluster, node_group, encoding)
 

@@ -151,10 +151,10 @@ foreign:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._files import Refused
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._flow import PHASES, Options, apply
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._plan import decode
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import Stuck
+from ..module_utils._engine.apply import PHASES, Options, apply
+from ..module_utils._engine.plan import decode
+from ..module_utils._node.files import Refused
+from ..module_utils._transaction.transaction import Stuck
 
 
 def main():

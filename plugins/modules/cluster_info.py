@@ -117,8 +117,8 @@ from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import BOTO3_ERROR, Refused, nearest
+from ..module_utils._aws import client as _aws
+from ..module_utils._aws.client import BOTO3_ERROR, Refused, nearest
 
 JOINABLE = ("ACTIVE", "UPDATING")
 SPECIFICATION = {

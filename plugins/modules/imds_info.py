@@ -177,7 +177,7 @@ imds:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._imds import IPV4, Client, ImdsError, instance_facts
+from ..module_utils._node.imds import IPV4, Client, ImdsError, instance_facts
 
 
 def main():

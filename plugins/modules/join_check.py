@@ -123,8 +123,8 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join_finding import sentence
+from ..module_utils._join import wait
+from ..module_utils._join.model import sentence
 
 LONGEST = 3600
 
@@ -132,7 +132,7 @@ LONGEST = 3600
 def main():
     """Look, and answer with what was found."""
     options = {
-        "wait_for": {"type": "str", "choices": list(_join.WAIT_FOR), "default": "ready"},
+        "wait_for": {"type": "str", "choices": list(wait.WAIT_FOR), "default": "ready"},
         "timeout": {"type": "float", "default": 0.0},
     }
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
@@ -141,7 +141,7 @@ def main():
         module.fail_json(msg=f"timeout {timeout} is out of range: 0 to {LONGEST} seconds")
     if os.geteuid() != 0:
         module.fail_json(msg="only root can see what kubelet uses: set become: true")
-    result = _join.wait(_join.Options(module.params["wait_for"], timeout))
+    result = wait.wait(wait.Options(module.params["wait_for"], timeout))
     if result["cause"] is not None:
         module.fail_json(msg=sentence(result), **result)
     module.exit_json(changed=False, **result)

@@ -297,8 +297,8 @@ node:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node_info import facts
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node_info_machine import Machine
+from ..module_utils._inspect.facts import facts
+from ..module_utils._node.host import Machine
 
 
 def main():

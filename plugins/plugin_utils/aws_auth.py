@@ -9,9 +9,9 @@ import re
 from typing import Any
 
 from .errors import Problems, joined
-from .spec.fields import FAMILIES, FAMILY_ALIASES
-from .spec.plain import INVALID, plain
-from .spec.schema import choice, record, text, wrong_type
+from .model.fields import FAMILIES, FAMILY_ALIASES
+from .model.plain import INVALID, plain
+from .model.schema import choice, record, text, wrong_type
 
 USERNAME = "system:node:{{EC2PrivateDNSName}}"
 """aws-iam-authenticator fills in the name; the braces are its own and must reach the ConfigMap as they are."""

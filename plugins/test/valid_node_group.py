@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.border import untagged
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import untagged
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 
 
 def valid_node_group(node_group: Any, cluster: Any = None) -> bool:

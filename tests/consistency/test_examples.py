@@ -11,8 +11,8 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
 CLUSTERS = project.under("examples/clusters", ".yml")

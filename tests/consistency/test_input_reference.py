@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec import fields
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model import fields
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
 TEXT = (project.TOP / "docs" / "input.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from typing import Any
 import boto3
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
 
 INVENTORIES = project.under("examples/inventory", ".yml")

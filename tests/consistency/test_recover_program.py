@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _recover
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import recovery
 
 
 def said(command: list[str], text: str) -> str:
@@ -25,18 +25,18 @@ def shellcheck(text: str) -> str:
 
 
 def test_shellcheck_finds_nothing() -> None:
-    assert shellcheck(_recover.PROGRAM) == ""
-    assert "SC2086" in shellcheck(_recover.PROGRAM.replace('rm -rf -- "$work.done"', "rm -rf -- $work.done", 1))
+    assert shellcheck(recovery.PROGRAM) == ""
+    assert "SC2086" in shellcheck(recovery.PROGRAM.replace('rm -rf -- "$work.done"', "rm -rf -- $work.done", 1))
 
 
 @pytest.mark.parametrize("shell", [["dash"], ["bash", "--posix"]])
 def test_both_shells_of_nodes_read_it(shell: list[str]) -> None:
-    assert said([*shell, "-n"], _recover.PROGRAM) == ""
-    assert said([*shell, "-n"], _recover.PROGRAM + "\nif") != ""
+    assert said([*shell, "-n"], recovery.PROGRAM) == ""
+    assert said([*shell, "-n"], recovery.PROGRAM + "\nif") != ""
 
 
 def test_it_writes_nothing_and_evaluates_nothing() -> None:
     """A full disk must not stop it, and no field of a list is code."""
-    code = "\n".join(line for line in _recover.PROGRAM.splitlines() if not line.lstrip().startswith("#"))
+    code = "\n".join(line for line in recovery.PROGRAM.splitlines() if not line.lstrip().startswith("#"))
     assert re.findall(r">+(?!&|/dev/null)", code.replace(">&2", "")) == []
     assert re.findall(r"\b(eval|tee|mktemp|touch|cp|ln)\b|<<", code) == []

@@ -13,7 +13,7 @@ import yaml
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.fields import FAMILIES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
 FACADE = "eks_node"

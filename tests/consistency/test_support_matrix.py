@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
 FAMILIES = ("al2", "al2023", "ubuntu", "bottlerocket", "windows")

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
 from ansible_collections.nodebootstrap.eks.tests.lab.binaries import KUBELETS
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import TOP

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.schema import SPEC, Field
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.oracle import nodeadm_real, nodeadm_recorder
 from ansible_collections.nodebootstrap.eks.tests.oracle.nodeadm_real import FILE, USER_DATA, Checker
 from ansible_collections.nodebootstrap.eks.tests.oracle.nodeadm_rows import CASES, user_data

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws, _ssm
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE, REGION, Node, SystemsManager
@@ -69,8 +69,8 @@ class Lab:
     def apply(self, phases: tuple[str, ...] = PHASES, check: bool = False, **changed: Any) -> dict[str, Any]:
         """One run of the task, without Ansible."""
         options = {**OPTIONS, **changed}
-        aws = {**dict.fromkeys(_aws.OPTIONS), "endpoint_url": self.ssm.url, "region": REGION, "access_key": "a", "secret_key": "b"}
-        runner = _ssm.Runner({**options, **aws}, self.lines.append)
+        aws = {**dict.fromkeys(client.OPTIONS), "endpoint_url": self.ssm.url, "region": REGION, "access_key": "a", "secret_key": "b"}
+        runner = ssm.Runner({**options, **aws}, self.lines.append)
         ticks = itertools.count()
         instance = bottlerocket.Instance(
             "node",

@@ -18,7 +18,7 @@ from typing import Any
 import ansible
 from nodelab import Node
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import CLUSTER, STATIC
 
 TOP = Path(__file__).resolve().parents[2]
@@ -92,7 +92,7 @@ def _code() -> bytes:
     packed = io.BytesIO()
     library = Path(str(ansible.__file__)).resolve().parent
     with tarfile.open(fileobj=packed, mode="w") as archive:
-        for path in [*sorted((TOP / "plugins/module_utils").glob("*.py")), TOP / "plugins/modules/apply_plan.py"]:
+        for path in [*sorted((TOP / "plugins/module_utils").rglob("*.py")), TOP / "plugins/modules/apply_plan.py"]:
             archive.add(path, f"applied/ansible_collections/nodebootstrap/eks/{path.relative_to(TOP)}")
         names = ("__init__.py", "release.py", "_vendor/*.py", "module_utils/**/*.py", "_internal/**/*.py")
         for path in sorted(path for name in names for path in library.glob(name)):

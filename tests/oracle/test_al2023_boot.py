@@ -28,8 +28,8 @@ from nodelab import Al2023Node, CloudInitResult, boot, engine, run
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 
 pytestmark = pytest.mark.docker
 

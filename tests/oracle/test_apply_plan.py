@@ -122,7 +122,7 @@ FUSSY = """#!/bin/sh
 case "$*" in *--v=13*) echo "kubelet: unlucky verbosity" >&2; exit 1 ;; esac
 exec /usr/bin/python3 -I -B /opt/nodelab/programs/kubelet.py "$@"
 """
-SERVICES = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module_utils/_services.py"
+SERVICES = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module_utils/_engine/services.py"
 
 
 @pytest.mark.parametrize("kind", ["al2", "al2 script", "ubuntu", "ubuntu script", "al2023"])

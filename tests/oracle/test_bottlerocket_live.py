@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _ssm
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import ssm
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apiclient
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
@@ -25,7 +25,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_s
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
-    monkeypatch.setattr(_ssm, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(ssm, "FIRST_PAUSE", 0.01)
     with running(tmp_path) as found:
         yield found
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws, _ssm
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
 from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, Lab, running
 
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
-    monkeypatch.setattr(_ssm, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(ssm, "FIRST_PAUSE", 0.01)
     with running(tmp_path) as found:
         yield found
 
@@ -35,7 +35,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 )
 def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> None:
     lab.ssm.errors["SendCommand"] = error
-    with pytest.raises(_aws.Refused) as refused:
+    with pytest.raises(client.Refused) as refused:
         lab.apply()
     assert [word for word in words if word not in str(refused.value)] == []
     assert lab.node.settings == BOOTED
@@ -52,21 +52,21 @@ def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> 
 )
 def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], words: str) -> None:
     lab.ssm.endings = [dict(ending)]
-    with pytest.raises(_aws.Refused, match=words) as refused:
+    with pytest.raises(client.Refused, match=words) as refused:
         lab.apply()
     assert "transaction" not in str(refused.value)
     lab.ssm.endings = [lab.node.run(lab.ssm.scripts()[0]), dict(ending)]
-    with pytest.raises(_aws.Refused, match="whether the settings were changed is not known: run again"):
+    with pytest.raises(client.Refused, match="whether the settings were changed is not known: run again"):
         lab.apply()
 
 
 def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ssm, "GRACE", 1.0 - _ssm.LEAST_TIMEOUT)
-    monkeypatch.setattr(_ssm, "LINE_EVERY", 0.3)
+    monkeypatch.setattr(ssm, "GRACE", 1.0 - ssm.LEAST_TIMEOUT)
+    monkeypatch.setattr(ssm, "LINE_EVERY", 0.3)
     moments = itertools.count()
-    monkeypatch.setattr(_ssm, "time", SimpleNamespace(monotonic=lambda: next(moments) / 10, sleep=lambda _seconds: None))
+    monkeypatch.setattr(ssm, "time", SimpleNamespace(monotonic=lambda: next(moments) / 10, sleep=lambda _seconds: None))
     lab.ssm.slow = 1_000
-    with pytest.raises(_aws.Refused, match="read the settings is InProgress after 1 s"):
+    with pytest.raises(client.Refused, match="read the settings is InProgress after 1 s"):
         lab.apply()
     assert lab.ssm.operations()[-1] == "CancelCommand"
     assert any(line.startswith("read the settings: InProgress (0 s of 30 s)") for line in lab.lines)
@@ -82,7 +82,7 @@ def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: p
         return run(script)
 
     monkeypatch.setattr(lab.node, "run", last)
-    with pytest.raises(_aws.Refused, match="whether the settings were changed is not known: run again"):
+    with pytest.raises(client.Refused, match="whether the settings were changed is not known: run again"):
         lab.apply()
     lab.ssm.errors.clear()
     assert lab.node.settings["kubernetes"]["max-pods"] == 40
@@ -91,7 +91,7 @@ def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: p
 
 def test_questions_that_are_refused(lab: Lab) -> None:
     lab.ssm.errors["GetCommandInvocation"] = "AccessDeniedException"
-    with pytest.raises(_aws.Refused, match="may not call ssm:GetCommandInvocation"):
+    with pytest.raises(client.Refused, match="may not call ssm:GetCommandInvocation"):
         lab.apply()
 
 
@@ -102,6 +102,6 @@ def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
 
 
 def test_without_boto3_it_is_said(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_aws, "BOTO3_ERROR", "ImportError")
-    with pytest.raises(_aws.Refused, match=r"\(boto3\)"):
+    monkeypatch.setattr(client, "BOTO3_ERROR", "ImportError")
+    with pytest.raises(client.Refused, match=r"\(boto3\)"):
         lab.apply()

@@ -16,8 +16,8 @@ import pytest
 from nodelab import Al2Node, BootstrapNode, CloudInitNode, CloudInitResult, Node, UbuntuNode, run
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 
 pytestmark = pytest.mark.docker
 

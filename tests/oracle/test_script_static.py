@@ -12,7 +12,7 @@ import pytest
 import tomllib
 from nodelab import Al2Node, BootstrapNode, UbuntuNode
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.tests.oracle.process_trace import traced
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import (
     CLUSTER,

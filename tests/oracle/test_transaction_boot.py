@@ -38,7 +38,7 @@ FILES = {"first": "/etc/eks/nodeadm.d/50-nodebootstrap.yaml", "second": "/etc/no
 )
 def test_files_are_whole_before_anything_reads_them(kind: type[Node], unit: str) -> None:
     with kind.start() as node:
-        node.write({f"{PACKAGE}/{path.name}": path.read_bytes() for path in MODULE_UTILS.glob("_*.py")})
+        node.write({f"{PACKAGE}/{path.relative_to(MODULE_UTILS)}": path.read_bytes() for path in MODULE_UTILS.rglob("*.py")})
         # The unit itself says what it found when it started.
         look = f"[Service]\nExecStartPre=/bin/sh -c 'cat {' '.join(FILES.values())} > /var/seen-by-unit'\n"
         node.write({f"/etc/systemd/system/{unit}.d/90-look.conf": look})

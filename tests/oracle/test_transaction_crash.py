@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 def lay_driver(node: Al2Node) -> None:
-    engine_files = {f"{PACKAGE}/{path.name}": path.read_bytes() for path in MODULE_UTILS.glob("_*.py")}
+    engine_files = {f"{PACKAGE}/{path.relative_to(MODULE_UTILS)}": path.read_bytes() for path in MODULE_UTILS.rglob("*.py")}
     node.write({**engine_files, **{f"{DRIVER}/{path.name}": path.read_bytes() for path in HERE.glob("transaction_*.py")}})
 
 
@@ -125,11 +125,11 @@ def test_a_reboot_in_the_middle(nodes: list[Al2Node]) -> None:
 
 
 def test_the_driver_sees_an_engine_that_does_not_restore(nodes: list[Al2Node]) -> None:
-    program = MODULE_UTILS / "_recover.py"
+    program = MODULE_UTILS / "_transaction/recovery.py"
     broken = program.read_text().replace('restore) restore "$@" ;;', "restore) ;;")
     assert broken != program.read_text()
     node = nodes[1]
-    node.write({f"{PACKAGE}/_recover.py": broken})
+    node.write({f"{PACKAGE}/_transaction/recovery.py": broken})
     try:
         assert any("mixed" in problem for problem in drive(node, "disk")["problems"])
     finally:

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_config import node_config
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_config import node_config
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.oracle import test_yaml_reader
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, node_groups
 

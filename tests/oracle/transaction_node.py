@@ -16,8 +16,8 @@ import shutil
 import signal
 import subprocess
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _recover
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import Change, Command, Store, Transaction
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import recovery as _recover
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Change, Command, Store, Transaction
 
 STATE = "/var/lib/nodebootstrap"
 UNITS = "/etc/systemd/system"

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import Problems, joined
 from ..formats import json, shell, systemd
 from ..kubernetes import node_labels_flag, taints_flag
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import boot_labels
 from .model import File
 from .refusals import given_at

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import data
 from ..errors import Problems, joined
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from .settings_tree import Setting, leaves
 
 CONFIG = "node_group.kubelet.config"

@@ -12,7 +12,7 @@ from itertools import groupby
 from ..errors import Problems
 from ..formats import mime, shell
 from ..formats.user_data_kind import KIND_NAMES, classify
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from .model import Fragment, UserData
 
 SHELL = "text/x-shellscript"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..formats import shell
 from ..kubernetes import node_labels_flag, taints_flag
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import boot_labels
 from .cloud_init import with_newline
 from .model import File

@@ -12,7 +12,7 @@ from typing import Any
 from .. import kubelet
 from ..errors import Problems, SpecError
 from ..formats import json
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 
 CONFIG_FILE = "/etc/kubernetes/kubelet/kubelet-config.json"
 PAUSE_PLACEHOLDER = "SANDBOX_IMAGE"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from ..errors import Problems
 from ..formats import shell, systemd
-from ..spec.model import Proxy
+from ..model.spec import Proxy
 from .cloud_init import with_newline
 from .model import File
 

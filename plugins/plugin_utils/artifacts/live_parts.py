@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import Problem, Problems, SpecError
 from ..formats import mime
 from ..kubernetes import taints_flag
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import cloud_init, linux_files
 from .kubelet_health import healthz
 from .model import File

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..errors import Problems, joined
 from ..formats import mime, shell
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import cloud_init, linux_files
 from .kubelet_health import healthz
 from .model import File, UserData

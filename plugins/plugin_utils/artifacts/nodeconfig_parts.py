@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import Problems, joined, shown
 from ..formats.mime import Part, decoded
 from ..kubernetes import taints_flag
-from ..spec.model import NodeSpec, Taint
+from ..model.spec import NodeSpec, Taint
 from .cloud_init import NODE_CONFIG
 
 CONFIG_DROP_IN = (

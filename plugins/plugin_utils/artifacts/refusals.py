@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import Problems, joined
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 
 ALWAYS_ALLOWED = (
     "name",

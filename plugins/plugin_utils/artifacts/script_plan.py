@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import live_parts, node_script
 from .model import File, for_root_only
 from .node_plan import ImageScript, Machine, Plan

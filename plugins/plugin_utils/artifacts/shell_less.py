@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ..errors import Problem, Problems, SpecError, joined
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from .boot_labels import split_labels
 
 

@@ -17,7 +17,7 @@ from ..data import pause_image
 from ..errors import Problems
 from ..formats import shell, systemd
 from ..kubernetes import node_labels_flag, taints_flag
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import boot_labels, kubelet_files
 from .bootstrap_script import check_containerd, check_flags, user_words
 from .model import File

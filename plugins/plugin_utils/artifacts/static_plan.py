@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import kubelet
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import kubelet_files, linux_files, live_parts, static_kubelet
 from .model import File
 from .node_plan import Directory, Machine, Once, Plan, Service, Snap, SnapFacts, Step

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from ..formats import powershell
 from ..kubernetes import node_labels_flag, taints_flag
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 
 SCRIPT = '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"'
 """The one value that PowerShell shall expand; everything else is single-quoted."""

@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import Problem, SpecError
 from ..formats import json
 from ..kubernetes import taints_flag
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import windows_bootstrap
 from .kubelet_health import healthz
 

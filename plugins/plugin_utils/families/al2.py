@@ -14,7 +14,7 @@ from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
 from ..errors import Problems
 from ..formats import shell, systemd
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 
 if TYPE_CHECKING:
     from ..artifacts.node_plan import Plan

@@ -16,8 +16,8 @@ from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
 from ..formats.mime import Part
 from ..kubernetes import node_labels_flag, taints_flag
-from ..spec.model import NodeSpec
-from ..spec.unite import merge_disjoint
+from ..model.merge import merge_disjoint
+from ..model.spec import NodeSpec
 
 if TYPE_CHECKING:
     from ..artifacts.node_plan import Plan

@@ -31,7 +31,7 @@ from ..errors import Problems, SpecError, joined
 from ..formats import toml
 from ..formats.user_data_kind import KIND_NAMES, classify
 from ..kubernetes import kubelet_label_problem
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 
 _NO_SHELL = "cannot run: Bottlerocket has no shell"
 _CONTAINERS = "use bottlerocket.settings.bootstrap-commands (calls of apiclient) or bottlerocket.settings.bootstrap-containers"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..artifacts.model import File, UserData
 from ..errors import Problems, SpecError
-from ..spec.checks import shows_secret
-from ..spec.model import NodeSpec
-from ..spec.parse import parse
+from ..model.checks import shows_secret
+from ..model.parse import parse
+from ..model.spec import NodeSpec
 
 if TYPE_CHECKING:
     # Only live nodes need it, and the first call of a filter pays for every module that is loaded.

@@ -15,7 +15,7 @@ from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_s
 from ..artifacts.model import File, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 
 if TYPE_CHECKING:
     from ..artifacts.node_plan import Plan

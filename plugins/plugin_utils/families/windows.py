@@ -20,8 +20,8 @@ from ..artifacts.shell_less import refuse_apply, refuse_boot_labels, refuse_outp
 from ..errors import Problems, SpecError, joined
 from ..formats import powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
+from ..model.spec import NodeSpec
 from ..network import ip_family
-from ..spec.model import NodeSpec
 
 _REFUSED = {
     "strategy": ("is a choice of al2 and ubuntu; Windows always boots through Start-EKSBootstrap.ps1", "remove it"),

@@ -11,9 +11,9 @@ from typing import Any
 from ..errors import Problems, joined, nearest, shown
 from ..formats import yaml
 from ..kubernetes import parse_version
-from ..spec.fields import CLUSTER, CLUSTER_KIND
-from ..spec.plain import INVALID, plain
-from ..spec.schema import wrong_type
+from ..model.fields import CLUSTER, CLUSTER_KIND
+from ..model.plain import INVALID, plain
+from ..model.schema import wrong_type
 from . import eksctl_fields as names
 from .eksctl_groups import Group, NotOurs, accept, known_fields, translate
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from ..errors import Problems, SpecError, joined, listed, nearest, shown
 from ..families.registry import resolve
-from ..spec.fields import FAMILY_ALIASES, ip_address
-from ..spec.plain import INVALID
-from ..spec.schema import boolean, list_of, mapping, text, type_name, wrong_type
+from ..model.fields import FAMILY_ALIASES, ip_address
+from ..model.plain import INVALID
+from ..model.schema import boolean, list_of, mapping, text, type_name, wrong_type
 from . import eksctl_fields as names
 
 CLUSTER_LABEL = "alpha.eksctl.io/cluster-name"

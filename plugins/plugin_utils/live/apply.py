@@ -16,7 +16,7 @@ from ..artifacts import script_plan, static_plan
 from ..artifacts.node_plan import Plan, Service
 from ..families import al2, al2023, ubuntu
 from ..formats import toml, yaml
-from ..sinks.node_plan import needs_instance, node_plan, way_back
+from ..outputs.node_plan import needs_instance, node_plan, way_back
 from . import options as common
 from . import overrides, patches, report, waiting
 

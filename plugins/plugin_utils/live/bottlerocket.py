@@ -17,7 +17,7 @@ from ..artifacts.settings_tree import Leaves, Place
 from ..errors import Problem, SpecError
 from ..families import bottlerocket
 from ..families.registry import resolve
-from ..spec.model import NodeSpec
+from ..model.spec import NodeSpec
 from . import apiclient, report, settings_changes
 from .options import OPTIONS as COMMON
 from .settings_changes import Change

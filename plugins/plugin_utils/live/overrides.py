@@ -16,7 +16,7 @@ from ..errors import Problem, Problems, joined, shown
 from ..formats import mime
 from ..formats.compression import unpack
 from ..formats.user_data_kind import classify
-from ..spec.checks import shows_secret
+from ..model.checks import shows_secret
 
 USER_DATA = "user_data"
 """The key under which the node reports its user data; all others are paths."""

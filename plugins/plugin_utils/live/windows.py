@@ -16,7 +16,7 @@ from ..artifacts import windows_live
 from ..errors import Problem, SpecError
 from ..families import windows
 from ..families.registry import resolve
-from ..sinks.node_plan import needs_instance
+from ..outputs.node_plan import needs_instance
 from . import patches, report
 
 MODULE = "ansible.windows.win_powershell"

@@ -11,7 +11,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.nodebootstrap.eks.plugins.filter import node_family
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.fields import FAMILIES, FAMILY_ALIASES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES, FAMILY_ALIASES
 
 family_of = node_family.FilterModule().filters()["node_family"]
 

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_answers as answers
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_api as apis
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node_info_machine import Machine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_answers as answers
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client as apis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_stand_in import NAME, TOKEN
 
 V1BETA1, V1 = "client.authentication.k8s.io/v1beta1", "client.authentication.k8s.io/v1"

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node_info_machine import Machine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
 
 KUBELET = "kubelet.service"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._services import Unit
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.services import Unit
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 
 CLUSTER = {
     "name": "demo",

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import Change, Command, Refused, Store, Transaction
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Change, Command, Refused, Store, Transaction
 
 ME = (os.geteuid(), os.getegid())
 

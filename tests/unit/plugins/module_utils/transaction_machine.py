@@ -10,13 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import (
-    Busy,
-    Change,
-    Command,
-    Store,
-    Transaction,
-)
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Busy, Change, Command, Store, Transaction
 
 ME = (os.geteuid(), os.getegid())
 

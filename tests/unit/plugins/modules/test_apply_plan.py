@@ -19,7 +19,7 @@ import yaml
 
 from ansible_collections.nodebootstrap.eks.plugins.modules import apply_plan
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts.node_plan import Machine
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_plan import node_plan
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, GROUPS
 
 TOP = Path(__file__).resolve().parents[4]

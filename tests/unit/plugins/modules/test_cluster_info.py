@@ -19,7 +19,7 @@ from botocore.stub import Stubber
 from moto.eks.models import eks_backends
 from moto.server import ThreadedMotoServer
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _aws
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client as _aws
 from ansible_collections.nodebootstrap.eks.plugins.modules import cluster_info
 
 REGION = "eu-west-1"

@@ -27,7 +27,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_
 
 MODULE = "ansible_collections.nodebootstrap.eks.plugins.modules.imds_info"
 TOP = Path(__file__).resolve().parents[4]
-SOURCES = (TOP / "plugins/modules/imds_info.py", TOP / "plugins/module_utils/_imds.py")
+SOURCES = (TOP / "plugins/modules/imds_info.py", TOP / "plugins/module_utils/_node/imds.py")
 
 # What the module uses of AnsibleModule, for Pythons that today's ansible-core does not run on.
 STAND_IN_FOR_ANSIBLE = """\

@@ -17,12 +17,12 @@ import ansible
 import pytest
 import yaml
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _join_answers, _join_exits
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_answers, kubelet_exits
 from ansible_collections.nodebootstrap.eks.plugins.modules import join_check
 
 TOP = Path(__file__).resolve().parents[4]
 UTILS = TOP / "plugins/module_utils"
-SOURCES = (TOP / "plugins/modules/join_check.py", *sorted(UTILS.glob("_join*.py")), *sorted(UTILS.glob("_kubeconfig*.py")))
+SOURCES = (TOP / "plugins/modules/join_check.py", *sorted(UTILS.glob("_node/*.py")), *sorted(UTILS.glob("_join/*.py")))
 PAGE = TOP / "docs/joining.md"
 
 
@@ -77,7 +77,7 @@ def test_it_can_run_on_the_python_of_amazon_linux_2() -> None:
 
 def causes() -> set[str]:
     """Every cause that the code can name: what stands first in a call of Finding, or in the table of exits."""
-    found = set(_join_exits._WORDS)
+    found = set(kubelet_exits._WORDS)
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "_way") and node.args:
@@ -91,4 +91,4 @@ def test_the_page_lists_every_cause_and_no_other() -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     rows = [line.split("|")[1].strip().strip("`") for line in lines if line.startswith("| `") and line.count("|") == 5]
     assert len(rows) == len(set(rows))
-    assert set(rows) == causes() and set(_join_answers._OF_THE_WAY) < causes()
+    assert set(rows) == causes() and set(api_answers._OF_THE_WAY) < causes()

@@ -24,12 +24,12 @@ import ansible
 import pytest
 import yaml
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils import _node_info_http as asking
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import kubelet_endpoints as asking
 from ansible_collections.nodebootstrap.eks.plugins.modules import node_info
 
 TOP = Path(__file__).resolve().parents[4]
 UTILS = TOP / "plugins/module_utils"
-SOURCES = (TOP / "plugins/modules/node_info.py", *sorted(UTILS.glob("_node_info*.py")), *sorted(UTILS.glob("_kubeconfig*.py")))
+SOURCES = (TOP / "plugins/modules/node_info.py", *sorted(UTILS.glob("_node/*.py")), *sorted(UTILS.glob("_inspect/*.py")))
 
 
 def call(folder: Path, **arguments: Any) -> dict[str, Any]:
@@ -76,11 +76,11 @@ def test_it_runs_on_the_python_of_amazon_linux_2(tmp_path: Path) -> None:
     found = [str(path) for root in roots if root for path in sorted(Path(root).glob("versions/3.7*/bin/python"))]
     program = (
         "import json\n"
-        "from ansible_collections.nodebootstrap.eks.plugins.module_utils import _node_info, _node_info_machine, _node_info_secrets\n"
-        "from ansible_collections.nodebootstrap.eks.plugins.module_utils import _node_info_http as asking\n"
-        "json.dumps(_node_info.facts(_node_info_machine.Machine(2.0)))\n"
+        "from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import host, redaction\n"
+        "from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import facts, kubelet_endpoints as asking\n"
+        "json.dumps(facts.facts(host.Machine(2.0)))\n"
         "asking.configz({}, {'port': 1}, None, 1)\n"
-        "print(_node_info_secrets.in_text('password: x'))\n"
+        "print(redaction.in_text('password: x'))\n"
     )
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(collection(tmp_path)), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [next(iter(found), sys.executable), "-c", program]

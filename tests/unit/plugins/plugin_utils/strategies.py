@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.fields import CLUSTER, NODE_GROUP
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import CLUSTER, NODE_GROUP
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 COMPLETE = {

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_spec import node_spec
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.fields import FAMILIES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import node_spec
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import anything, clusters, node_groups
 
 

@@ -42,7 +42,7 @@ FAMILIES = {
 RENDER = f"""
 import json, sys
 begin = set(sys.modules)
-from {LIBRARY}sinks.user_data import render
+from {LIBRARY}outputs.user_data import render
 cluster, group = json.load(sys.stdin)
 render(cluster, group)
 from {LIBRARY}data import instance_types
@@ -106,4 +106,4 @@ def test_reading_the_filter_files_loads_the_border_only() -> None:
             f"print(json.dumps([name for name in sys.modules if name.startswith({LIBRARY!r})]))",
         ]
     )
-    assert {name.removeprefix(LIBRARY) for name in run(program)} == {"border", "errors"}
+    assert {name.removeprefix(LIBRARY) for name in run(program)} == {"ansible_adapter", "errors"}

@@ -19,8 +19,8 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.node_spec import left_to_eks
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.spec.fields import FAMILIES, NODE_GROUP
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES, NODE_GROUP
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import left_to_eks
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 Group = dict[str, Any]

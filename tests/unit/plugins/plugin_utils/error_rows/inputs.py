@@ -9,7 +9,7 @@ import base64
 from datetime import date
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sinks.user_data import render
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, cluster, group
 
 AL2023 = {"family": "al2023"}

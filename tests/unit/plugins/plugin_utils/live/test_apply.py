@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join_finding import sentence
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import sentence
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply as live
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES

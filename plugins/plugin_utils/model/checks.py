@@ -1,0 +1,213 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks that look at more than one field: what is required, what is forbidden, what a version has removed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..errors import Problem, Problems, joined
+from ..formats.secrets import find_secrets
+from ..formats.user_data_kind import classify
+from ..kubernetes import kubelet_config_problems, kubelet_flag_problems, kubelet_label_problem, label_key_problem, label_value_problem
+from ..versions import family_version_problem
+from .spec import NodeSpec
+
+_FLAG_FIELDS = {
+    "node-labels": "labels",
+    "register-with-taints": "taints",
+    "max-pods": "max_pods",
+    "cluster-dns": "kubelet.config.clusterDNS",
+    "kube-reserved": "reserved.kube",
+    "system-reserved": "reserved.system",
+}
+"""Flags that have a field; both would disagree on the node without anybody noticing."""
+
+_FLAGS_OF_THE_IMAGE = ("config", "config-dir", "kubeconfig", "bootstrap-kubeconfig")
+"""Flags by which kubelet finds what the image or this collection wrote."""
+
+_CONFIG_FIELDS = {"registerWithTaints": "taints"}
+_DOCUMENT_HEAD = ("apiVersion", "kind")
+
+
+def check(spec: NodeSpec, problems: Problems, unchecked: list[str]) -> None:
+    """Report everything about C(spec) that does not depend on its family's output."""
+    _required(spec, problems)
+    _labels(spec, problems)
+    _taints(spec, problems)
+    _kubelet(spec, problems)
+    _versions(spec, problems, unchecked)
+    _proxy(spec, problems)
+    if not spec.allow_secrets:
+        _secrets(spec, problems)
+
+
+def _required(spec: NodeSpec, problems: Problems) -> None:
+    if spec.managed and spec.cluster.outpost:
+        fix = "set mode: self_managed"
+        problems.add("node_group.mode", "does not exist in a local cluster on Outposts", value=spec.mode, allowed="self_managed", fix=fix)
+    # Whoever gave no mapping reads that, and not what else is missing in it.
+    if spec.managed or any(problem.path == "cluster" for problem in problems):
+        return
+    cluster = spec.cluster
+    needed: dict[str, object] = {"name": cluster.name, "endpoint": cluster.endpoint, "certificate_authority": cluster.certificate_authority}
+    if spec.family in ("al2023", "windows") or not spec.dns_ips:
+        needed["service_cidr"] = cluster.service_cidr
+    if spec.strategy == "static":
+        needed["region"] = cluster.region
+    for name, value in needed.items():
+        path = f"cluster.{name}"
+        if value is None and not problems.touches(path) and not (name == "service_cidr" and problems.touches("cluster.dns_ips")):
+            problems.add(path, f"is required for {spec.family}", fix=_where_to_find(name, spec.family))
+    if cluster.outpost and cluster.id is None and not problems.touches("cluster.id"):
+        problems.add("cluster.id", "is required for a local cluster on Outposts", fix="copy id of `aws eks describe-cluster`")
+    if cluster.id is not None and not cluster.outpost and not problems.touches("cluster.outpost"):
+        problems.add("cluster.id", "only means something on Outposts", value=cluster.id, fix="set cluster.outpost: true, or remove it")
+
+
+def _where_to_find(name: str, family: str) -> str:
+    source = {
+        "name": "name",
+        "endpoint": "endpoint",
+        "certificate_authority": "certificateAuthority.data",
+        "service_cidr": "kubernetesNetworkConfig.serviceIpv4Cidr (or serviceIpv6Cidr)",
+        "region": "the region in arn",
+    }[name]
+    instead = ", or give cluster.dns_ips" if name == "service_cidr" and family not in ("al2023", "windows") else ""
+    return f"copy {source} of `aws eks describe-cluster`{instead}"
+
+
+def _labels(spec: NodeSpec, problems: Problems) -> None:
+    for key in spec.labels:
+        path = joined("node_group.labels", key)
+        reason = kubelet_label_problem(key)
+        if reason:
+            problems.add(path, reason, fix="use a prefix of your own, or set the label on the Node after it joined")
+        elif spec.managed and (key.split("/")[0] == "eks.amazonaws.com" or key.split("/")[0].endswith(".eks.amazonaws.com")):
+            problems.add(path, "the prefix eks.amazonaws.com belongs to EKS, whose API refuses it", fix="use a prefix of your own")
+
+
+def _taints(spec: NodeSpec, problems: Problems) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for index, taint in enumerate(spec.given.get("taints", [])):
+        path = f"node_group.taints[{index}]"
+        key, value, effect = taint.get("key"), taint.get("value", ""), taint.get("effect")
+        reason = label_key_problem(key) if key else None
+        if reason:
+            problems.add(f"{path}.key", reason, value=key, allowed="[prefix/]name, as Kubernetes spells taint keys")
+        reason = label_value_problem(value)
+        if reason:
+            problems.add(f"{path}.value", reason, value=value, allowed="at most 63 letters, digits, - _ .")
+        if key and effect:
+            if (key, effect) in seen:
+                first = f"node_group.taints[{seen[key, effect]}]"
+                problems.add(path, f"has the key and effect of {first}", value=f"{key}:{effect}", fix="keep one of the two")
+            seen.setdefault((key, effect), index)
+
+
+def _kubelet(spec: NodeSpec, problems: Problems) -> None:
+    version = spec.cluster.kubernetes_version
+    for path, config in _configs(spec.given):
+        for key in _DOCUMENT_HEAD:
+            if key in config:
+                problems.add(joined(path, key), "is written by the collection", fix="remove it")
+        for key, field in _CONFIG_FIELDS.items():
+            if key in config:
+                problems.add(joined(path, key), f"has a field of its own, {field}", fix=f"write node_group.{field}")
+        said = (*_DOCUMENT_HEAD, *_CONFIG_FIELDS)
+        fields = {key: value for key, value in config.items() if key not in said and not problems.touches(joined(path, key))}
+        kubelet_config_problems(fields, version, path, problems)
+    for name in spec.kubelet_flags:
+        path = joined("node_group.kubelet.flags", name)
+        if name in _FLAG_FIELDS:
+            problems.add(path, f"has a field of its own, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}")
+        elif name in _FLAGS_OF_THE_IMAGE:
+            problems.add(path, "tells kubelet where its own files are, which the image decides", fix="remove it")
+    others = {
+        name: values[0] if len(values) == 1 else list(values)
+        for name, values in spec.kubelet_flags.items()
+        if name not in (*_FLAG_FIELDS, *_FLAGS_OF_THE_IMAGE)
+    }
+    kubelet_flag_problems(others, version, "node_group.kubelet.flags", problems)
+
+
+def _configs(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    own = given.get("kubelet", {}).get("config")
+    if own:
+        yield "node_group.kubelet.config", own
+    kubelet = given.get("nodeadm", {}).get("kubelet")
+    if isinstance(kubelet, dict) and isinstance(kubelet.get("config"), dict):
+        yield "node_group.nodeadm.kubelet.config", kubelet["config"]
+
+
+def _versions(spec: NodeSpec, problems: Problems, unchecked: list[str]) -> None:
+    version = spec.cluster.kubernetes_version
+    if version is None:
+        if not problems.touches("cluster.kubernetes_version"):
+            unchecked.append(
+                "cluster.kubernetes_version is not given: whether that version still has this family, these kubelet flags and these "
+                "kubelet configuration fields was not checked"
+            )
+        return
+    release = {"windows": spec.windows.version, "ubuntu": spec.ubuntu_release}.get(spec.family)
+    found = family_version_problem(spec.family, release, version)
+    if found:
+        reason, fix = found
+        field = {"windows": "version", "ubuntu": "release"}.get(spec.family, "")
+        given = field in spec.given.get(spec.family, {})
+        path = f"node_group.{spec.family}.{field}" if given else "node_group.family"
+        problems.add(path, reason, value=release if given else spec.given.get("family"), fix=fix)
+
+
+def _proxy(spec: NodeSpec, problems: Problems) -> None:
+    if spec.proxy and not (spec.proxy.http or spec.proxy.https) and not problems.touches("node_group.proxy"):
+        problems.add("node_group.proxy", "names no proxy", fix="give http, https or both")
+
+
+_SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set allow_secrets_in_user_data: true"
+
+
+def _secrets(spec: NodeSpec, problems: Problems) -> None:
+    found = list(_texts(spec.given, "node_group"))
+    for index, text in enumerate(spec.user_data):
+        found.extend((f"node_group.user_data[{index}]", piece) for piece in _pieces(text))
+    for path, text in found:
+        for what, line in find_secrets(text):
+            where = f" in line {line}" if "\n" in text else ""
+            problems.add(path, f"looks like it holds {what}{where}, and every process on the node can read user data", fix=_SECRET_FIX)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text of user data, and what its MIME parts say once their encoding is undone. What is wrong with them is reported elsewhere."""
+    if classify(text) == "mime":
+        from ..formats import mime
+
+        ignored = Problems()
+        for part in mime.read(text, "user_data", ignored):
+            if part.transfer_encoding and part.body:
+                yield mime.decoded(part, "user_data", ignored)
+                # What it says is looked at once, and lines go on counting.
+                text = text.replace(part.body, "\n" * part.body.count("\n"))
+    yield text
+
+
+def shows_secret(problem: Problem) -> bool:
+    """Whether the value that a problem would repeat looks like a secret, alone or beside the name it stands under."""
+    key = re.findall(r"[A-Za-z0-9_-]+", problem.path)[-1:]
+    return any(find_secrets(text) for _unused, text in _texts(problem.value, problem.path, *key))
+
+
+def _texts(tree: Any, path: str, key: str | None = None) -> Iterator[tuple[str, str]]:
+    """Every text below C(tree) with its path, as C(key = value): many secrets only look like one beside a name."""
+    if isinstance(tree, Mapping):
+        for name, value in tree.items():
+            if not (path == "node_group" and name == "user_data"):
+                yield from _texts(value, joined(path, name), str(name))
+    elif isinstance(tree, list):
+        for index, value in enumerate(tree):
+            yield from _texts(value, joined(path, index), key)
+    elif isinstance(tree, str):
+        yield path, tree if "\n" in tree or key is None else f"{key} = {tree}"

@@ -1,0 +1,88 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User data as EC2 takes it: encoded, and measured against EC2's limit."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+from ..artifacts.model import UserData
+from ..errors import Problem, Problems, SpecError, nearest
+from ..families.registry import resolve
+from ..formats.compression import gzip_bytes
+from ..model.spec import NodeSpec
+
+ENCODINGS = ("plain", "base64", "gzip_base64")
+RAW_ENCODINGS = (*ENCODINGS, "gzip")
+"""C(gzip) yields bytes, which only a file can hold."""
+
+LIMIT = 16384
+"""Bytes of user data that EC2 stores: counted after gzip and before base64 (Amazon EC2 user guide)."""
+
+_MERGED = "EKS merges its own part into the user data of a managed node group, and cannot read it compressed"
+
+EKS_SHARE = 3072
+"""Bytes of the limit that are kept for what EKS adds to the user data of a managed node group."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """User data ready to use: the specification it came from, the document, and its encoded form."""
+
+    spec: NodeSpec
+    document: UserData
+    encoding: str
+    stored: bytes
+    """What EC2 stores and counts: the document, compressed when the encoding says so."""
+
+    @property
+    def text(self) -> str:
+        """The encoded document as text; C(gzip) has no text form."""
+        return self.document.text if self.encoding == "plain" else base64.b64encode(self.stored).decode("ascii")
+
+
+def render(cluster: Any, node_group: Any, encoding: str = "plain") -> Rendered:
+    """The user data of C(node_group) in C(cluster). Raises C(SpecError)."""
+    problems = Problems()
+    if encoding not in RAW_ENCODINGS:
+        guess = nearest(encoding, ENCODINGS)
+        problems.add("encoding", "is not a known encoding", value=encoding, allowed=", ".join(ENCODINGS), nearest=guess)
+        problems.raise_any()
+    spec, family = resolve(cluster, node_group)
+    document = family.user_data(spec)
+    compressed = encoding.startswith("gzip")
+    refused = document.gzip_refused or (_MERGED if spec.managed else None)
+    if compressed and refused and document.text:
+        problems.add("encoding", refused, value=encoding, allowed="plain, base64")
+    data = document.text.encode("utf-8")
+    stored = gzip_bytes(data) if compressed and data else data
+    _check_size(spec, document, stored, not compressed and refused is None, problems)
+    problems.raise_any()
+    return Rendered(spec, document, encoding, stored)
+
+
+def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressible: bool, problems: Problems) -> None:
+    limit = LIMIT - EKS_SHARE if spec.managed else LIMIT
+    if len(stored) <= limit:
+        return
+    kept = f", of which {EKS_SHARE:,} are kept for EKS's own part" if spec.managed else ""
+    pieces = ", ".join(f"{piece.name} {len(piece.text.encode('utf-8')):,}" for piece in document.fragments)
+    fix = "move long commands into the image or an object the node fetches"
+    if compressible:
+        smaller = len(gzip_bytes(document.text.encode("utf-8")))
+        fix = f"set encoding: gzip_base64 ({smaller:,} bytes), or {fix}" if smaller <= limit else fix
+    message = f"takes {len(stored):,} bytes, and EC2 stores at most {LIMIT:,}{kept}; bytes by part: {pieces}"
+    problems.add("user_data", message, fix=fix)
+
+
+def render_text(cluster: Any, node_group: Any, encoding: str = "plain") -> str:
+    """The encoded user data as text: C(plain), C(base64) or C(gzip_base64). Raises C(SpecError)."""
+    if encoding == "gzip":
+        fix = "use gzip_base64, or let the action render write the file"
+        raise SpecError(
+            [Problem("encoding", "yields bytes, which templates cannot carry", value=encoding, allowed=", ".join(ENCODINGS), fix=fix)]
+        )
+    return render(cluster, node_group, encoding).text

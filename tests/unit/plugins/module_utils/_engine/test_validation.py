@@ -1,0 +1,157 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What programs of a node say about candidates, and what becomes of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validation import Workshop, nodeadm_documents
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Current, Refused
+
+UNIT = "/etc/systemd/system/kubelet.service"
+DROP_IN = "/etc/systemd/system/containerd.service.d/50-x.conf"
+STARTED = ["kubelet.service", "containerd.service"]
+
+
+class Programs:
+    """Programs that answer as told, and what they were called with."""
+
+    def __init__(self) -> None:
+        self.answer: tuple[int, str, str] = (0, "", "")
+        self.calls: list[list[str]] = []
+        self.seen: dict[str, str] = {}
+
+    def __call__(self, argv: list[str]) -> tuple[int, str, str]:
+        self.calls.append(argv)
+        for word in argv:
+            path = Path(word.replace("file://", ""))
+            for found in [path, *(path.rglob("*") if path.is_dir() else [])]:
+                if found.is_file():
+                    self.seen[str(found)] = found.read_text(encoding="utf-8")
+        status, output, said = self.answer
+        folder = next((os.path.dirname(word) for word in argv if "/units/" in word), "")
+        return status, output, said.replace("FOLDER", folder)
+
+
+@pytest.fixture
+def programs() -> Programs:
+    return Programs()
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, programs: Programs) -> Iterator[Workshop]:
+    with Workshop(str(tmp_path), programs) as made:
+        yield made
+    assert os.listdir(tmp_path) == []
+
+
+def test_candidates_are_private(workshop: Workshop, tmp_path: Path) -> None:
+    laid = Path(workshop.lay("a/b", b"x"))
+    [folder] = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700 and laid.read_bytes() == b"x"
+
+
+def test_containerd_reads_each_content_once(workshop: Workshop, programs: Programs) -> None:
+    programs.answer = (0, 'imports = ["x"]\nversion = 2\n', "")
+    workshop.check_containerd("/etc/containerd/config.toml", b"a")
+    assert workshop.containerd_dump(b"a") == "version = 2\n" and len(programs.calls) == 1
+    assert workshop.containerd_dump(b"b") == "version = 2\n" and len(programs.calls) == 2
+
+
+def test_what_programs_say_of_secrets_is_not_told(tmp_path: Path, programs: Programs) -> None:
+    with Workshop(str(tmp_path), programs, secret=True) as made:
+        programs.answer = (1, "", "Can't convert CANARY to int")
+        for check in (lambda: made.check_containerd("/c", b"x"), lambda: made.check_nodeadm({"50-b.yaml": b"x"})):
+            with pytest.raises(Refused, match="may quote a secret") as refused:
+                check()
+            assert "CANARY" not in str(refused.value)
+        programs.answer = (0, "", "FOLDER/kubelet.service.d/50.conf:3: Invalid environment assignment, ignoring: CANARY\n")
+        said = made.check_units({UNIT: b"[Service]\n", DROP_IN: b"[Service]\n"}, lambda _unused: None, STARTED)
+        assert len(said) == 1 and "may quote a secret" in said[0] and "CANARY" not in said[0]
+
+
+def test_what_containerd_refuses_is_refused_with_its_reason(workshop: Workshop, programs: Programs) -> None:
+    programs.answer = (1, "", "warning\ncontainerd: failed to load TOML: bare key\n")
+    with pytest.raises(Refused, match=r"containerd does not accept the new /c: containerd: failed to load TOML: bare key"):
+        workshop.check_containerd("/c", b"x")
+    assert workshop.containerd_dump(b"x") is None
+    programs.answer = (127, "", "not installed")
+    workshop.check_containerd("/c", b"y")
+
+
+def check(workshop: Workshop, read: Any = lambda path: None) -> list[str]:
+    return workshop.check_units({UNIT: b"[Service]\n", DROP_IN: b"[Service]\n"}, read, STARTED)
+
+
+def test_drop_ins_are_verified_with_the_unit_of_the_image(workshop: Workshop, programs: Programs) -> None:
+    image = {"/usr/lib/systemd/system/containerd.service": Current(b"[Service]\nExecStart=/x\n", 0o644, 0, 0)}
+    assert check(workshop, image.get) == []
+    [argv] = programs.calls
+    assert argv[:2] == ["systemd-analyze", "verify"] and [os.path.basename(word) for word in argv[2:]] == [
+        "containerd.service",
+        "kubelet.service",
+    ]
+    assert "[Service]\nExecStart=/x\n" in programs.seen.values()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "kubelet.service: Service has no ExecStart=. Refusing.\n",
+        "FOLDER/kubelet.service:3: Missing '='.\n",
+        "FOLDER/containerd.service.d/50-x.conf:1: Invalid section header\n",
+    ],
+)
+def test_units_that_do_not_load_are_refused(workshop: Workshop, programs: Programs, said: str) -> None:
+    programs.answer = (1, "", said)
+    with pytest.raises(Refused, match="systemd does not accept a unit of this plan") as caught:
+        check(workshop)
+    assert "FOLDER" not in str(caught.value) and "Nothing was changed" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "warnings"),
+    [
+        ("kubelet.service: Command /etc/nodebootstrap/node-facts is not executable: No such file or directory\n", 0),
+        ("other.service: Service has no ExecStart=. Refusing.\n", 0),
+        ("sys-fs-bpf.mount: Cannot create mount unit for API file system /sys/fs/bpf. Refusing.\n", 0),
+        ("FOLDER/kubelet.service:3: Unknown key name 'X' in section 'Service', ignoring.\n", 1),
+    ],
+)
+def test_what_is_harmless_refuses_nothing(workshop: Workshop, programs: Programs, said: str, warnings: int) -> None:
+    programs.answer = (1, "", said)
+    found = check(workshop)
+    assert len(found) == warnings and all(text.startswith(f"systemd: {UNIT}:3: Unknown key") for text in found)
+
+
+def test_nodeadm_sees_the_folder_as_it_will_be(workshop: Workshop, programs: Programs) -> None:
+    workshop.check_nodeadm({"40-a.yaml": b"theirs", "50-b.yaml": b"ours"})
+    [argv] = programs.calls
+    assert argv[:5] == ["nodeadm", "config", "check", "--config-source", "imds://user-data"] and argv[6].endswith("/")
+    assert sorted(programs.seen.values()) == ["ours", "theirs"]
+    programs.answer = (1, "", 'Error: unknown command "check" for "config"\n')
+    workshop.check_nodeadm({"50-b.yaml": b"ours"})
+    programs.answer = (1, "", "log line\ncidr is missing\n")
+    with pytest.raises(Refused, match=r"nodeadm does not accept the NodeConfig .*: cidr is missing. Nothing was changed"):
+        workshop.check_nodeadm({"50-b.yaml": b"ours"})
+    assert workshop.nodeadm_dump("after", {}) is None
+    programs.answer = (0, "{}\n", "")
+    assert workshop.nodeadm_dump("before", {}) == "{}\n" and programs.calls[-1][-1] == "imds://user-data"
+
+
+def test_documents_of_nodeadm_by_their_ending(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.JSON", "c.yml", "d.yaml.bak", "e.txt"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+
+    def read(path: str) -> Current:
+        return Current(Path(path).read_bytes(), 0o644, 0, 0)
+
+    assert list(nodeadm_documents(read, str(tmp_path))) == ["a.JSON", "b.yaml", "c.yml"]
+    assert nodeadm_documents(read, str(tmp_path / "none")) == {}

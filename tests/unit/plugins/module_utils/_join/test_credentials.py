@@ -1,0 +1,231 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program of a kubeconfig, run as kubelet runs it; real programs, none of whose secrets may be told."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import credentials
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as kubeconfigs
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
+
+V1BETA1, V1 = "client.authentication.k8s.io/v1beta1", "client.authentication.k8s.io/v1"
+TOKEN = "k8s-aws-v1.cAnArY"
+
+
+def program(folder: Path, text: str, name: str = "get-token") -> str:
+    path = folder / name
+    path.write_text(f"#!{sys.executable}\nimport json, os, sys, time\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def gives(version: Any = V1BETA1, **status: Any) -> str:
+    return f"print({json.dumps({'kind': 'ExecCredential', 'apiVersion': version, 'status': status or {'token': TOKEN}})!r})"
+
+
+def source(
+    folder: Path, given: dict[str, Any] | None = None, cluster: dict[str, Any] | None = None, limit: float = 20.0, **user: Any
+) -> Any:
+    """A Source for a kubeconfig in C(folder); C(given): what its exec section says beside the version."""
+    if given is not None:
+        user["exec"] = {"apiVersion": V1BETA1, **given}
+    access = kubeconfigs.Access("https://x", "x", 443, "", {"server": "https://x", **(cluster or {})}, user, str(folder))
+    return credentials.Source(
+        access, Machine(5.0), {"PATH": f"{folder}:{os.environ['PATH']}", "KUBELETS_OWN": "yes", "BOTH": "kubelet"}, limit
+    )
+
+
+def failure(found: Any) -> Any:
+    with pytest.raises(credentials.Failed) as problem:
+        found.get()
+    assert "cAnArY" not in problem.value.said and "\x1b" not in problem.value.said and "\n" not in problem.value.said
+    return problem.value
+
+
+def test_it_gets_what_kubelet_gives(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    show = f"json.dump([sys.argv[1:], dict(os.environ), os.getcwd(), sys.stdin.read()], open({str(told)!r}, 'w'))"
+    given = {
+        "command": program(tmp_path, f"{show}\n{gives()}"),
+        "args": ["eks", "get-token", "--cluster-name", "demo", 5],
+        "env": [{"name": "AWS_STS_REGIONAL_ENDPOINTS", "value": "regional"}, {"name": "BOTH", "value": "kubeconfig"}],
+        "provideClusterInfo": True,
+    }
+    found = source(tmp_path, given, {"certificate-authority-data": "Q0E="}).get()
+    assert (found.token, found.expires, found.how) == (TOKEN, None, "the token of get-token")
+    words, environment, folder, stdin = json.loads(told.read_text())
+    assert words == ["eks", "get-token", "--cluster-name", "demo", "5"] and folder == "/" and stdin == ""
+    assert environment["KUBELETS_OWN"] == "yes" and environment["BOTH"] == "kubeconfig"
+    assert environment["AWS_STS_REGIONAL_ENDPOINTS"] == "regional"
+    spec = {"interactive": False, "cluster": {"server": "https://x", "certificate-authority-data": "Q0E="}}
+    assert json.loads(environment["KUBERNETES_EXEC_INFO"]) == {"kind": "ExecCredential", "apiVersion": V1BETA1, "spec": spec}
+
+
+def test_both_versions_and_no_other(tmp_path: Path) -> None:
+    command = program(tmp_path, gives(V1))
+    assert source(tmp_path, {"command": command, "apiVersion": V1}).get().token == TOKEN
+    assert (
+        "prints an ExecCredential of apiVersion 'client.authentication.k8s.io/v1'" in failure(source(tmp_path, {"command": command})).said
+    )
+    old = failure(source(tmp_path, {"command": command, "apiVersion": "client.authentication.k8s.io/v1alpha1"}))
+    assert "v1alpha1" in old.said and V1 in old.said
+
+
+def test_where_the_program_is(tmp_path: Path) -> None:
+    program(tmp_path, gives())
+    assert source(tmp_path, {"command": "get-token"}).get().token == TOKEN, "in the PATH of kubelet"
+    assert source(tmp_path, {"command": "./get-token"}).get().token == TOKEN, "beside the kubeconfig"
+    for command in ("no-such-program", "/no/such/program", "", str(tmp_path)):
+        found = failure(source(tmp_path, {"command": command, "installHint": "install\nit"}))
+        assert found.kind == "no_program" and command in found.said and "(install / it)" in found.said
+    (tmp_path / "plain").write_text("no program")
+    assert failure(source(tmp_path, {"command": f"{tmp_path}/plain"})).kind == "no_program"
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"\x7fELF")
+    broken.chmod(0o755)
+    assert failure(source(tmp_path, {"command": str(broken)})).kind == "no_program"
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (errno.ENOENT, "no_program"),
+        (errno.ENOTDIR, "no_program"),
+        (errno.EACCES, "no_program"),
+        (errno.ENOEXEC, "no_program"),
+        (errno.ENOMEM, "program"),
+        (errno.EAGAIN, "program"),
+        (errno.EMFILE, "program"),
+        (errno.ETXTBSY, "program"),
+    ],
+)
+def test_a_program_that_cannot_be_run_now_may_run_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: str) -> None:
+    def refuse(*_unused: Any, **_unuseds: Any) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(credentials.subprocess, "Popen", refuse)
+    command = program(tmp_path, gives())
+    found = failure(source(tmp_path, {"command": command}))
+    assert (found.kind, found.said, found.program) == (kind, f"{command} cannot be run: {os.strerror(number)}", command)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        (
+            "print('lost'); print('Unable to locate credentials', file=sys.stderr); sys.exit(253)",
+            "program",
+            "(status 253): Unable to locate",
+        ),
+        ("sys.exit(7)", "program", "fails (status 7) and says nothing"),
+        ("os.kill(os.getpid(), 9)", "program", "fails (signal 9)"),
+        ("sys.stderr.write('token: cAnArY\\nkey AKIACANARY1234567890 x\\n'); sys.exit(1)", "program", "token: ******** / key ******** x"),
+        ("sys.exit('my password is ' + os.environ['OWN'])", "program", "my password is ********"),
+        ("sys.stderr.buffer.write(b'\\x1b[31m\\xff\\x00 broken' + b'x' * 100000); sys.exit(1)", "program", "fails (status 1): "),
+        ("print('hello')", "output", "prints no ExecCredential in JSON"),
+        ("print('[' * 100000)", "output", "prints no ExecCredential in JSON"),
+        ("print('5')", "output", "prints no ExecCredential in JSON"),
+        (gives(V1BETA1, token=""), "output", "without a token"),
+        (gives(V1BETA1, token=5), "output", "without a token"),
+        (gives(V1BETA1, token="a\r\nHost: evil"), "output", "without a token"),
+        (gives(V1BETA1, expirationTimestamp="2026"), "output", "without a token"),
+        ('print(\'{"apiVersion": "' + V1BETA1 + '", "status": 5}\')', "output", "prints no ExecCredential in JSON"),
+    ],
+)
+def test_programs_that_fail(tmp_path: Path, text: str, kind: str, words: str) -> None:
+    given = {"command": program(tmp_path, text), "env": [{"name": "OWN", "value": "cAnArY-of-the-kubeconfig"}]}
+    found = failure(source(tmp_path, given))
+    assert found.kind == kind and words in found.said and len(found.said) < 700
+
+
+def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    command = tmp_path / "get-token"
+    # A shell has written this long before its time is over; Python may need that to start.
+    command.write_text(f"#!/bin/sh\nsleep 300 &\necho $$ $! >{started}\nwait\n", encoding="utf-8")
+    command.chmod(0o755)
+    began = time.monotonic()
+    found = failure(source(tmp_path, {"command": str(command)}, limit=2.0))
+    assert found.said == "get-token does not end within 2 s" and time.monotonic() - began < 30
+    for pid in map(int, started.read_text().split()):
+        limit = time.monotonic() + 300
+        while running(pid):
+            assert time.monotonic() < limit, "it still runs"
+            time.sleep(0.02)
+
+
+def running(pid: int) -> bool:
+    """Whether a process does anything still; one that is dead but was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+def test_a_token_is_kept_until_it_expires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = tmp_path / "counter"
+    count = f"open({str(counter)!r}, 'a').write('x')"
+    soon = "2030-01-01T00:00:00Z"
+    found = source(tmp_path, {"command": program(tmp_path, f"{count}\n{gives(V1BETA1, token=TOKEN, expirationTimestamp=soon)}")})
+    expires = found.get().expires
+    assert found.get() is found.get() and counter.read_text() == "x"
+    monkeypatch.setattr(credentials.time, "time", lambda: expires + 1)
+    found.get()
+    assert counter.read_text() == "xx"
+
+
+def test_a_refused_token_is_renewed_and_a_failure_repeated_but_not_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = tmp_path / "counter"
+    count = f"open({str(counter)!r}, 'a').write('x')"
+    found = source(tmp_path, {"command": program(tmp_path, f"{count}\n{gives()}")})
+    found.get()
+    found.refused()
+    found.get()
+    assert counter.read_text() == "x"
+    now = time.monotonic()
+    monkeypatch.setattr(credentials.time, "monotonic", lambda: now + credentials.RENEW + 1)
+    found.refused()
+    found.get()
+    assert counter.read_text() == "xx"
+    monkeypatch.undo()
+    counter.unlink()
+    fails = source(tmp_path, {"command": program(tmp_path, f"{count}\nsys.exit(1)")})
+    failure(fails), failure(fails)
+    assert counter.read_text() == "x"
+    fails._since -= credentials.AGAIN + 1
+    failure(fails)
+    assert counter.read_text() == "xx"
+
+
+def test_tokens_of_the_kubeconfig(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    assert source(tmp_path, tokenFile="token").get().token == TOKEN
+    assert source(tmp_path, token=TOKEN).get().token == TOKEN
+    assert source(tmp_path).get() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1970-01-01T00:00:10Z", 10.0),
+        ("1970-01-01T01:00:10.5+01:00", 10.0),
+        ("1969-12-31T23:00:10-01:00", 10.0),
+        ("2026-11-21", None),
+        ("soon", None),
+        (None, None),
+        (5, None),
+    ],
+)
+def test_moments(text: Any, seconds: float | None) -> None:
+    assert credentials.seconds(text) == seconds

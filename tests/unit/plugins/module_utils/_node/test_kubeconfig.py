@@ -1,0 +1,207 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubeconfigs without a YAML reader, and proxies by Go's rules."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import proxy as proxies
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as kubeconfigs
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig_yaml as reader
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet import kubeconfig as of_the_library
+
+SERVER = "https://0123.gr7.eu-central-1.eks.amazonaws.com"
+ARGS = ["eks", "get-token", "--cluster-name", "demo", "--region", "eu-central-1"]
+
+FORMS = [
+    json.dumps(of_the_library(SERVER, "aws", ARGS)),
+    yaml.safe_dump(of_the_library(SERVER, "aws", ARGS)),
+    yaml.safe_dump(of_the_library(SERVER, "aws", ARGS), default_flow_style=None),
+    f"""---
+# bootstrap.sh filled in the server
+apiVersion: v1
+kind: Config
+clusters:
+- cluster:
+    certificate-authority: /etc/kubernetes/pki/ca.crt
+    server: {SERVER}   # the endpoint
+  name: kubernetes
+contexts:
+- context: {{cluster: kubernetes, user: kubelet}}
+  name: kubelet
+current-context: "kubelet"
+users:
+  -
+    name: 'kubelet'
+    user:
+      exec:
+        apiVersion: client.authentication.k8s.io/v1beta1
+        command: aws
+        args: [eks, get-token, "--cluster-name", 'demo', --region, eu-central-1]
+""",
+]
+
+
+def unreadable(*_unused: Any, **_unuseds: Any) -> Any:
+    raise ImportError("no PyYAML")
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_every_form_of_a_kubeconfig(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", lambda name, *rest: unreadable() if name == "yaml" else original(name, *rest))
+    found = kubeconfigs.read(text, "/var/lib/kubelet/kubeconfig")
+    assert (found.server, found.host, found.port) == (SERVER, SERVER[8:], 443)
+    assert found.user["exec"]["args"] == ARGS and found.user["exec"]["command"] == "aws"
+    assert found.file(found.cluster["certificate-authority"]) == "/etc/kubernetes/pki/ca.crt"
+    assert found.file("pki/x.pem") == "/var/lib/kubelet/pki/x.pem"
+
+
+def test_what_the_reader_does_not_understand_goes_to_pyyaml_where_there_is_one() -> None:
+    text = FORMS[1].replace("command: aws", "command: >-\n        aws")
+    with pytest.raises(ValueError, match="more than a plain word"):
+        reader.parse(text)
+    assert kubeconfigs.read(text, "/k").user["exec"]["command"] == "aws"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "   \n# x\n", "{{{", "a: &x 1", "a: *x", "a: !x 1", "a: |\n  b", "a\n", "\ta: 1", "a: [1, 2", "a: {b}", "a: 1\na: 2",
+     "a: 1\n   b: 2", "a: 'b' c", "a: b: c", "a:\n    b: 1\n  c: 2", "- a\n b", "a: [" * 5000, "- " * 5000 + "a", "a: \"\\q\""],
+)  # fmt: skip
+def test_what_is_not_understood_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, RecursionError)):
+        reader.parse(text)
+
+
+WORD = st.text(alphabet="abcXYZ019-_./:#'\"{}[],&*!|>%@` \\", max_size=12)
+
+
+@given(
+    value=st.dictionaries(
+        st.sampled_from(["a", "b-c", "server", "d.e"]), st.one_of(WORD, st.lists(WORD, max_size=3)), min_size=1, max_size=4
+    )
+)
+def test_it_reads_what_a_writer_of_yaml_writes_or_refuses(value: dict[str, Any]) -> None:
+    text = yaml.safe_dump(value, width=1000)
+    try:
+        found = reader.parse(text)
+    except ValueError:
+        return
+    assert as_text(found) == as_text(yaml.safe_load(text))
+
+
+def as_text(value: Any) -> Any:
+    """Numbers stay text in ours."""
+    if isinstance(value, dict):
+        return {str(key): as_text(item) for key, item in value.items()}
+    return [as_text(item) for item in value] if isinstance(value, list) else None if value is None else str(value)
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([1], "holds no mapping"),
+        ({}, "has no context named 'None'"),
+        ({"current-context": "a", "contexts": [{"name": "b", "context": {}}]}, "has no context named 'a'"),
+        ({"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "k"}}], "clusters": 5}, "has no cluster named 'k'"),
+    ],
+)
+def test_kubeconfigs_that_name_nobody(document: Any, words: str) -> None:
+    with pytest.raises(kubeconfigs.Unusable, match=words):
+        kubeconfigs.read(json.dumps(document), "/k")
+
+
+def test_servers() -> None:
+    for server, expected in (
+        ("https://a.example.com:8443/prefix/", ("a.example.com", 8443, "/prefix")),
+        ("https://[fd00::1]", ("fd00::1", 443, "")),
+        ("https://[fd00::1]:6443", ("fd00::1", 6443, "")),
+        ("https://10.0.0.1:6443", ("10.0.0.1", 6443, "")),
+    ):
+        found = kubeconfigs.read(json.dumps(of_the_library(server, "aws", [])), "/k")
+        assert (found.host, found.port, found.path) == expected
+    for server in ("http://a", "https://a:b@c", "https://a\r\nX: y", "https://", "https://a:99999", 5, None):
+        with pytest.raises(kubeconfigs.Unusable, match="no https:// address"):
+            kubeconfigs.read(json.dumps(of_the_library(server, "aws", [])), "/k")
+
+
+# --- proxies: the cases are those of golang.org/x/net/http/httpproxy, in words of our own --------------------------------------------
+
+PROXY = "http://proxy.example.com:3128"
+
+
+@pytest.mark.parametrize(
+    ("no_proxy", "host", "through"),
+    [
+        ("", "api.example.com", True),
+        ("", "localhost", False),
+        ("", "127.0.0.5", False),
+        ("", "::1", False),
+        ("*", "api.example.com", False),
+        ("other.com,*", "10.0.0.1", False),
+        ("example.com", "example.com", False),
+        ("example.com", "api.example.com", False),
+        ("example.com", "notexample.com", True),
+        (".example.com", "api.example.com", False),
+        (".example.com", "example.com", True),
+        ("*.example.com", "api.example.com", False),
+        ("*.example.com", "example.com", True),
+        ("EXAMPLE.com , x", "API.example.COM", False),
+        ("example.com:443", "api.example.com", False),
+        ("example.com:80", "api.example.com", True),
+        ("10.0.0.0/8", "10.1.2.3", False),
+        ("10.0.0.0/8", "11.1.2.3", True),
+        ("10.0.0.0/8", "fd00::1", True),
+        ("fd00::/8", "fd00::1", False),
+        ("10.0.0.1", "10.0.0.1", False),
+        ("10.0.0.1:443", "10.0.0.1", False),
+        ("10.0.0.1:80", "10.0.0.1", True),
+        ("[fd00::1]:443", "fd00::1", False),
+        ("[fd00::1]", "fd00::1", False),
+        (".0.0.1", "10.0.0.1", True),
+        ("10.0.0.0/99,a b,:80,,", "10.0.0.1", True),
+        (".eks.amazonaws.com", "0123.gr7.eu-central-1.eks.amazonaws.com", False),
+    ],
+)
+def test_no_proxy(no_proxy: str, host: str, through: bool) -> None:
+    found = proxies.of_environment({"HTTPS_PROXY": PROXY, "NO_PROXY": no_proxy}, host, 443)
+    assert (found is not None) is through
+
+
+def test_which_variables_count() -> None:
+    ask = proxies.of_environment
+    assert ask({"HTTP_PROXY": PROXY, "http_proxy": PROXY, "ALL_PROXY": PROXY}, "a.com", 443) is None
+    assert ask({"https_proxy": PROXY}, "a.com", 443).shown == f"{PROXY} (https_proxy)"
+    assert ask({"HTTPS_PROXY": PROXY, "https_proxy": "http://other:1"}, "a.com", 443).port == 3128
+    assert ask({"HTTPS_PROXY": PROXY, "no_proxy": "a.com"}, "a.com", 443) is None
+    assert ask({"HTTPS_PROXY": PROXY, "NO_PROXY": "b.com", "no_proxy": "a.com"}, "a.com", 443) is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("proxy:3128", ("http", "proxy", 3128, None)),
+        ("http://proxy", ("http", "proxy", 80, None)),
+        ("https://proxy/", ("https", "proxy", 443, None)),
+        ("http://[fd00::1]:8080", ("http", "fd00::1", 8080, None)),
+        ("http://u:p%40ss@proxy:1", ("http", "proxy", 1, "Basic dTpwQHNz")),
+        ("http://u@proxy:1", ("http", "proxy", 1, "Basic dTo=")),
+        ("http://pro xy", None),
+        ("http://proxy:99999", None),
+        ("http://", None),
+    ],
+)
+def test_addresses_of_proxies(value: str, expected: Any) -> None:
+    found = proxies.of_url(value, "HTTPS_PROXY")
+    assert (found and found[:4]) == expected
+    assert found is None or ("p%40ss" not in found.shown and "p@ss" not in found.shown)

@@ -1,0 +1,63 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many groups at once: one file for each, and differences that show no secret."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, diff, render_groups, render_sources
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
+
+PASSWORD = "hunter" + "2"
+SECRET = {"name": "web", "family": "al2023", "commands": {"pre": [f"export password={PASSWORD}"]}, "allow_secrets_in_user_data": True}
+PLAIN = {"name": "web", "family": "al2023"}
+
+
+def test_a_difference_shows_decoded_text_and_a_short_certificate() -> None:
+    (before,), (after,) = (render_groups(COMPLETE, [PLAIN | {"max_pods": pods}], "gzip_base64") for pods in (20, 30))
+    shown = diff(after, "out", before.content)
+    assert "maxPods: 20" in shown["before"]
+    assert "maxPods: 30" in shown["after"]
+    assert COMPLETE["certificate_authority"] not in shown["after"]
+
+
+@pytest.mark.parametrize("encoding", ["plain", "base64", "gzip_base64", "gzip"])
+def test_no_difference_shows_a_secret_of_this_run_or_an_earlier_one(encoding: str) -> None:
+    (secret,), (plain,) = (render_groups(COMPLETE, [group], encoding) for group in (SECRET, PLAIN))
+    for new, old in ((secret, plain.content), (plain, secret.content), (secret, None)):
+        shown = diff(new, "out", old)
+        assert PASSWORD not in str(shown)
+        assert "not shown" in shown["after"]
+
+
+def test_content_is_what_the_encoding_says() -> None:
+    (plain,) = render_groups(COMPLETE, [PLAIN])
+    (packed,) = render_groups(COMPLETE, [PLAIN], "gzip_base64")
+    (raw,) = render_groups(COMPLETE, [PLAIN], "gzip")
+    assert gzip.decompress(base64.b64decode(packed.content)) == plain.content == gzip.decompress(raw.content)
+    assert [output.file_name for output in (plain, packed, raw)] == ["demo-web.mime", "demo-web.mime", "demo-web.mime.gz"]
+
+
+def test_two_groups_never_write_one_file() -> None:
+    sources = [
+        Source({**COMPLETE, "name": "a-b"}, [{"name": "c", "family": "al2023"}]),
+        Source({**COMPLETE, "name": "a"}, [{"name": "b-c", "family": "al2023"}]),
+    ]
+    with pytest.raises(SpecError, match="b-c and c of cluster a-b would be written to one file"):
+        render_sources(sources)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/b", "..", ".", "a\\b", "-x", "a\nb", "x" * 64, ""])
+def test_no_name_leaves_the_folder(name: str) -> None:
+    for cluster, group in ((COMPLETE, PLAIN | {"name": name}), ({**COMPLETE, "name": name + "x" * 40}, PLAIN)):
+        try:
+            outputs = render_groups(cluster, [group])
+        except SpecError:
+            continue
+        assert all(output.file_name and output.file_name.replace("-", "").replace(".", "").isalnum() for output in outputs)

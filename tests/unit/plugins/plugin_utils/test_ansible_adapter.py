@@ -1,0 +1,90 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ansible's values become plain data, and the library's errors become Ansible's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import ansible_adapter
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, SpecError
+
+
+class Text(str):
+    """As Ansible's tagged text."""
+
+    def __str__(self) -> str:
+        return "never asked"
+
+
+class Number(int):
+    pass
+
+
+class Lazy(Mapping[str, Any]):
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Any:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class LazyList(Sequence[Any]):
+    def __init__(self, *values: Any) -> None:
+        self._values = values
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._values[index]
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class Vaulted(LazyList):
+    """As ansible-core 2.16 to 2.18 hand over a vaulted value: a sequence of characters."""
+
+    __ENCRYPTED__ = True
+
+    def __str__(self) -> str:
+        return "".join(self)
+
+
+def test_plain_data() -> None:
+    found = ansible_adapter.untagged(Lazy({Text("a"): LazyList(Text("x"), Number(3), True, None, 1.5)}))
+    assert found == {"a": ["x", 3, True, None, 1.5]}
+    assert [type(item) for item in found["a"]] == [str, int, bool, type(None), float]
+    assert next(iter(found)).__class__ is str
+
+
+def test_a_key_that_is_no_text_stays_as_it_is() -> None:
+    assert ansible_adapter.untagged({("a", 1): 2, None: 3, Text("b"): 4}) == {("a", 1): 2, None: 3, "b": 4}
+
+
+def test_what_is_no_data_stays_for_the_library_to_refuse() -> None:
+    thing = object()
+    assert ansible_adapter.untagged([thing, b"x"]) == [thing, b"x"]
+
+
+def test_a_vaulted_value_is_its_text() -> None:
+    assert ansible_adapter.untagged({"a": Vaulted(*"hello")}) == {"a": "hello"}
+
+
+def test_errors() -> None:
+    @ansible_adapter.as_filter
+    def named(*_unused: Any) -> None:
+        raise SpecError([Problem("b", "is wrong"), Problem("a", "is wrong too")])
+
+    with pytest.raises(AnsibleFilterError) as caught:
+        named({})
+    assert str(caught.value).endswith("named: 2 problems\na: is wrong too\nb: is wrong")
