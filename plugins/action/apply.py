@@ -14,7 +14,7 @@ from ansible.release import __version__
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import sentence
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, on_node
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, run_live_action
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply
 
 
@@ -37,4 +37,4 @@ class ActionModule(ActionBase):
             core=__version__,
             check_mode=self._task.check_mode,
         )
-        return result | on_node(self, facts, apply.OPTIONS, partial(apply.apply, node))
+        return result | run_live_action(self, facts, apply.OPTIONS, partial(apply.apply, node))

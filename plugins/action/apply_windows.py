@@ -13,7 +13,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, on_node
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, run_live_action
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import options, windows
 
 FOLDER = Path(__file__).parents[1] / "plugin_utils" / "_powershell"
@@ -38,4 +38,4 @@ class ActionModule(ActionBase):
             check_mode=self._task.check_mode,
             diff=self._task.diff,
         )
-        return result | on_node(self, facts, options.OPTIONS, partial(windows.apply, node))
+        return result | run_live_action(self, facts, options.OPTIONS, partial(windows.apply, node))

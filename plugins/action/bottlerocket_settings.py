@@ -15,7 +15,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import on_node, untagged
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_live_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
 
 
@@ -33,8 +33,8 @@ class ActionModule(ActionBase):
         facts, options = task_vars or {}, {**bottlerocket.OPTIONS, **client.OPTIONS}
         name = str(facts.get("inventory_hostname", "node"))
         try:
-            with client.environment(untagged(variables)):
-                return result | on_node(self, facts, options, partial(self._apply, name), **client.RULES)
+            with client.environment(to_plain(variables)):
+                return result | run_live_action(self, facts, options, partial(self._apply, name), **client.RULES)
         except client.Refused as error:
             return result | {"failed": True, "msg": f"bottlerocket_settings: {error}"}
 

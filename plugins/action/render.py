@@ -11,7 +11,7 @@ from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import call, untagged
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import call, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import batch, folder
 
 _INPUTS = ("node_groups", "eksctl_config")
@@ -36,9 +36,9 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         inputs = [(*_INPUTS, "sources")]
         try:
-            call("render", AnsibleError, folder.check_paths, untagged(self._task.args))
+            call("render", AnsibleError, folder.check_paths, to_plain(self._task.args))
             _unused, options = self.validate_argument_spec(OPTIONS, mutually_exclusive=inputs, required_one_of=inputs)
-            return result | call("render", AnsibleError, self._render, untagged(options))
+            return result | call("render", AnsibleError, self._render, to_plain(options))
         except AnsibleError as error:
             # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
             return result | {"failed": True, "msg": error.message}

@@ -15,7 +15,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig impor
 from ansible_collections.nodebootstrap.eks.tests.oracle import nodeadm_rows
 from ansible_collections.nodebootstrap.eks.tests.oracle.nodeadm_rows import STARTED, row_id
 
-# path → rows in which nodeadm writes the file, and which cannot be foretold from user data; the record has none of them
+# path → rows in which nodeadm writes the file, and which cannot be predicted from user data; the record has none of them
 UNKNOWN = {
     containerd_files.RUNTIME_SPEC: {case["id"] for case in STARTED},
     predict.HOSTS: {"outpost"},
@@ -29,7 +29,7 @@ def shape(instance_type: str) -> InstanceShape | None:
         return None
 
 
-def foretold(case: dict[str, Any]) -> predict.Prediction:
+def predicted(case: dict[str, Any]) -> predict.Prediction:
     instance = nodeadm_rows.RECORDED["instance"]
     node = predict.Node(
         instance_id=instance["instance_id"],
@@ -50,10 +50,10 @@ def foretold(case: dict[str, Any]) -> predict.Prediction:
 def test_the_files_of_a_row(case: dict[str, Any]) -> None:
     if not case["init"]["ok"]:
         with pytest.raises(read.NodeConfigError) as failure:
-            foretold(case)
+            predicted(case)
         assert failure.value.fatal
         return
-    prediction = foretold(case)
+    prediction = predicted(case)
     flags = case["merged"]["kubelet"].get("flags", [])
     assert {path: nodeadm_rows.meaning(path, text, flags) for path, text in prediction.files.items()} == nodeadm_rows.files(case)
     assert bool(prediction.warnings) == bool(case["init"].get("warnings")), prediction.warnings

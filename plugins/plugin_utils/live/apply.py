@@ -16,7 +16,7 @@ from ..artifacts import script_plan, static_plan
 from ..artifacts.node_plan import Plan, Service
 from ..families import al2, al2023, ubuntu
 from ..formats import toml, yaml
-from ..outputs.node_plan import needs_instance, node_plan, way_back
+from ..outputs.node_plan import needs_instance, node_plan, removal_plan
 from . import options as common
 from . import overrides, patches, report, waiting
 
@@ -64,7 +64,7 @@ def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict
     cluster, group = options["cluster"], options["node_group"]
     leaves = options["state"] == "absent"
     asks = not leaves and needs_instance(group)
-    plan = way_back(cluster, group) if leaves else node_plan(cluster, group, _STAND_IN if asks else None)
+    plan = removal_plan(cluster, group) if leaves else node_plan(cluster, group, _STAND_IN if asks else None)
     if not phases:
         return {"changed": False, "skipped": True, "skipped_reason": "the tags of this run leave no phase"}
     if asks:

@@ -91,7 +91,7 @@ class Prediction:
     files: path → text, equal to nodeadm's by meaning: order and layout of JSON, YAML and TOML are ours, and kubelet's own flags, which
     nodeadm writes in a new order each time, are sorted. All files have the mode 0644.
     warnings: what nodeadm only complains of in its journal.
-    unknown: path → why the content of this file cannot be foretold; such a path is not in C(files).
+    unknown: path → why the content of this file cannot be predicted; such a path is not in C(files).
     """
 
     files: Mapping[str, str]

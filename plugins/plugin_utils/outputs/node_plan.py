@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of a live node, as the action C(apply) sends it there."""
+"""The plan that the action C(apply) sends to a live node."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WITH_SHELL = ("al2", "al2023", "ubuntu")
 
 
 def node_plan(cluster: Any, node_group: Any, instance: Mapping[str, Any] | None = None) -> Plan:
-    """The plan of a node of C(node_group) in C(cluster). Raises C(SpecError).
+    """Return the plan for a node of C(node_group) in C(cluster). Raises C(SpecError).
 
-    instance: what the node's metadata service says of it. Its C(instance_type) is what C(max_pods: auto) asks for, and
-    what reservations are computed from; without it the node group has to say enough. Its C(region) has to be the cluster's.
+    instance: data from the metadata service of the node. C(instance_type) resolves C(max_pods: auto) and computes reservations;
+    without it the node group must provide these values. C(region) must be the region of the cluster.
     """
     running = None if instance is None else instance.get("instance_type")
     if running is not None and not isinstance(running, str):
@@ -37,10 +37,11 @@ def node_plan(cluster: Any, node_group: Any, instance: Mapping[str, Any] | None 
     return family.plan(spec)
 
 
-def way_back(cluster: Any, node_group: Any) -> Plan:
-    """The plan of a node that shall be as it was: it says whose node it is, nothing more. Raises C(SpecError).
+def removal_plan(cluster: Any, node_group: Any) -> Plan:
+    """Return the plan that removes a node from C(cluster). Raises C(SpecError).
 
-    The node knows what to undo. So the name of the cluster is enough, for it may be gone; an endpoint is compared where it is given.
+    The node stores what has to be undone, and the cluster may no longer exist. So only the name of the cluster is required;
+    an endpoint is compared if it is given.
     """
     problems = Problems()
     given = plain(cluster, "cluster", problems)
@@ -56,11 +57,11 @@ def way_back(cluster: Any, node_group: Any) -> Plan:
         raise SpecError(problems)
     endpoint = (facts.get("endpoint") or "").rstrip("/")
     if family not in _WITH_SHELL:
-        # It says itself why it cannot, and what can.
+        # This raises the error that names the role for this family.
         return family_module(family).plan(NodeSpec(Cluster(name=name), family))
     return Plan(family, None, Machine((), (), ""), name, endpoint, Verify((), None))
 
 
 def needs_instance(node_group: Any) -> bool:
-    """Whether C(node_plan) of this group needs the instance type of the node. Never raises."""
+    """Return whether C(node_plan) needs the instance type of the node for this group. Never raises."""
     return isinstance(node_group, Mapping) and needs_running_node(node_group)

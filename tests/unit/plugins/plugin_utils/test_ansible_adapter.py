@@ -61,23 +61,23 @@ class Vaulted(LazyList):
 
 
 def test_plain_data() -> None:
-    found = ansible_adapter.untagged(Lazy({Text("a"): LazyList(Text("x"), Number(3), True, None, 1.5)}))
+    found = ansible_adapter.to_plain(Lazy({Text("a"): LazyList(Text("x"), Number(3), True, None, 1.5)}))
     assert found == {"a": ["x", 3, True, None, 1.5]}
     assert [type(item) for item in found["a"]] == [str, int, bool, type(None), float]
     assert next(iter(found)).__class__ is str
 
 
 def test_a_key_that_is_no_text_stays_as_it_is() -> None:
-    assert ansible_adapter.untagged({("a", 1): 2, None: 3, Text("b"): 4}) == {("a", 1): 2, None: 3, "b": 4}
+    assert ansible_adapter.to_plain({("a", 1): 2, None: 3, Text("b"): 4}) == {("a", 1): 2, None: 3, "b": 4}
 
 
 def test_what_is_no_data_stays_for_the_library_to_refuse() -> None:
     thing = object()
-    assert ansible_adapter.untagged([thing, b"x"]) == [thing, b"x"]
+    assert ansible_adapter.to_plain([thing, b"x"]) == [thing, b"x"]
 
 
 def test_a_vaulted_value_is_its_text() -> None:
-    assert ansible_adapter.untagged({"a": Vaulted(*"hello")}) == {"a": "hello"}
+    assert ansible_adapter.to_plain({"a": Vaulted(*"hello")}) == {"a": "hello"}
 
 
 def test_errors() -> None:

@@ -30,7 +30,7 @@ NODE = predict.Node(
 )
 
 
-def foretold(node: predict.Node = NODE, cluster: dict[str, Any] | None = None, **spec: Any) -> predict.Prediction:
+def predicted(node: predict.Node = NODE, cluster: dict[str, Any] | None = None, **spec: Any) -> predict.Prediction:
     return predict.predict({"cluster": CLUSTER | (cluster or {}), **spec}, node)
 
 
@@ -40,14 +40,14 @@ def config(prediction: predict.Prediction) -> dict[str, Any]:
 
 
 def test_an_expression_that_only_cel_can_tell_leaves_the_file_open() -> None:
-    prediction = foretold(kubelet={"maxPodsExpression": "size([1, 2])"})
+    prediction = predicted(kubelet={"maxPodsExpression": "size([1, 2])"})
     assert predict.CONFIG_FILE not in prediction.files
     assert prediction.unknown[predict.CONFIG_FILE] == "kubelet.maxPodsExpression: size() is not understood here"
     assert predict.ENVIRONMENT in prediction.files
 
 
 def test_a_broken_expression_is_a_warning() -> None:
-    prediction = foretold(kubelet={"maxPodsExpression": "0"})
+    prediction = predicted(kubelet={"maxPodsExpression": "0"})
     assert config(prediction)["maxPods"] == 29
     assert prediction.warnings == (
         "kubelet.maxPodsExpression is ignored: the result is 0, which is no number of pods; nodeadm takes 29 pods",
@@ -55,14 +55,14 @@ def test_a_broken_expression_is_a_warning() -> None:
 
 
 def test_nobody_knows_the_type() -> None:
-    prediction = foretold(replace(NODE, shape=None), kubelet={"maxPodsExpression": "max_pods - 1"})
+    prediction = predicted(replace(NODE, shape=None), kubelet={"maxPodsExpression": "max_pods - 1"})
     assert config(prediction)["maxPods"] == predict.PODS_OF_UNKNOWN_TYPES
     assert config(prediction)["kubeReserved"]["memory"] == "1465Mi"
     assert len(prediction.warnings) == 1
 
 
 def test_cpus_are_the_machines() -> None:
-    assert config(foretold(replace(NODE, vcpus=96)))["kubeReserved"]["cpu"] == "310m"
+    assert config(predicted(replace(NODE, vcpus=96)))["kubeReserved"]["cpu"] == "310m"
 
 
 @pytest.mark.parametrize(
@@ -70,22 +70,22 @@ def test_cpus_are_the_machines() -> None:
     [(2, None, False), (4, None, True), (4, 7168, True), (4, 7167, False)],
 )
 def test_fast_image_pull_wants_a_large_machine(vcpus: int, memory_mib: int | None, opens: bool) -> None:
-    prediction = foretold(replace(NODE, vcpus=vcpus, memory_mib=memory_mib), featureGates={"FastImagePull": True})
+    prediction = predicted(replace(NODE, vcpus=vcpus, memory_mib=memory_mib), featureGates={"FastImagePull": True})
     assert (kubelet.CONTAINERD_CONFIG in prediction.unknown) is opens
     assert (predict.CONFIG_FILE in prediction.unknown) is opens
 
 
 def test_toml_without_a_section_of_version_3_is_migrated_on_the_node() -> None:
     settings = {"config": "[debug]\nlevel = 'info'\n"}
-    assert kubelet.CONTAINERD_CONFIG in foretold(containerd=settings).unknown
-    older = foretold(replace(NODE, containerd_version="1.7.28"), containerd=settings)
+    assert kubelet.CONTAINERD_CONFIG in predicted(containerd=settings).unknown
+    older = predicted(replace(NODE, containerd_version="1.7.28"), containerd=settings)
     found = tomlkit.parse(older.files[kubelet.CONTAINERD_CONFIG]).unwrap()
     assert found["version"] == 2 and found["debug"] == {"level": "info"}
 
 
 def test_broken_toml_stops_nodeadm() -> None:
     with pytest.raises(read.NodeConfigError) as failure:
-        foretold(containerd={"config": "= 1"})
+        predicted(containerd={"config": "= 1"})
     assert failure.value.fatal
 
 
@@ -101,23 +101,23 @@ def test_broken_toml_stops_nodeadm() -> None:
 )
 def test_what_stops_nodeadm(change: dict[str, Any], says: str) -> None:
     with pytest.raises(read.NodeConfigError, match=says) as failure:
-        foretold(cluster=change)
+        predicted(cluster=change)
     assert failure.value.fatal
 
 
 def test_a_version_that_is_none() -> None:
     with pytest.raises(read.NodeConfigError, match="version of kubelet"):
-        foretold(replace(NODE, kubelet_version="latest"))
+        predicted(replace(NODE, kubelet_version="latest"))
 
 
 @pytest.mark.parametrize("version", ["v1.34.2", "1.34.2-eks-abc1234", "1.34"])
 def test_versions_as_programs_tell_them(version: str) -> None:
-    assert foretold(replace(NODE, kubelet_version=version)).files == foretold().files
+    assert predicted(replace(NODE, kubelet_version=version)).files == predicted().files
 
 
 def test_values_of_environments_are_quoted_as_go_quotes() -> None:
     value = 'a"b\\c\a\b\f\n\r\t\v\x01\x7f\x85\u2028\U000e0001%é😀'
-    prediction = foretold(instance={"environment": {"kubelet": {"A": value}}})
+    prediction = predicted(instance={"environment": {"kubelet": {"A": value}}})
     assert prediction.files["/etc/systemd/system/kubelet.service.d/environment.conf"] == (
         '[Service]\nEnvironment="A=a\\"b\\\\c\\a\\b\\f\\n\\r\\t\\v\\x01\\x7f\\u0085\\u2028\\U000e0001%%é😀"\n'
     )

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import needs_instance, node_plan, way_back
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import needs_instance, node_plan, removal_plan
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, clusters, node_groups
 
 STATIC = {"strategy": "static", "max_pods": 29, "instance": {"type": "m5.large"}}
@@ -289,10 +289,10 @@ def test_a_node_of_another_region_is_refused() -> None:
 
 @pytest.mark.parametrize("group", [*LINUX, {"family": "al2", "strategy": "static", "no such": "field"}])
 def test_the_way_back_needs_the_name_of_the_cluster_only(group: dict[str, Any]) -> None:
-    plan = way_back({"name": "demo"}, group).plain()
+    plan = removal_plan({"name": "demo"}, group).plain()
     assert plan["cluster"] == {"name": "demo", "endpoint": ""} and plan["family"] == group["family"]
     assert (plan["files"], plan["steps"], plan["verify"]["units"]) == ([], [], [])
-    assert way_back(COMPLETE, group).plain()["cluster"]["endpoint"] == COMPLETE["endpoint"]
+    assert removal_plan(COMPLETE, group).plain()["cluster"]["endpoint"] == COMPLETE["endpoint"]
 
 
 @pytest.mark.parametrize(
@@ -309,13 +309,13 @@ def test_the_way_back_needs_the_name_of_the_cluster_only(group: dict[str, Any]) 
 )
 def test_a_way_back_that_is_refused(cluster: Any, group: Any, says: str) -> None:
     with pytest.raises(SpecError) as caught:
-        way_back(cluster, group)
+        removal_plan(cluster, group)
     assert says in str(caught.value)
 
 
 def test_all_that_is_wrong_with_a_way_back_is_told_at_once() -> None:
     with pytest.raises(SpecError) as caught:
-        way_back({"nam": 1}, {"family": "al2024"})
+        removal_plan({"nam": 1}, {"family": "al2024"})
     assert "cluster.nam: is not a field" in str(caught.value) and "node_group.family: " in str(caught.value)
 
 
