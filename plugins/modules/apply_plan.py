@@ -153,8 +153,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._engine.apply import PHASES, Options, apply
 from ..module_utils._engine.plan import decode
-from ..module_utils._node.files import Refused
-from ..module_utils._transaction.transaction import Stuck
+from ..module_utils._node.errors import ApplyRefused
+from ..module_utils._transaction.store import RecoveryFailed
 
 
 def main():
@@ -180,7 +180,7 @@ def main():
         given = {name: module.params[name] for name in arguments if name != "plan"}
         options = Options(decode(module.params["plan"]), check_mode=module.check_mode, diff=module._diff, label=label, **given)
         result = apply(options)
-    except (Refused, Stuck) as problem:
+    except (ApplyRefused, RecoveryFailed) as problem:
         module.fail_json(msg=str(problem))
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""

@@ -122,7 +122,7 @@ FUSSY = """#!/bin/sh
 case "$*" in *--v=13*) echo "kubelet: unlucky verbosity" >&2; exit 1 ;; esac
 exec /usr/bin/python3 -I -B /opt/nodelab/programs/kubelet.py "$@"
 """
-SERVICES = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module_utils/_engine/services.py"
+SERVICE_COMMANDS = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module_utils/_engine/service_commands.py"
 
 
 @pytest.mark.parametrize("kind", ["al2", "al2 script", "ubuntu", "ubuntu script", "al2023"])
@@ -136,8 +136,8 @@ def test_a_kubelet_that_fails_brings_the_old_one_back(kind: str, request: pytest
         node.write({f"/etc/systemd/system/{unit}.d/90-seen.conf": "[Service]\nRestartSec=60\n"})
         node.exec(["systemctl", "daemon-reload"], check=True)
         lay_code(node)
-        node.exec(["sed", "-i", "s/^FIRST_MOMENTS = 1.0$/FIRST_MOMENTS = 60.0/", SERVICES], check=True)
-        node.exec(["grep", "-q", "^FIRST_MOMENTS = 60", SERVICES], check=True)
+        node.exec(["sed", "-i", "s/^WATCH_SECONDS = 1.0$/WATCH_SECONDS = 60.0/", SERVICE_COMMANDS], check=True)
+        node.exec(["grep", "-q", "^WATCH_SECONDS = 60", SERVICE_COMMANDS], check=True)
         bad = plan(kind, kubelet={"flags": {"v": "13"}})
         bare = snapshot(node)
         failed = apply(node, bad)

@@ -126,7 +126,7 @@ def pass_programs(recovery):
                 said = attempt(**changes)
                 points += 1
                 where = f"{variant} {how} at {at} ({step[:60]}; {said[:80]})"
-                if how == "fail" and not said.startswith("Stuck"):
+                if how == "fail" and not said.startswith("RecoveryFailed"):
                     state = world.which()[0]
                     problems += [f"{where}: is {state}"] * ((said == "changed") != (state == "new"))
                 problems += [f"{where}: {problem}" for problem in settle(world, recovery)]

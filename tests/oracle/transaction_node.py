@@ -16,8 +16,11 @@ import shutil
 import signal
 import subprocess
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import recovery as _recover
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Change, Command, Store, Transaction
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
 
 STATE = "/var/lib/nodebootstrap"
 UNITS = "/etc/systemd/system"

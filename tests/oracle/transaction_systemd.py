@@ -166,7 +166,7 @@ def pass_guard():
     inject(3, "kill")
     said = attempt()
     os.unlink(f"{INJECT}/at")
-    problems += [f"killed: {said}"] * (not said.startswith("Stuck"))
+    problems += [f"killed: {said}"] * (not said.startswith("RecoveryFailed"))
     problems += ["not between two states"] * (world.which()[0] != "mixed")
     before = main_pid()
     systemctl("kill", "-s", "KILL", "kubelet.service")

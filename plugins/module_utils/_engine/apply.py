@@ -11,11 +11,12 @@ import time
 from typing import Any, NamedTuple
 
 from .._node import files as _files
-from .._node import redaction
-from .._node.files import Refused
+from .._node import health, journald, processes, redaction, systemd
+from .._node.errors import ApplyRefused
 from .._node.placeholders import Identity
-from .._transaction.transaction import StepFailed, Store, Transaction
-from . import file_changes, one_time_scripts, preflight, registration, services, steps, validation
+from .._transaction.store import Store
+from .._transaction.transaction import StepFailed, Transaction
+from . import file_changes, one_time_scripts, preflight, registration, service_commands, steps, validation
 from . import plan as _plan
 
 PHASES = ("preflight", "configure", "validate", "start", "verify")
@@ -45,7 +46,7 @@ class Options(NamedTuple):
 
 
 def apply(options, store=None):
-    """Bring the node to its plan, or take it back: the module's result. Raises Refused, Stuck, StepFailed or OSError."""
+    """Bring the node to its plan, or take it back: the module's result. Raises ApplyRefused, RecoveryFailed, StepFailed or OSError."""
     preflight.check_python()
     preflight.check_system()
     store = store or Store()
@@ -74,7 +75,7 @@ class _Call:
             self.result["warnings"].append("an interrupted run is finished or undone first, so more may happen than is said here")
         self.manifest = store.manifest()
         if self.manifest.get("format", MANIFEST_FORMAT) != MANIFEST_FORMAT:
-            raise Refused(
+            raise ApplyRefused(
                 f"{store.folder}/manifest.json has format {self.manifest['format']}: a newer nodebootstrap.eks set up this node, use that"
             )
 
@@ -99,10 +100,10 @@ class _Call:
             names += step.get("units", []) + step.get("enable", []) + step.get("active", [])
             names += [step[field] for field in ("kubelet", "containerd", "unit") if field in step]
             names += steps.laid_units(step)
-        self.units = services.states(names)
+        self.units = systemd.read_units(names)
         kubelet = _plan.kubelet_unit(self.plan)
         self.kubelet = self.units.get(kubelet)
-        self.words = services.words_of(self.kubelet.pid) if self.kubelet else []
+        self.words = processes.command_line(self.kubelet.pid) if self.kubelet else []
 
     def _check_registration(self):
         """Whether the node moves to another cluster."""
@@ -138,7 +139,7 @@ class _Call:
         items, files, originals = self._compare()
         preflight.check_units(self.plan, self.units)
         # A node whose files are right and whose kubelet runs was set up by our user data: its scripts have run.
-        adopted = not self.manifest and not items and self.kubelet is not None and self.kubelet.up
+        adopted = not self.manifest and not items and self.kubelet is not None and self.kubelet.is_up
         if "validate" in phases:
             self._validate(items)
         if not {"configure", "start"} & set(phases):
@@ -167,7 +168,7 @@ class _Call:
     def _compare(self):
         originals = file_changes.Originals(self.store, self.manifest)
         # Where containerd does not run, it starts anyway: nobody has to know whether the change means anything to it.
-        runs = any(unit.up for name, unit in self.units.items() if name.startswith("containerd"))
+        runs = any(unit.is_up for name, unit in self.units.items() if name.startswith("containerd"))
         dump = self.workshop.containerd_dump if runs else None
         items, files = file_changes.compare(self.plan, self.manifest, originals, dump, self.options.label)
         return items, files, originals
@@ -189,7 +190,7 @@ class _Call:
     def _check_laid(self, items):
         missing = [item.change.path for item in items if item.current is None]
         if missing:
-            raise Refused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started: run the phase configure, too")
+            raise ApplyRefused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started: run the phase configure, too")
         if items:
             self.result["warnings"].append(
                 f"{len(items)} files are not what the plan says ({items[0].change.path}…): run the phase configure to change them"
@@ -280,12 +281,12 @@ class _Call:
     def _verify(self, ran):
         verify = self.plan["verify"]
         # Who asked for nothing to be started gets no answer about what does not run.
-        held = self.options.restart == "never" and not all(self.units[name].up for name in verify["units"])
+        held = self.options.restart == "never" and not all(self.units[name].is_up for name in verify["units"])
         if held:
             return
         known = None if ran else {name: self.units[name] for name in verify["units"]}
         began = time.monotonic()
-        self.result["missing"] = services.missing(verify, self.options.wait, known)
+        self.result["missing"] = health.wait_until_healthy(verify["units"], verify["healthz"], self.options.wait, known)
         self.result["waited"] = round(time.monotonic() - began, 3)
         self.result["healthy"] = not self.result["missing"]
         if self.options.wait_for != "healthy":
@@ -319,7 +320,7 @@ class _Call:
         if not {"configure", "start"} & set(self.options.phases):
             return self.result
         originals = file_changes.Originals(self.store, self.manifest)
-        units = services.states(_absent.units_of(self.manifest))
+        units = systemd.read_units(_absent.units_of(self.manifest))
         removal = _absent.decide(self.manifest, originals, units)
         self.result.update(changed=True, actions=removal.actions)
         if self.options.diff:
@@ -333,7 +334,7 @@ class _Call:
 
 
 def run(transaction, back, kubelet=None):
-    """Run a transaction; a failure is raised as Refused, in words that help. C(kubelet): the unit whose journal may say more."""
+    """Run a transaction; a failure is raised as ApplyRefused, in words that help. C(kubelet): the unit whose journal may say more."""
     began, ended = time.time() - 1, []
 
     def progress(command):
@@ -343,7 +344,7 @@ def run(transaction, back, kubelet=None):
     try:
         transaction.run(progress)
     except StepFailed as failure:
-        raise Refused(_told(failure, began, ended[0] if ended else None, kubelet)) from None
+        raise ApplyRefused(_told(failure, began, ended[0] if ended else None, kubelet)) from None
 
 
 def _told(failure, began, ended, kubelet):
@@ -352,15 +353,15 @@ def _told(failure, began, ended, kubelet):
         what = f"a file could not be switched ({failure.output.strip()})"
     else:
         status = "" if failure.status is None else f" (status {failure.status})"
-        what = f"{services.shown(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
+        what = f"{service_commands.describe(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
     units = [word for word in (failure.command.argv if failure.command else ()) if word.endswith(".service")]
     units = dict.fromkeys([*units, kubelet] if units and kubelet else units)
-    said = {unit: [redaction.in_word(line) for line in services.journal(unit, began, ended)] for unit in units}
+    said = {unit: [redaction.in_word(line) for line in journald.messages_between(unit, began, ended)] for unit in units}
     # What kubelet says is the reason where it was kubelet that failed; else an earlier kubelet may have said it.
     reason = _why_it_ended(kubelet, said[kubelet], what) if kubelet and failure.command and kubelet in failure.command.argv else ""
     text = f"{reason or what}. The node is back in the state it was in; correct the cause and run again"
     if failure.not_restored:
-        commands = ", ".join(services.shown(command) for command in failure.not_restored)
+        commands = ", ".join(service_commands.describe(command) for command in failure.not_restored)
         text += f". On the way back these failed, too: {commands}; look at these units first"
     for unit, entries in said.items():
         if entries and not (reason and unit == kubelet):

@@ -17,7 +17,7 @@ import pwd
 from typing import NamedTuple
 
 from .._node import files as _files
-from .._node.files import Change, Refused
+from .._node.files import ApplyRefused, Change
 from . import equivalence, steps
 from .plan import mode_of
 
@@ -76,7 +76,7 @@ class Originals:
         if content is None:
             kept = _files.read(os.path.join(self.folder, name))
             if kept is None:
-                raise Refused(f"{self.folder}/{name} is missing, which holds the old content of {path}: put it there")
+                raise ApplyRefused(f"{self.folder}/{name} is missing, which holds the old content of {path}: put it there")
             content = kept.content
         return Change(path, content, entry["mode"], entry["uid"], entry["gid"])
 
@@ -158,7 +158,7 @@ def _number(look_up, name, path):
     try:
         found = look_up(name)
     except KeyError:
-        raise Refused(f"the node knows no user or group {name!r}, to whom {path} shall belong") from None
+        raise ApplyRefused(f"the node knows no user or group {name!r}, to whom {path} shall belong") from None
     return found[2]
 
 

@@ -16,9 +16,10 @@ import json
 import re
 import shlex
 
+from .._node import processes, snapd
 from .._node.placeholders import PLACEHOLDERS
 from .._transaction.operation_log import Command
-from . import file_changes, preflight, services
+from . import file_changes, preflight, service_commands
 
 KUBECONFIG = "/var/lib/kubelet/kubeconfig"
 CONFIG = "/etc/kubernetes/kubelet/kubelet-config.json"
@@ -61,7 +62,7 @@ def image_script(step, situation, work, laid):
         work.has_run.add(step["name"])
         work.scripts[step["name"]] = digest
         _run(step, situation, work, kubelet, laid)
-    elif not kubelet.up:
+    elif not kubelet.is_up:
         work.start([kubelet.name])
         work.touch([kubelet.name])
         work.watch = True
@@ -91,7 +92,7 @@ def _run(step, situation, work, kubelet, laid):
     work.snapshots += writes
     if step["snap"]:
         _prepare_snap(step, work)
-        work.snap_back(services.snap_stop(step["snap"], kubelet.needs_enable)) if not kubelet.running else None
+        work.snap_back(service_commands.snap_stop(step["snap"], kubelet.needs_enable)) if not kubelet.is_running else None
     work.actions.append(f"run {step['name']}")
     # It asks the network who the node is, so it cannot be finished while the machine boots.
     work.forward.append(Command((step["path"],), undo_at_boot=True))
@@ -101,12 +102,12 @@ def _run(step, situation, work, kubelet, laid):
     # A snap's unit is enabled through snapd.
     work.enabled_by_script += [name for name in wanting if not name.startswith("snap.")]
     runtime = situation.units[step["containerd"]]
-    if not runtime.up:
+    if not runtime.is_up:
         # Some scripts count on it.
-        work.forward.append(services.start([runtime.name]))
-    if kubelet.running and not step["snap"]:
+        work.forward.append(service_commands.start([runtime.name]))
+    if kubelet.is_running and not step["snap"]:
         # The script starts kubelet, which does nothing where it runs.
-        work.forward.append(services.restart([kubelet.name]))
+        work.forward.append(service_commands.restart([kubelet.name]))
     work.touch(units)
     work.watch = True
 
@@ -114,7 +115,7 @@ def _run(step, situation, work, kubelet, laid):
 def _prepare_snap(step, work):
     """Settings go back to what they were before the first run; afterwards all that the script may set is undone in the same way."""
     name = step["snap"]
-    now = services.snap_settings(name)
+    now = snapd.read_settings(name)
     first = name not in work.snap
     before = {key: None for key in _SNAP_SETTINGS}
     before.update(now if first else {})
@@ -124,9 +125,9 @@ def _prepare_snap(step, work):
     work.snap[name] = before
     values = {key: None if old is None else json.dumps(old) for key, old in before.items() if now.get(key) != old}
     if values:
-        work.forward.append(services.snap_set(name, values))
+        work.forward.append(service_commands.snap_set(name, values))
     undo = {key: json.dumps(now[key]) if key in now else None for key in dict.fromkeys(list(_SNAP_SETTINGS) + list(now) + list(values))}
-    work.snap_back(services.snap_set(name, undo))
+    work.snap_back(service_commands.snap_set(name, undo))
 
 
 def _used(settings):
@@ -168,7 +169,7 @@ def _without_computed(text):
 
 def _agrees(step, situation):
     """Whether a running node is what the script would make of it, as far as that can be told; False when in doubt."""
-    if not situation.units[step["kubelet"]].up:
+    if not situation.units[step["kubelet"]].is_up:
         return False
     words = _call(next((file["content"] for file in situation.plan["files"] if file["path"] == step["path"]), ""))
     if words is None or any(word in _UNDECIDABLE for word in words):
@@ -176,8 +177,8 @@ def _agrees(step, situation):
     given = dict(zip(words[2::2], words[3::2]))
     texts = {path: situation.read(path) for path in (KUBECONFIG, CA, CONFIG, EXTRA_ARGS, "/etc/containerd/config.toml")}
     texts = {path: current.content.decode("utf-8", "replace") if current else "" for path, current in texts.items()}
-    kubelet = services.words_of(situation.units[step["kubelet"]].pid)
-    settings = services.snap_settings(step["snap"]) if step["snap"] else None
+    kubelet = processes.command_line(situation.units[step["kubelet"]].pid)
+    settings = snapd.read_settings(step["snap"]) if step["snap"] else None
     return (
         preflight.server_of(texts[KUBECONFIG].encode()) == given.get("--apiserver-endpoint")
         and re.search(_NAME_IN_KUBECONFIG % re.escape(words[1]), texts[KUBECONFIG]) is not None

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 from contextlib import suppress
 
-from .._node.files import Refused
+from .._node import programs
+from .._node.errors import ApplyRefused
 from .._transaction.transaction import Transaction
-from .services import ENVIRONMENT
 
 
 def due(plan, manifest):
@@ -30,7 +29,7 @@ def known(plan, manifest):
 
 
 def run(step, store, manifest):
-    """Run a script, note it, and return the new manifest. Raises Refused with the last lines of what it said."""
+    """Run a script, note it, and return the new manifest. Raises ApplyRefused with the last lines of what it said."""
     path = os.path.join(store.folder, "script")
     with suppress(FileNotFoundError):
         os.unlink(path)
@@ -50,16 +49,13 @@ def run(step, store, manifest):
 
 def _execute(step, path):
     try:
-        # pylint: disable-next=ansible-bad-function # there is no module object here
-        done = subprocess.run(
-            [path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT, cwd="/", check=False
-        )
+        result = programs.execute([path], merge_errors=True)
     except OSError as error:
-        raise Refused(f"{step['name']} cannot be run ({error.strerror}): is its first line a program that the node has?") from None
-    if done.returncode != 0:
-        lines = done.stdout.decode("utf-8", "replace").strip().splitlines()[-6:]
-        raise Refused(
-            f"{step['name']} failed with status {done.returncode}: {' | '.join(lines) or 'it said nothing'}. No file was changed by us; "
+        raise ApplyRefused(f"{step['name']} cannot be run ({error.strerror}): is its first line a program that the node has?") from None
+    if result.status != 0:
+        lines = result.output.strip().splitlines()[-6:]
+        raise ApplyRefused(
+            f"{step['name']} failed with status {result.status}: {' | '.join(lines) or 'it said nothing'}. No file was changed by us; "
             "correct the script and run again, then it runs once more"
         )
 

@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 
-from .._node.files import Refused
+from .._node.errors import ApplyRefused
 
 FORMAT = 1
 FORMS = ("text", "json", "unit", "containerd")
@@ -47,7 +47,7 @@ _UNIT = re.compile(r"[A-Za-z0-9:_.][A-Za-z0-9:_.@\\-]*\.(service|mount|socket|ta
 
 
 def decode(text):
-    """The plan as a mapping. Raises Refused for what is no plan of this format."""
+    """The plan as a mapping. Raises ApplyRefused for what is no plan of this format."""
     try:
         packed = base64.b64decode(text, validate=True)
         stream = zlib.decompressobj()
@@ -56,10 +56,10 @@ def decode(text):
             raise ValueError("it is cut off or too large")
         plan = json.loads(plain.decode("utf-8"))
     except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
-        raise Refused(f"the plan cannot be read ({error}): it is made by the action nodebootstrap.eks.apply, never by hand") from None
+        raise ApplyRefused(f"the plan cannot be read ({error}): it is made by the action nodebootstrap.eks.apply, never by hand") from None
     if not isinstance(plan, dict) or plan.get("format") != FORMAT:
         found = plan.get("format") if isinstance(plan, dict) else None
-        raise Refused(
+        raise ApplyRefused(
             f"the plan has format {found!r}, this module reads format {FORMAT}: action and module are of two versions of "
             "nodebootstrap.eks. Install the collection anew on the controller"
         )
@@ -92,20 +92,20 @@ def mode_of(entry):
 def _check(value, fields, where):
     for name, kind in fields.items():
         if name not in value or not _FITS[kind](value[name]):
-            raise Refused(f"the plan is damaged: {name} of {where} is not {kind}. Install the collection anew on the controller")
+            raise ApplyRefused(f"the plan is damaged: {name} of {where} is not {kind}. Install the collection anew on the controller")
 
 
 def _check_file(file):
     _check(file, _FILE, f"file {file.get('path')!r}")
     _mode(file["mode"], file["path"])
     if file["form"] not in FORMS:
-        raise Refused(f"the plan is damaged: {file['path']} has the unknown form {file['form']!r}")
+        raise ApplyRefused(f"the plan is damaged: {file['path']} has the unknown form {file['form']!r}")
 
 
 def _check_step(step):
     _check(step, {"name": _TEXT, "do": _TEXT}, "a step")
     if step["do"] not in _STEPS:
-        raise Refused(f"the plan is damaged: step {step['name']!r} does {step['do']!r}, which this module does not know")
+        raise ApplyRefused(f"the plan is damaged: step {step['name']!r} does {step['do']!r}, which this module does not know")
     _check(step, _STEPS[step["do"]], f"step {step['name']!r}")
 
 
@@ -117,9 +117,9 @@ def _check_units(plan):
         units += [step[field] for field in ("kubelet", "containerd", "unit") if field in step]
     for unit in units:
         if not _UNIT.match(unit):
-            raise Refused(f"the plan is damaged: {unit!r} is not the name of a unit")
+            raise ApplyRefused(f"the plan is damaged: {unit!r} is not the name of a unit")
 
 
 def _mode(text, path):
     if not re.match(r"0?[0-7]{3}\Z", text):
-        raise Refused(f"the plan is damaged: {path} has the mode {text!r}")
+        raise ApplyRefused(f"the plan is damaged: {path} has the mode {text!r}")

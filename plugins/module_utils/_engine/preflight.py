@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What must hold before anything of a node is touched: only reads, raises Refused with what is wrong and what to do."""
+"""What must hold before anything of a node is touched: only reads, raises ApplyRefused with what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import shlex
 import sys
 
 from .._node import files
-from .._node.files import Refused
+from .._node.errors import ApplyRefused
 
 KUBECONFIGS = ("/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/bootstrap-kubeconfig")
 
@@ -22,7 +22,7 @@ _FAMILIES = {("amzn", "2"): "al2", ("amzn", "2023"): "al2023", ("ubuntu", None):
 def check_python(version=sys.version_info):
     """Refuse a Python that is too old."""
     if tuple(version[:2]) < (3, 7):
-        raise Refused(
+        raise ApplyRefused(
             f"this node's Python is {version[0]}.{version[1]}, and 3.7 or newer is needed. On Amazon Linux 2: "
             "amazon-linux-extras install python3.8, then set ansible_python_interpreter: /usr/bin/python3.8"
         )
@@ -31,9 +31,9 @@ def check_python(version=sys.version_info):
 def check_system(uid=None, systemd="/run/systemd/system"):
     """Refuse a node without systemd, and anybody but root."""
     if (os.geteuid() if uid is None else uid) != 0:
-        raise Refused("only root can set up a node: set become: true")
+        raise ApplyRefused("only root can set up a node: set become: true")
     if not os.path.isdir(systemd):
-        raise Refused("systemd does not run on this machine: a node needs it to start containerd and kubelet. Is this a container?")
+        raise ApplyRefused("systemd does not run on this machine: a node needs it to start containerd and kubelet. Is this a container?")
 
 
 def os_release(paths=("/etc/os-release", "/usr/lib/os-release")):
@@ -65,7 +65,7 @@ def check_machine(plan, release):
     name = release.get("PRETTY_NAME") or release.get("NAME") or "an unknown system"
     family = _FAMILIES.get((identity, version)) or _FAMILIES.get((identity, None))
     cure = f"Set family: {family} in its node group" if family and family != plan["family"] else "Give the host the node group that fits it"
-    raise Refused(
+    raise ApplyRefused(
         f"this machine runs {name} (os-release: ID={identity or '?'}, VERSION_ID={version or '?'}), and its node group of family "
         f"{plan['family']} is for {wanted['name']}. {cure}"
     )
@@ -105,7 +105,7 @@ def cluster_of_node(manifest, kubelet_words, read=None):
     for path in dict.fromkeys(KUBECONFIGS + tuple(path for path in named if path.startswith("/"))):
         try:
             current = read(path)
-        except Refused:
+        except ApplyRefused:
             # Where somebody else's kubeconfig lies is not ours to judge, and we only look.
             current = None
         server = server_of(current.content) if current else None
@@ -128,7 +128,7 @@ def check_cluster(plan, belongs, may_move):
         return not same
     named = f"cluster {name} ({endpoint})" if name else f"the cluster at {endpoint}"
     ours = f"{wanted['name']} ({wanted['endpoint']})" if wanted["endpoint"] else wanted["name"]
-    raise Refused(
+    raise ApplyRefused(
         f"this node belongs to {named}, as {where} says, and its node group is for cluster {ours}. "
         "Drain it and remove it from the old cluster first; then set take_over: true (role: eks_node_take_over: true)"
     )
@@ -146,6 +146,6 @@ def check_units(plan, units):
         for name in step.get("units", ()) or [step[field] for field in ("unit", "containerd") if field in step]:
             unit = units.get(name)
             if unit is not None and unit.load == "masked":
-                raise Refused(f"{name} is masked on this node: systemctl unmask {name}")
+                raise ApplyRefused(f"{name} is masked on this node: systemctl unmask {name}")
             if unit is not None and unit.load == "not-found" and name not in brought:
-                raise Refused(f"{name} does not exist on this node: is its image an EKS image of {plan['os']['name']}?")
+                raise ApplyRefused(f"{name} does not exist on this node: is its image an EKS image of {plan['os']['name']}?")

@@ -10,7 +10,7 @@ import os
 import re
 
 from .._node import files
-from .._node.files import Refused
+from .._node.errors import ApplyRefused
 from .._node.placeholders import PLACEHOLDER, PLACEHOLDERS
 from .preflight import option
 
@@ -67,7 +67,7 @@ def _configured_taints(words, read):
         try:
             current = read(path) if path.startswith("/") else None
             document = json.loads(current.content.decode("utf-8")) if current else {}
-        except (Refused, ValueError):
+        except (ApplyRefused, ValueError):
             continue
         found = document.get("registerWithTaints") if isinstance(document, dict) else None
         if isinstance(found, list):
@@ -129,12 +129,12 @@ def _same(before, wanted):
 
 
 def refuse(change):
-    """Raise Refused: labels and taints of a registered node cannot be changed from the node."""
+    """Raise ApplyRefused: labels and taints of a registered node cannot be changed from the node."""
     what = [f"label {key}" + (" (removed)" if value is None else f"={value}") for key, value in sorted(change["labels"].items())]
     places = {_place(taint) for taint in change["taints"]["set"]}
     gone = [taint for taint in change["taints"]["remove"] if _place(taint) not in places]
     what += [f"taint {_normal(taint)}" for taint in change["taints"]["set"]] + [f"taint {_normal(taint)} (removed)" for taint in gone]
-    raise Refused(
+    raise ApplyRefused(
         f"this node is registered already, and kubelet tells labels and taints only when it registers: {', '.join(what)} would have no "
         "effect. Set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node"
     )

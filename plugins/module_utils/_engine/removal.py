@@ -10,9 +10,9 @@ import os
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from .._node import files
-from .._node.files import Refused
-from . import file_changes, services
+from .._node import files, snapd
+from .._node.errors import ApplyRefused
+from . import file_changes, service_commands
 from .validation import ETC_UNITS
 
 
@@ -38,39 +38,39 @@ def decide(manifest, originals, units, read=None):
     actions, diffs, forward, back = [], [], [], []
     kubelet = manifest.get("kubelet")
     snap = kubelet.split(".")[1] if kubelet and kubelet.startswith("snap.") else None
-    stopping = [name for name in [kubelet, *_created(manifest)] if name and units[name].running]
+    stopping = [name for name in [kubelet, *_created(manifest)] if name and units[name].is_running]
     enabled = [name for name in manifest.get("enabled", ()) if not units[name].needs_enable and units[name].load != "not-found"]
     if stopping:
         actions.append(f"stop {' '.join(stopping)}")
-        forward.append(services.stop(stopping))
+        forward.append(service_commands.stop(stopping))
     if enabled:
         actions.append(f"disable {' '.join(enabled)}")
-        forward.append(services.disable(enabled))
-        back.append(services.enable(enabled))
+        forward.append(service_commands.disable(enabled))
+        back.append(service_commands.enable(enabled))
     for name, before in manifest.get("snap", {}).items():
         _settings(name, before, _secret(manifest), actions, diffs, forward, back)
     if snap and kubelet in enabled:
         # snapd keeps a record of its own of which services are enabled.
-        forward.append(services.snap_stop(snap, True))
+        forward.append(service_commands.snap_stop(snap, True))
     reload = file_changes.touches_units(items)
     if reload:
         actions.insert(0, "reload systemd")
-        forward.append(services.reload())
-        back.insert(0, services.reload())
-    runtime = [name for name in manifest.get("units", ()) if name.startswith("containerd") and units[name].running]
+        forward.append(service_commands.reload())
+        back.insert(0, service_commands.reload())
+    runtime = [name for name in manifest.get("units", ()) if name.startswith("containerd") and units[name].is_running]
     if runtime and any(item.effect and "/containerd" in item.change.path for item in items):
         actions.append(f"restart {' '.join(runtime)}")
-        forward.append(services.restart(runtime)._replace(optional=True))
-        back.append(services.restart(runtime))
+        forward.append(service_commands.restart(runtime)._replace(optional=True))
+        back.append(service_commands.restart(runtime))
     if stopping:
-        back.append(services.restart(stopping))
+        back.append(service_commands.restart(stopping))
     return Removal(items, [item.action for item in items] + actions, forward, back, diffs)
 
 
 def leave(folders):
     """Remove the folders that we made and that nobody else put something into."""
     for path in sorted(folders, reverse=True):
-        with suppress(OSError, Refused), files.folder_of(path) as (parent, name):
+        with suppress(OSError, ApplyRefused), files.folder_of(path) as (parent, name):
             if parent is not None:
                 os.rmdir(name, dir_fd=parent)
 
@@ -97,12 +97,12 @@ def _created(manifest):
 
 
 def _settings(name, before, secret, actions, diffs, forward, back):
-    now = services.snap_settings(name)
+    now = snapd.read_settings(name)
     changing = [key for key, old in sorted(before.items()) if now.get(key) != old]
     if not changing:
         return
     actions.append(f"set {name}: {', '.join(changing)}")
-    forward.append(services.snap_set(name, {key: None if before[key] is None else json.dumps(before[key]) for key in changing}))
-    back.append(services.snap_set(name, {key: json.dumps(now[key]) if key in now else None for key in changing}))
+    forward.append(service_commands.snap_set(name, {key: None if before[key] is None else json.dumps(before[key]) for key in changing}))
+    back.append(service_commands.snap_set(name, {key: json.dumps(now[key]) if key in now else None for key in changing}))
     shown = [{key: values[key] for key in changing if values.get(key) is not None} for values in (now, before)]
-    diffs.append(services.settings_diff(name, *shown, secret))
+    diffs.append(snapd.settings_diff(name, *shown, secret))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from . import services, validation
+from .._node import snapd
+from . import service_commands, validation
 
 NODEADM_CONFIG = "nodeadm-config.service"
 NODEADM_WRITES = (
@@ -99,20 +100,20 @@ class Work:
 
     def start(self, units, wait=True):
         """Restart units that run, start the others."""
-        again = [name for name in units if self.units[name].running]
+        again = [name for name in units if self.units[name].is_running]
         self.actions.append(f"{'restart' if again else 'start'} {' '.join(units)}")
-        self.forward.append(services.restart(units, wait))
+        self.forward.append(service_commands.restart(units, wait))
 
     def touch(self, units):
         """These units are restarted by what was just decided: so does the way back, or stops them where they did not run."""
         for name in units:
             if name not in self._touched:
                 self._touched.append(name)
-                self.restarted += [name] if self.units[name].running else []
+                self.restarted += [name] if self.units[name].is_running else []
 
     def may_fail(self, units):
         """Units that may be left as failed by what was just decided."""
-        self._clean += [name for name in units if not self.units[name].running]
+        self._clean += [name for name in units if not self.units[name].is_running]
 
     def remember(self, paths, situation, as_brought=None):
         """Keep what files of the image were before programs of the image write them for the first time. Returns {path: original}.
@@ -137,23 +138,23 @@ class Work:
         """(forward, back) of the whole transaction. C(reload): systemd has to read its files again."""
         forward = []
         if self.enable_now:
-            forward.append(services.enable(self.enable_now))  # it reloads, too
+            forward.append(service_commands.enable(self.enable_now))  # it reloads, too
         elif reload:
-            forward.append(services.reload())
+            forward.append(service_commands.reload())
         forward += self.forward
         if self.watch:
-            forward.append(services.watch(verify))
+            forward.append(service_commands.watch(verify))
         enabling = self.enable_now + self.enabled_by_script
-        back = [services.disable(enabling)] if enabling else []
-        idle = [name for name in self._touched if not self.units[name].running]
-        busy = [name for name in self._touched if self.units[name].running]
-        back += [services.stop(list(reversed(idle)))] if idle else []
+        back = [service_commands.disable(enabling)] if enabling else []
+        idle = [name for name in self._touched if not self.units[name].is_running]
+        busy = [name for name in self._touched if self.units[name].is_running]
+        back += [service_commands.stop(list(reversed(idle)))] if idle else []
         # After the units of the transaction have stopped, for systemd forgets a unit that runs without a file only then.
-        back += [services.reload()] if reload or self.enable_now or self.snapshots else []
+        back += [service_commands.reload()] if reload or self.enable_now or self.snapshots else []
         back += self._snap_back
-        back += [services.restart(busy)] if busy else []
+        back += [service_commands.restart(busy)] if busy else []
         clean = [name for name in dict.fromkeys(idle + self._clean) if self.units[name].active != "failed"]
-        back += [services.forget_failure(clean)] if clean else []
+        back += [service_commands.reset_failed(clean)] if clean else []
         return forward, back
 
 
@@ -194,7 +195,7 @@ def _service(step, situation, work):
         work.pending += [step["name"]] if due else []
         return
     work.enable(step["enable"])
-    if not due and all(units[name].up for name in step["active"]):
+    if not due and all(units[name].is_up for name in step["active"]):
         return
     work.has_run.add(step["name"])
     work.start(step["units"], step["wait"])
@@ -242,10 +243,10 @@ def nodeadm_after(plan, items, before):
 
 def _snap(step, situation, work):
     name, unit = step["snap"], situation.units[step["unit"]]
-    now = services.snap_settings(name)
+    now = snapd.read_settings(name)
     facts = situation.plan["snap_facts"]
     wanted = {key: situation.identity.setting(value, facts) for key, value in step["settings"].items()}
-    values = {key: value for key, value in wanted.items() if now.get(key) != services.snap_value(value)}
+    values = {key: value for key, value in wanted.items() if now.get(key) != snapd.parse_value(value)}
     values.update((key, None) for key in step["unset"] if key in now)
     # What an earlier plan set and this one does not speak of goes back to what it was.
     before = work.snap.get(name, {})
@@ -256,7 +257,7 @@ def _snap(step, situation, work):
     if situation.hold:
         work.pending += [step["name"]] if due else []
         return
-    if not due and unit.up and not unit.needs_enable:
+    if not due and unit.is_up and not unit.needs_enable:
         return
     work.has_run.add(step["name"])
     if values:
@@ -265,14 +266,14 @@ def _snap(step, situation, work):
     if unit.needs_enable:
         work.enabled += [unit.name] if unit.name not in work.enabled else []
         work.actions.append(f"enable {unit.name}")
-    if unit.running and (due or not unit.up):
+    if unit.is_running and (due or not unit.is_up):
         work.start([unit.name])
-    elif not unit.up:
+    elif not unit.is_up:
         work.actions.append(f"start {unit.name}")
-    if not unit.running or unit.needs_enable:
-        work.forward.append(services.snap_start(name))
-        work.snap_back(services.snap_stop(name, unit.needs_enable)) if not unit.running else None
-    if due or not unit.up:
+    if not unit.is_running or unit.needs_enable:
+        work.forward.append(service_commands.snap_start(name))
+        work.snap_back(service_commands.snap_stop(name, unit.needs_enable)) if not unit.is_running else None
+    if due or not unit.is_up:
         work.touch([unit.name])
         work.watch = True
 
@@ -280,9 +281,9 @@ def _snap(step, situation, work):
 def set_snap(name, values, now, work):
     """Set and unset settings of a snap, and put back what was there when that is undone."""
     work.actions.append(f"set {name}: {', '.join(sorted(values))}")
-    work.forward.append(services.snap_set(name, values))
+    work.forward.append(service_commands.snap_set(name, values))
     old = {key: json.dumps(now[key]) if key in now else None for key in values}
-    work.snap_back(services.snap_set(name, old))
+    work.snap_back(service_commands.snap_set(name, old))
     before = {key: now[key] for key in values if key in now}
-    after = {key: services.snap_value(value) for key, value in values.items() if value is not None}
-    work.diffs.append(services.settings_diff(name, before, after, work.secret))
+    after = {key: snapd.parse_value(value) for key, value in values.items() if value is not None}
+    work.diffs.append(snapd.settings_diff(name, before, after, work.secret))

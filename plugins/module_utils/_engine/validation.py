@@ -14,8 +14,9 @@ import re
 import shutil
 import tempfile
 
-from .._node.files import Refused
-from . import equivalence, services
+from .._node import programs
+from .._node.errors import ApplyRefused
+from . import equivalence
 
 ETC_UNITS = "/etc/systemd/system/"
 NODEADM_FOLDER = "/etc/eks/nodeadm.d"
@@ -32,7 +33,7 @@ class Workshop:
     C(secret): candidates may hold secrets, so what programs say of them, which quotes them, is not told.
     """
 
-    def __init__(self, parent="/run", run=services.run, secret=False):
+    def __init__(self, parent="/run", run=programs.run, secret=False):
         self._parent = parent
         self._secret = secret
         self._folder = None
@@ -75,7 +76,7 @@ class Workshop:
         status, _unused, said = self._dump(content)
         if status not in (0, 127):
             reason = self._reason(said, status)
-            raise Refused(f"containerd does not accept the new {path}: {reason}. Correct containerd.config of the node group")
+            raise ApplyRefused(f"containerd does not accept the new {path}: {reason}. Correct containerd.config of the node group")
 
     # --- systemd ---------------------------------------------------------------------------------------------------------------
 
@@ -109,7 +110,7 @@ class Workshop:
         if self._secret:
             lines, wrong = (sorted({line.split(" ")[0] + " what it says may quote a secret" for line in some}) for some in (lines, wrong))
         if wrong:
-            raise Refused(f"systemd does not accept a unit of this plan: {'; '.join(wrong[:3])}. Nothing was changed")
+            raise ApplyRefused(f"systemd does not accept a unit of this plan: {'; '.join(wrong[:3])}. Nothing was changed")
         return [f"systemd: {line}" for line in lines]
 
     # --- nodeadm ---------------------------------------------------------------------------------------------------------------
@@ -128,7 +129,9 @@ class Workshop:
         if status in (0, 127) or _NO_CHECK.search(text):
             return
         reason = self._reason(text, status)
-        raise Refused(f"nodeadm does not accept the NodeConfig of this plan with what else is on the node: {reason}. Nothing was changed")
+        raise ApplyRefused(
+            f"nodeadm does not accept the NodeConfig of this plan with what else is on the node: {reason}. Nothing was changed"
+        )
 
     def _reason(self, said, status):
         if self._secret:

@@ -18,6 +18,8 @@ import struct
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+from .errors import ApplyRefused
+
 # While a change is prepared, its parts lie beside the target under names that no C(*.conf), C(*.toml) or C(*.json) matches.
 _NEW = ".{}.nodebootstrap-new"
 _OLD = ".{}.nodebootstrap-old"
@@ -26,10 +28,6 @@ _LABEL = "security.selinux"
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
 _IMMUTABLE, _APPEND_ONLY = 0x10, 0x20
 _CHUNK = 1 << 20
-
-
-class Refused(Exception):
-    """What may not or cannot be done, and why, in words for the user."""
 
 
 class Current(NamedTuple):
@@ -65,21 +63,21 @@ def kept(path):
 
 
 def check(path):
-    """Refused unless C(path) is absolute, in its shortest spelling, and free of control characters."""
+    """ApplyRefused unless C(path) is absolute, in its shortest spelling, and free of control characters."""
     if not isinstance(path, str) or any(ord(character) < 32 or ord(character) == 127 for character in path):
-        raise Refused(f"{path!a} holds a control character: no path of a node has one")
+        raise ApplyRefused(f"{path!a} holds a control character: no path of a node has one")
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
-        raise Refused(f"{path!a} cannot be written as a file name") from None
+        raise ApplyRefused(f"{path!a} cannot be written as a file name") from None
     if not path.startswith("/") or path == "/" or os.path.normpath(path) != path or path.startswith("//"):
-        raise Refused(f"{path} is not an absolute path in its shortest spelling")
+        raise ApplyRefused(f"{path} is not an absolute path in its shortest spelling")
     if any(len(os.fsencode(_NEW.format(name))) > 255 for name in path.split("/")):
-        raise Refused(f"{path} has a name that is too long: there must be room for {_NEW.format('')[1:]!r} behind it")
+        raise ApplyRefused(f"{path} has a name that is too long: there must be room for {_NEW.format('')[1:]!r} behind it")
 
 
 def read(path):
-    """What lies at C(path): C(Current), or None where there is nothing (nor the folder). Raises Refused."""
+    """What lies at C(path): C(Current), or None where there is nothing (nor the folder). Raises ApplyRefused."""
     with folder_of(path) as (folder, name):
         if folder is None:
             return None
@@ -94,7 +92,7 @@ def read(path):
 
 
 def exists(path):
-    """Whether a regular file lies at C(path) that may be replaced; Refused where something else does, or where it is immutable."""
+    """Whether a regular file lies at C(path) that may be replaced; ApplyRefused where something else does, or where it is immutable."""
     with folder_of(path) as (folder, name):
         if folder is None:
             return False
@@ -112,7 +110,7 @@ def exists(path):
 def folder_of(path):
     """(descriptor of the folder that holds C(path), last component); (None, name) where the folder does not exist.
 
-    What the system refuses inside the block (a full disk, a read-only file system) becomes Refused with the path and the reason.
+    What the system refuses inside the block (a full disk, a read-only file system) becomes ApplyRefused with the path and the reason.
     """
     check(path)
     folder, name = os.path.split(path)
@@ -122,14 +120,14 @@ def folder_of(path):
     except FileExistsError:
         raise
     except OSError as error:
-        raise Refused(f"{path}: {error.strerror or error}") from error
+        raise ApplyRefused(f"{path}: {error.strerror or error}") from error
     finally:
         if handle is not None:
             os.close(handle)
 
 
 def open_folder(path, holds_target=False):
-    """A descriptor of the folder C(path), None where it does not exist. Raises Refused for a path that others could redirect."""
+    """A descriptor of the folder C(path), None where it does not exist. Raises ApplyRefused for a path that others could redirect."""
     handle = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     walked = ""
     try:
@@ -150,14 +148,14 @@ def open_folder(path, holds_target=False):
 
 
 def check_program(path):
-    """Refused when others than root could exchange the program at the absolute C(path), wherever links lead."""
+    """ApplyRefused when others than root could exchange the program at the absolute C(path), wherever links lead."""
     handle = open_folder(os.path.realpath(os.path.dirname(path)), holds_target=True)
     if handle is not None:
         os.close(handle)
 
 
 def missing_folders(path):
-    """The folders on the way to the folder C(path), itself included, that do not exist yet, topmost first. Raises Refused."""
+    """The folders on the way to the folder C(path), itself included, that do not exist yet, topmost first. Raises ApplyRefused."""
     missing = []
     while path != "/":
         handle = open_folder(path)
@@ -173,7 +171,7 @@ def make_folder(path, mode):
     """Make one folder, its parent exists; owner root and C(mode) whatever the umask. Synced by C(sync_folder) of the parent."""
     with folder_of(path) as (parent, name):
         if parent is None:
-            raise Refused(f"{os.path.dirname(path)} vanished while it was in use")
+            raise ApplyRefused(f"{os.path.dirname(path)} vanished while it was in use")
         # In one step: a chmod afterwards could be the step that never comes.
         umask = os.umask(0)
         try:
@@ -186,7 +184,7 @@ def sync_folder(path):
     """Make the names in a folder durable."""
     handle = open_folder(path)
     if handle is None:
-        raise Refused(f"{path} vanished while it was in use")
+        raise ApplyRefused(f"{path} vanished while it was in use")
     try:
         os.fsync(handle)
     finally:
@@ -197,7 +195,7 @@ def write_beside(change):
     """Write the new content of a change to its staged name, whole and synced, the target untouched."""
     with folder_of(change.path) as (folder, name):
         if folder is None:
-            raise Refused(f"{os.path.dirname(change.path)} vanished while it was in use")
+            raise ApplyRefused(f"{os.path.dirname(change.path)} vanished while it was in use")
         label = change.label.encode() if change.label else _label_of(folder, name)
         write_at(folder, _NEW.format(name), change.content, change.mode, change.uid, change.gid, label, change.label is not None)
 
@@ -206,7 +204,7 @@ def keep_beside(path):
     """Keep the file at C(path) under its kept name too: the same inode, or a copy where the file system refuses hard links."""
     with folder_of(path) as (folder, name):
         if folder is None:
-            raise Refused(f"{os.path.dirname(path)} vanished while it was in use")
+            raise ApplyRefused(f"{os.path.dirname(path)} vanished while it was in use")
         old = _OLD.format(name)
         remove(folder, old)
         try:
@@ -221,7 +219,7 @@ def copy_beside(path):
     """Copy the file at C(path) to its kept name: for files that a program of the image edits in place."""
     with folder_of(path) as (folder, name):
         if folder is None:
-            raise Refused(f"{os.path.dirname(path)} vanished while it was in use")
+            raise ApplyRefused(f"{os.path.dirname(path)} vanished while it was in use")
         _copy(folder, name, _OLD.format(name), path)
 
 
@@ -258,22 +256,22 @@ def _open_below(folder, name, walked):
         return None
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP):
-            raise Refused(f"{walked}: {error.strerror}") from error
+            raise ApplyRefused(f"{walked}: {error.strerror}") from error
     kind = "a symbolic link" if _is_link(folder, name) else "not a folder"
-    raise Refused(f"{walked} is {kind}: paths of a node must lead through real folders only")
+    raise ApplyRefused(f"{walked} is {kind}: paths of a node must lead through real folders only")
 
 
 def _trusted(handle, path, holds_target):
     found = os.fstat(handle)
     if found.st_uid not in (0, os.geteuid()):
-        raise Refused(f"{path} belongs to user {found.st_uid}, not to root: whoever owns a folder can exchange what lies in it")
+        raise ApplyRefused(f"{path} belongs to user {found.st_uid}, not to root: whoever owns a folder can exchange what lies in it")
     shared = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid not in (0, os.getegid()))
     if shared and (holds_target or not found.st_mode & stat.S_ISVTX):
-        raise Refused(f"{path} is writable by others than root (mode {stat.S_IMODE(found.st_mode):04o}): chmod go-w {path}")
+        raise ApplyRefused(f"{path} is writable by others than root (mode {stat.S_IMODE(found.st_mode):04o}): chmod go-w {path}")
 
 
 def _open_regular(folder, name, path):
-    """A descriptor of the regular file C(name), None where there is nothing; Refused for everything else."""
+    """A descriptor of the regular file C(name), None where there is nothing; ApplyRefused for everything else."""
     try:
         # Without O_NONBLOCK a named pipe would wait for a writer.
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=folder)
@@ -281,14 +279,16 @@ def _open_regular(folder, name, path):
         return None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise Refused(f"{path} is a symbolic link: it is neither followed nor replaced. Remove it or move its target here") from None
+            raise ApplyRefused(
+                f"{path} is a symbolic link: it is neither followed nor replaced. Remove it or move its target here"
+            ) from None
         if error.errno in (errno.ENXIO, errno.ENODEV):
-            raise Refused(f"{path} is not a regular file") from None
+            raise ApplyRefused(f"{path} is not a regular file") from None
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         kind = "a folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "not a regular file"
         os.close(handle)
-        raise Refused(f"{path} is {kind}: only regular files are written and replaced")
+        raise ApplyRefused(f"{path} is {kind}: only regular files are written and replaced")
     return handle
 
 
@@ -299,7 +299,7 @@ def _not_immutable(handle, path):
         return  # the file system has no such flags
     if flags & (_IMMUTABLE | _APPEND_ONLY):
         letter = "i" if flags & _IMMUTABLE else "a"
-        raise Refused(f"{path} is protected by a file attribute: chattr -{letter} {path}")
+        raise ApplyRefused(f"{path} is protected by a file attribute: chattr -{letter} {path}")
 
 
 def _is_link(folder, name):
@@ -328,7 +328,7 @@ def _copy(folder, name, new, path):
     """A copy beside the file: content, owner, mode, label and times."""
     handle = _open_regular(folder, name, path)
     if handle is None:
-        raise Refused(f"{path} vanished while it was in use")
+        raise ApplyRefused(f"{path} vanished while it was in use")
     try:
         found = os.fstat(handle)
         label = _label_of(folder, name)

@@ -1,119 +1,97 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What units said since their last start, from systemd's journal. Reads only. Standard library, Python 3.7 and newer.
+"""Reads systemd's journal: what units logged in this boot. Standard library, Python 3.7 and newer.
 
-systemd 219 (Amazon Linux 2) knows no InvocationID and no --output-fields; what separates one start from another here are the clock that
-no one sets and systemd's own lines.
+systemd 219 (Amazon Linux 2) has neither InvocationID nor --output-fields. So the starts of a unit are told apart by the monotonic clock,
+which cannot be set, and by systemd's own messages.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import threading
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
+
+from . import programs
 
 LINES = 600
-SECONDS = 10.0
-_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/root"}
-_LARGEST = 16 * 1024 * 1024
-_LONGEST = 20000
+TIMEOUT_SECONDS = 10.0
+_MAX_BYTES = 16 * 1024 * 1024
+_MAX_TEXT = 20000
 
 _EXIT = re.compile(r"(?:main|control) process exited|Failed with result|entered failed state|\.service failed\.", re.IGNORECASE)
-_AGAIN = re.compile(r"Scheduled restart job|holdoff time over, scheduling restart", re.IGNORECASE)
-_BEGIN = re.compile(r"(?:Starting|Started) ")
+_RESTART = re.compile(r"Scheduled restart job|holdoff time over, scheduling restart", re.IGNORECASE)
+_START = re.compile(r"(?:Starting|Started) ")
 
 
 class Entry(NamedTuple):
-    """C(moment): seconds of the monotonic clock. C(systemd): whether systemd says it of the unit. C(text): one line or more."""
+    """One journal entry. C(moment): seconds of the monotonic clock. C(time): seconds since 1970. C(systemd): logged by systemd itself."""
 
     moment: float
     systemd: bool
     text: str
+    time: float = 0.0
 
 
 class Run(NamedTuple):
-    """One start of a unit. C(lines): what it said, oldest first. C(seconds): how long it lived, None while it does."""
+    """One start of a unit. C(lines): its messages, oldest first. C(seconds): how long it ran."""
 
-    lines: list
-    seconds: object = None
+    lines: list[str]
+    seconds: float
 
 
-def entries(unit, pid=None):
-    """The newest C(LINES) entries of a unit in this boot, oldest first; with C(pid) the oldest ones of this process."""
-    words = ["journalctl", "-q", "-b", "--no-pager", "-a", "-o", "json"]
-    words += ["-r", "-n", str(LINES), "-u", unit] if pid is None else [f"_PID={pid}"]
-    found = []
-    for line in printed(words, LINES):
-        entry = _entry(line)
-        if entry is not None:
-            found.append(entry)
+def entries(unit: str | None, pid: int | None = None) -> list[Entry]:
+    """The newest C(LINES) entries of a unit in this boot, oldest first. With C(pid), the oldest entries of that process."""
+    argv = ["journalctl", "-q", "-b", "--no-pager", "-a", "-o", "json"]
+    argv += ["-r", "-n", str(LINES), "-u", str(unit)] if pid is None else [f"_PID={pid}"]
+    # A damaged journal or a slow disk must not block the caller: what was read in time is the answer.
+    lines = programs.first_lines(argv, LINES, TIMEOUT_SECONDS, _MAX_BYTES)
+    found = [entry for entry in map(_parse, lines) if entry is not None]
     return found[::-1] if pid is None else found
 
 
-def printed(words, lines):
-    """The first lines that a program prints, as bytes; it is ended when there are enough, or too much of them."""
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    try:
-        # Its output may be of any length, and run_command of a module takes all of it.
-        # pylint: disable-next=ansible-bad-function
-        running = subprocess.Popen(words, env=_ENVIRONMENT, **pipes)
-    except OSError:
-        return []
-    found, left = [], _LARGEST
-    # A journal that is damaged or on a slow disk must not hold us up: what was read by then has to do.
-    limit = threading.Timer(SECONDS, running.kill)
-    limit.daemon = True
-    limit.start()
-    with running:
-        try:
-            while len(found) < lines and left > 0:
-                line = running.stdout.readline(left)
-                if not line:
-                    break
-                found.append(line)
-                left -= len(line)
-        finally:
-            limit.cancel()
-            running.kill()
-    return found
+def messages_between(unit: str, since: float, until: float | None = None, lines: int = 12) -> list[str]:
+    """The last messages of a unit between two times (seconds since 1970), oldest first, those of systemd included."""
+    found = [entry.text for entry in entries(unit) if since <= entry.time and (until is None or entry.time <= until)]
+    return found[-lines:]
 
 
-def _entry(line):
+def _parse(line: bytes) -> Entry | None:
     try:
         fields = json.loads(line.decode("utf-8", "replace"))
         moment = int(fields["__MONOTONIC_TIMESTAMP"]) / 1e6
+        time = int(fields.get("__REALTIME_TIMESTAMP", 0)) / 1e6
         message = fields["MESSAGE"]
-        # What is no text comes as a list of bytes.
+        # A message that is not UTF-8 comes as a list of bytes.
         text = bytes(message).decode("utf-8", "replace") if isinstance(message, list) else message
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return Entry(moment, str(fields.get("_PID")) == "1", text[:_LONGEST]) if isinstance(text, str) else None
+    return Entry(moment, str(fields.get("_PID")) == "1", text[:_MAX_TEXT], time) if isinstance(text, str) else None
 
 
-def lines_since(found, moment):
-    """What the unit itself said since a moment of the monotonic clock."""
+def lines_since(found: Sequence[Entry], moment: float) -> list[str]:
+    """The unit's own messages since a moment of the monotonic clock."""
     return [entry.text for entry in found if not entry.systemd and entry.moment >= moment - 0.001]
 
 
-def failed_before(found, moment):
-    """The Run before the one that began at C(moment), when it failed and systemd started the unit again by itself; None otherwise."""
+def failed_before(found: Sequence[Entry], moment: float) -> Run | None:
+    """The run before the one that began at C(moment), if it failed and systemd restarted the unit by itself; otherwise None."""
     before = [entry for entry in found if entry.moment < moment - 0.001]
     exits = [index for index, entry in enumerate(before) if entry.systemd and _EXIT.search(entry.text)]
     after = [entry.text for entry in before[exits[-1] :] if entry.systemd] if exits else []
-    # A job that stops it came from somebody who may have mended it.
-    if not any(map(_AGAIN.search, after)) or any(text.startswith("Stopping ") for text in after):
+    # A stop job comes from a person or a program that may have fixed the problem.
+    if not any(map(_RESTART.search, after)) or any(text.startswith("Stopping ") for text in after):
         return None
-    # systemd says it in up to three lines.
+    # systemd reports one exit in up to three messages.
     last = exits[-1]
     while last - 1 in exits:
         last -= 1
-    lines, began = [], None
+    lines: list[str] = []
+    began = None
     for entry in reversed(before[:last]):
         began = entry.moment
-        if entry.systemd and (_BEGIN.match(entry.text) or _AGAIN.search(entry.text)):
+        if entry.systemd and (_START.match(entry.text) or _RESTART.search(entry.text)):
             break
         if not entry.systemd:
             lines.append(entry.text)

@@ -9,7 +9,7 @@ import ipaddress
 import json
 import re
 
-from .files import Refused
+from .errors import ApplyRefused
 
 _VARIABLE = re.compile(r"\$\{([A-Z_]+)\}")
 PLACEHOLDERS = {
@@ -29,7 +29,7 @@ _FORMS = {
 
 
 class Identity:
-    """Answers of the metadata service, asked when they are needed and kept. Raises Refused."""
+    """Answers of the metadata service, asked when they are needed and kept. Raises ApplyRefused."""
 
     def __init__(self, client=None):
         self._client = client
@@ -55,7 +55,7 @@ class Identity:
 
     def _variable(self, name, facts):
         if facts is None:
-            raise Refused(f"the plan is damaged: it does not say how ${{{name}}} is found")
+            raise ApplyRefused(f"the plan is damaged: it does not say how ${{{name}}} is found")
         if name == "NODE_IP":
             return self._ipv6() if facts["ipv6"] else self._ipv4()
         if name == "NODE_NAME":
@@ -72,7 +72,7 @@ class Identity:
             return self._field("availabilityZone")
         if name == "INSTANCE_LIFECYCLE":
             return self._formed("life cycle", self._get("meta-data/instance-life-cycle"))
-        raise Refused(f"the plan is damaged: nobody knows what ${{{name}}} is")
+        raise ApplyRefused(f"the plan is damaged: nobody knows what ${{{name}}} is")
 
     def _ipv4(self):
         return self._address(self._document_field("privateIp"), 4)
@@ -87,7 +87,7 @@ class Identity:
                 return text
         except ValueError:
             pass
-        raise Refused(f"the instance metadata service gives no IPv{version} address of this node: {ascii(text)[:60]}")
+        raise ApplyRefused(f"the instance metadata service gives no IPv{version} address of this node: {ascii(text)[:60]}")
 
     def _field(self, name):
         return self._formed(name, self._document_field(name))
@@ -99,12 +99,12 @@ class Identity:
             except ValueError:
                 self._document = None
         if not isinstance(self._document, dict):
-            raise Refused("the instance metadata service gives no identity document: something else answers at its address")
+            raise ApplyRefused("the instance metadata service gives no identity document: something else answers at its address")
         return str(self._document.get(name))
 
     def _formed(self, name, value):
         if not _FORMS[name].match(value):
-            raise Refused(f"the instance metadata service gives no valid {name}: {ascii(value)[:60]}")
+            raise ApplyRefused(f"the instance metadata service gives no valid {name}: {ascii(value)[:60]}")
         return value
 
     def _get(self, path):
@@ -116,4 +116,4 @@ class Identity:
         try:
             return self._client.get(path)
         except imds.ImdsError as error:
-            raise Refused(str(error)) from None
+            raise ApplyRefused(str(error)) from None

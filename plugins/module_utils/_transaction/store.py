@@ -15,11 +15,10 @@ import os
 import re
 import select
 import shutil
-import subprocess
 from contextlib import contextmanager, suppress
 
-from .._node import files
-from .._node.files import Refused
+from .._node import files, programs
+from .._node.errors import ApplyRefused
 from . import recovery
 from .operation_log import US
 
@@ -38,11 +37,11 @@ _READS_AFTER_THE_END = 16
 _SAID = re.compile(r"\x1f(run\x1f[0-9]{1,4}|failed\x1f[0-9]{1,4}\x1f[0-9]{1,3}|(?:broken|stuck)(?:\x1f[^\x1f]*)+|finished|undone)\x1f\n\Z")
 
 
-class Busy(Refused):
+class LockHeld(ApplyRefused):
     """Another apply, or a recovery, holds the lock."""
 
 
-class Stuck(Exception):
+class RecoveryFailed(Exception):
     """A recovery could neither finish nor undo: while files are between two states, kubelet does not start. Text for the user."""
 
 
@@ -68,7 +67,7 @@ class Store:
     def __init__(self, folder=FOLDER, units=UNITS):
         files.check(folder)
         if not re.match(r"[A-Za-z0-9/_.-]+\Z", folder):
-            raise Refused(f"{folder} cannot be the state folder: its name stands in a systemd unit")
+            raise ApplyRefused(f"{folder} cannot be the state folder: its name stands in a systemd unit")
         self.folder = folder
         self.units = units
         self.work = os.path.join(folder, "transaction")
@@ -79,9 +78,9 @@ class Store:
 
     @contextmanager
     def lock(self, create=True):
-        """Hold the lock of this node; raises Busy at once when another process does. Within it everything else of the store works.
+        """Hold the lock of this node; raises LockHeld at once when another process does. Within it everything else of the store works.
 
-        C(create) False is for runs that only look: Busy is raised all the same, but nothing is made, held or tidied up.
+        C(create) False is for runs that only look: LockHeld is raised all the same, but nothing is made, held or tidied up.
         """
         self._lock = self._take_lock(create)
         if not create:
@@ -126,7 +125,7 @@ class Store:
                     result, handle = handle, None
                     return result
             except BlockingIOError:
-                raise Busy(
+                raise LockHeld(
                     "another apply (or the recovery of an interrupted one) is at work on this node: wait until it ends and run again"
                 ) from None
             finally:
@@ -136,7 +135,7 @@ class Store:
     # --- manifest --------------------------------------------------------------------------------------------------------------
 
     def manifest(self):
-        """The manifest that the last finished transaction left; {} when there is none. Raises Refused when it cannot be read."""
+        """The manifest that the last finished transaction left; {} when there is none. Raises ApplyRefused when it cannot be read."""
         path = os.path.join(self.folder, "manifest.json")
         found = files.read(path)
         if found is None:
@@ -144,9 +143,9 @@ class Store:
         try:
             result = json.loads(found.content.decode("utf-8"))
         except ValueError as error:
-            raise Refused(f"{path} is damaged ({error}): move it away, then the next apply takes this node as new") from None
+            raise ApplyRefused(f"{path} is damaged ({error}): move it away, then the next apply takes this node as new") from None
         if not isinstance(result, dict):
-            raise Refused(f"{path} is damaged (no mapping): move it away, then the next apply takes this node as new")
+            raise ApplyRefused(f"{path} is damaged (no mapping): move it away, then the next apply takes this node as new")
         return result
 
     # --- recovery --------------------------------------------------------------------------------------------------------------
@@ -154,7 +153,7 @@ class Store:
     def recover(self):
         """Finish or undo what an interrupted transaction left: "finished", "undone", or None when there was nothing.
 
-        Raises Stuck when neither is possible. Within C(lock(create=False)) of a machine without state folder there is nothing.
+        Raises RecoveryFailed when neither is possible. Within C(lock(create=False)) of a machine without state folder there is nothing.
         """
         if self._lock is None:
             return None
@@ -167,37 +166,29 @@ class Store:
         return outcome.end
 
     def run_recover(self, undo=False, progress=None):
-        """Run the recover program on the transaction: an C(Outcome) that is finished or undone, else Stuck is raised.
+        """Run the recover program on the transaction: an C(Outcome) that is finished or undone, else RecoveryFailed is raised.
 
         C(undo): a committed transaction is undone, too. C(progress) is called with the number of every command that begins.
         """
         self._need_lock()
         self.hold_work()
         if self._work is None:
-            raise Refused(f"{self.work} vanished while it was in use")
+            raise ApplyRefused(f"{self.work} vanished while it was in use")
         try:
-            # pylint: disable-next=ansible-bad-function # no module object here, and its output is followed line by line
-            process = subprocess.Popen(
-                [SHELL, self._program(), "live"] + (["undo"] if undo else []),
-                stdin=self._lock,
-                stdout=subprocess.PIPE,
-                stderr=self._work,
-                cwd="/",
-                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
-                start_new_session=True,
-            )
+            argv = [SHELL, self._program(), "live"] + (["undo"] if undo else [])
+            process, output = programs.start(argv, stdin=self._lock, stderr=self._work)
         finally:
             # From here on it is the program's: it lets go as soon as the files are switched.
             os.close(self._work)
             self._work = None
         try:
-            outcome = _listen(process, progress)
+            outcome = _listen(process, output, progress)
         finally:
             process.wait()
         outcome.end = {0: "finished", 3: "undone"}.get(process.returncode)
         if outcome.end is None:
             reason = outcome.reason or f"it ended with status {process.returncode} and said: {outcome.rest.strip() or 'nothing'}"
-            raise Stuck(
+            raise RecoveryFailed(
                 f"an interrupted change of this node could be neither finished nor undone: {reason}. Until then kubelet may not start. "
                 f"Remove the cause, then run again, or run: sh {self._program()} boot"
             )
@@ -220,8 +211,8 @@ class Store:
         """Lay down the recover program and its unit, durably, before anything is staged. systemd reads the unit at its next reload
         or boot. Needs the lock; what is made goes again at the end of the lock unless a manifest says that the node is ours."""
         self._need_lock()
-        if shutil.which("flock", path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") is None:
-            raise Refused("the program flock is missing, without which the boot path cannot know who is at work: install util-linux")
+        if programs.find("flock") is None:
+            raise ApplyRefused("the program flock is missing, without which the boot path cannot know who is at work: install util-linux")
         self._write(self._program(), recovery.PROGRAM, 0o700)
         self._make(self.units, 0o755)
         target = os.path.join(self.units, recovery.UNIT_NAME)
@@ -307,11 +298,11 @@ def _forget(remove, path):
         remove(path)
 
 
-def _listen(process, progress):
+def _listen(process, output, progress):
     """Follow the recover program: lines that begin with US are its own, all others belong to the command that runs."""
     outcome = Outcome()
     printed = ""
-    for line in _lines(process.stdout, lambda: process.poll() is not None):
+    for line in _lines(output, lambda: process.poll() is not None):
         said = _SAID.match(line)
         if said is None:
             printed = (printed + line)[-_OUTPUT_LIMIT:]

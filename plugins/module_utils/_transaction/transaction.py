@@ -4,8 +4,8 @@
 """Change files of a node and what runs on it as one: either all of it happens or nothing, whatever interrupts it.
 
     store = Store()
-    with store.lock():                          # Busy (a Refused): somebody else is at it
-        recovered = store.recover()             # None, "finished" or "undone"; Stuck
+    with store.lock():                          # LockHeld (a ApplyRefused): somebody else is at it
+        recovered = store.recover()             # None, "finished" or "undone"; RecoveryFailed
         ... look at the node, decide ...
         store.prepare()
         Transaction(store, changes, folders, forward, back, snapshots, manifest).run()
@@ -21,12 +21,9 @@ import json
 import os
 
 from .._node import files as _files
-from .._node.files import Change, Current, Refused
+from .._node.errors import ApplyRefused
 from . import operation_log
-from .operation_log import Command
-from .store import Busy, Store, Stuck
-
-__all__ = ["Busy", "Change", "Command", "Current", "Refused", "StepFailed", "Store", "Stuck", "Transaction"]
+from .store import RecoveryFailed
 
 
 class StepFailed(Exception):
@@ -67,30 +64,30 @@ class Transaction:
             operation_log.check(command)
 
     def run(self, progress=None):
-        """All of it. Raises StepFailed after having gone back, Refused when nothing was touched or all is undone, Stuck."""
+        """All of it. Raises StepFailed after having gone back, ApplyRefused when nothing was touched or all is undone, RecoveryFailed."""
         self._store.must_be_free()
         try:
             self.stage()
             self.commit()
             self.forward(progress)
-        except (StepFailed, Stuck):
+        except (StepFailed, RecoveryFailed):
             raise
         except OSError as error:
             self.undo()
-            raise Refused(f"this node could not be changed and is as it was: {error.strerror or error}") from error
+            raise ApplyRefused(f"this node could not be changed and is as it was: {error.strerror or error}") from error
         except BaseException:
             self.undo()
             raise
 
     def undo(self):
-        """Undo what was staged or committed; harmless when there is nothing. Raises Stuck."""
+        """Undo what was staged or committed; harmless when there is nothing. Raises RecoveryFailed."""
         if os.path.isdir(self._store.work):
             self._store.run_recover(undo=True)
 
     def stage(self):
         """Write everything beside its target, and the lists; nothing that a program reads has changed afterwards.
 
-        Raises Refused for a path that may not or (a full disk) cannot be written, or OSError. The caller then calls C(undo).
+        Raises ApplyRefused for a path that may not or (a full disk) cannot be written, or OSError. The caller then calls C(undo).
         """
         work = self._store.work
         for command in self._forward + self._back:
@@ -128,7 +125,7 @@ class Transaction:
     def forward(self, progress=None):
         """Switch the files and run the commands. C(progress) is called with each Command that begins.
 
-        Raises StepFailed after having gone back, Stuck.
+        Raises StepFailed after having gone back, RecoveryFailed.
         """
         commands = self._forward + self._back
         outcome = self._store.run_recover(progress=None if progress is None else lambda number: progress(commands[number]))

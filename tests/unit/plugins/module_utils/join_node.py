@@ -45,7 +45,7 @@ class Node(Machine):
             return "\n\n".join("\n".join(f"{key}={value}" for key, value in block.items()) for block in blocks) if self.answers else None
         return self.dump if argv[0] == "containerd" else None
 
-    def printed(self, words: list[str], lines: int) -> list[bytes]:
+    def first_lines(self, words: list[str], lines: int, *_limits: float) -> list[bytes]:
         """What journalctl prints."""
         unit, only = (words[words.index("-u") + 1], None) if "-u" in words else (None, int(words[-1].partition("=")[2]))
         rows = [row for row in self.said if (row[0] == unit if only is None else row[1] == only)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.services import Unit
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 
 CLUSTER = {

@@ -14,7 +14,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Change, Command, Refused, Store, Transaction
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
 
 ME = (os.geteuid(), os.getegid())
 
@@ -151,5 +155,5 @@ def test_an_fsync_that_fails_is_no_success(tmp_path: Path, disk: Disk, monkeypat
         before(handle)
 
     monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(Refused, match=r"new/b\.conf: Input/output error"):
+    with pytest.raises(ApplyRefused, match=r"new/b\.conf: Input/output error"):
         committed(tmp_path, disk)

@@ -10,7 +10,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Busy, Change, Command, Store, Transaction
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import LockHeld, Store
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
 
 ME = (os.geteuid(), os.getegid())
 
@@ -90,7 +93,7 @@ class Machine:
     def recovers(self) -> str | None:
         try:
             return self.recover()
-        except Busy:
+        except LockHeld:
             return "busy"
 
     def tree(self) -> dict[str, tuple[int, str | None]]:

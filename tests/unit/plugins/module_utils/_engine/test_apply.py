@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, services
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, service_commands
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import registration as _registration
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.services import Unit
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import wait
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed
 
 KUBELET = "kubelet.service"
@@ -30,11 +30,11 @@ class Node:
         self.takes = 0.0
         self.now = 50.0
         self.asked: list = []
-        monkeypatch.setattr(services, "missing", self.missing)
+        monkeypatch.setattr(apply.health, "wait_until_healthy", self.missing)
         monkeypatch.setattr(wait, "wait", self.join)
         monkeypatch.setattr(apply.time, "monotonic", lambda: self.now)
 
-    def missing(self, verify: Any, seconds: float, known: Any) -> list:
+    def missing(self, units: Any, healthz: Any, seconds: float, known: Any) -> list:
         self.now += self.takes
         return self.lacks
 
@@ -129,7 +129,7 @@ def test_a_node_that_joined_or_may_have_joined_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, joined: bool | None, certain: bool, asked: int, change: dict
 ) -> None:
     node = Standing(monkeypatch, certain)
-    with pytest.raises(Refused, match=r"this node is registered already|this node belongs to cluster demo"):
+    with pytest.raises(ApplyRefused, match=r"this node is registered already|this node belongs to cluster demo"):
         node.check(remembered(joined), **change)
     assert node.asked == asked
 
@@ -146,7 +146,7 @@ def test_a_node_that_never_joined_gets_other_labels_and_another_cluster(monkeypa
 def test_pods_on_a_node_are_a_sign_that_it_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     node = Standing(monkeypatch)
     node.served = True
-    with pytest.raises(Refused, match="take_over: true"):
+    with pytest.raises(ApplyRefused, match="take_over: true"):
         node.check(remembered(False), {"a": "1"}, "other")
 
 
@@ -186,13 +186,13 @@ class Failing:
     beside: tuple = ()
 
     def run(self, _progress: Any) -> None:
-        raise StepFailed(services.start([*self.beside, self.unit]), f"{self.unit} is activating (auto-restart)", 1)
+        raise StepFailed(service_commands.start([*self.beside, self.unit]), f"{self.unit} is activating (auto-restart)", 1)
 
 
 def failure(monkeypatch: pytest.MonkeyPatch, lines: list) -> str:
     """The message of a run whose kubelet says this before it ends."""
-    monkeypatch.setattr(services, "journal", lambda *_unused: lines)
-    with pytest.raises(Refused) as caught:
+    monkeypatch.setattr(apply.journald, "messages_between", lambda *_unused: lines)
+    with pytest.raises(ApplyRefused) as caught:
         apply.run(Failing(), [], KUBELET)
     return str(caught.value)
 

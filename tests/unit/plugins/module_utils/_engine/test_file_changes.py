@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import file_changes, services
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import file_changes, service_commands
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import removal as _absent
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import files as _files
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change, Current, Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import snapd
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Change, Current
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import unit
 
 STORE = SimpleNamespace(folder="/var/lib/nodebootstrap")
@@ -87,12 +88,12 @@ def test_what_the_plan_has_no_more_goes_or_comes_back(monkeypatch: pytest.Monkey
 def test_a_lost_original_is_said_and_not_guessed() -> None:
     entry = {"kept": "e" * 32, "mode": 0o600, "uid": 0, "gid": 0}
     manifest = {"files": {"/a": {"sha256": "x", "read_by": [], "sensitive": False, "original": entry}}}
-    with pytest.raises(Refused, match=r"originals/e+ is missing, which holds the old content of /a"):
+    with pytest.raises(ApplyRefused, match=r"originals/e+ is missing, which holds the old content of /a"):
         compare(plan(), here(_a="ours"), manifest)
 
 
 def test_an_unknown_owner_is_refused() -> None:
-    with pytest.raises(Refused, match="the node knows no user or group 'nobody-knows', to whom /a shall belong"):
+    with pytest.raises(ApplyRefused, match="the node knows no user or group 'nobody-knows', to whom /a shall belong"):
         compare(plan(file("/a", owner="nobody-knows")), here())
 
 
@@ -121,7 +122,7 @@ def test_a_diff_says_modes_and_absence() -> None:
 
 
 def words(commands: list[Any]) -> list[str]:
-    return [services.shown(command) for command in commands]
+    return [service_commands.describe(command) for command in commands]
 
 
 def test_absent_undoes_what_the_manifest_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +136,7 @@ def test_absent_undoes_what_the_manifest_says(monkeypatch: pytest.MonkeyPatch) -
         "enabled": ["kubelet.service"],
         "snap": {"kubelet-eks": {"a": None, "b": 3, "same": "x"}},
     }
-    monkeypatch.setattr(services, "snap_settings", lambda name: {"a": "ours", "b": 4, "same": "x"})
+    monkeypatch.setattr(snapd, "read_settings", lambda name: {"a": "ours", "b": 4, "same": "x"})
     assert _absent.units_of(manifest) == ["containerd.service", "kubelet.service", "post.service"]
     units = {name: unit(name) for name in _absent.units_of(manifest)}
     texts = {

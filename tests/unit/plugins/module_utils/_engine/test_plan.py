@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import decode, kubelet_unit
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, GROUPS, plan
 
@@ -41,18 +41,18 @@ def test_what_the_library_makes_is_understood(kind: str) -> None:
     ],
 )
 def test_a_damaged_text_is_refused(text: str) -> None:
-    with pytest.raises(Refused, match="the plan cannot be read"):
+    with pytest.raises(ApplyRefused, match="the plan cannot be read"):
         decode(text)
 
 
 def test_a_bomb_is_refused() -> None:
-    with pytest.raises(Refused, match="cut off or too large"):
+    with pytest.raises(ApplyRefused, match="cut off or too large"):
         decode(base64.b64encode(zlib.compress(b" " * (64 << 20))).decode())
 
 
 @pytest.mark.parametrize("content", [[], {"format": 2}, {"format": "1"}, None])
 def test_another_format_is_refused(content: Any) -> None:
-    with pytest.raises(Refused, match=r"this module reads format 1: .* Install the collection anew"):
+    with pytest.raises(ApplyRefused, match=r"this module reads format 1: .* Install the collection anew"):
         decode(encoded(content))
 
 
@@ -87,6 +87,6 @@ def change(path: str, value: Any) -> Callable[[Any], None]:
 def test_what_does_not_fit_is_refused(path: str, value: Any, message: str) -> None:
     content = plan("al2")
     change(path, value)(content)
-    with pytest.raises(Refused, match="the plan is damaged") as caught:
+    with pytest.raises(ApplyRefused, match="the plan is damaged") as caught:
         decode(encoded(content))
     assert message in str(caught.value)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import preflight
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Current, Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Current
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, plan, unit
 
 ENDPOINT = str(CLUSTER["endpoint"])
@@ -20,15 +20,15 @@ UBUNTU = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04 LT
 
 
 def test_an_old_python_is_named_with_the_cure() -> None:
-    with pytest.raises(Refused, match=r"Python is 3\.6, and 3\.7 or newer is needed.*python3\.8"):
+    with pytest.raises(ApplyRefused, match=r"Python is 3\.6, and 3\.7 or newer is needed.*python3\.8"):
         preflight.check_python((3, 6, 8))
     preflight.check_python((3, 7, 0))
 
 
 def test_only_root_and_only_with_systemd(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="become: true"):
+    with pytest.raises(ApplyRefused, match="become: true"):
         preflight.check_system(uid=1000, systemd=str(tmp_path))
-    with pytest.raises(Refused, match="systemd does not run"):
+    with pytest.raises(ApplyRefused, match="systemd does not run"):
         preflight.check_system(uid=0, systemd=str(tmp_path / "none"))
     preflight.check_system(uid=0, systemd=str(tmp_path))
 
@@ -58,14 +58,14 @@ def test_the_right_machine_passes(kind: str, release: dict[str, str]) -> None:
     ],
 )
 def test_the_wrong_machine_is_refused_with_both_names(kind: str, release: dict[str, str], words: list[str]) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_machine(plan(kind), release)
     assert [word for word in words if word not in str(caught.value)] == []
 
 
 def test_a_release_of_ubuntu_is_compared_where_one_is_asked_for() -> None:
     wanted = plan("ubuntu", ubuntu={"release": "22.04"})
-    with pytest.raises(Refused, match=r"Ubuntu 24\.04.*is for Ubuntu 22\.04"):
+    with pytest.raises(ApplyRefused, match=r"Ubuntu 24\.04.*is for Ubuntu 22\.04"):
         preflight.check_machine(wanted, UBUNTU)
 
 
@@ -96,7 +96,7 @@ def test_whose_node_it_is() -> None:
         return kubeconfig("https://other.example") if path == "/opt/kc" else None
 
     def unreadable(path: str) -> None:
-        raise Refused(path)
+        raise ApplyRefused(path)
 
     assert preflight.cluster_of_node({}, [], nothing) is None
     assert preflight.cluster_of_node({}, [], lambda path: kubeconfig("MASTER_ENDPOINT")) is None
@@ -117,7 +117,7 @@ def test_a_node_of_another_cluster_needs_take_over() -> None:
     assert preflight.check_cluster(wanted, (None, ENDPOINT.lower() + ":443/", "x"), never) is False
     assert preflight.check_cluster(wanted, ("demo", ENDPOINT, "x"), never) is False
     for belongs in [("other", ENDPOINT, "the manifest"), (None, "https://other.example", "/var/lib/kubelet/kubeconfig")]:
-        with pytest.raises(Refused, match=rf"{belongs[2]} says, and its node group is for cluster demo .*take_over: true"):
+        with pytest.raises(ApplyRefused, match=rf"{belongs[2]} says, and its node group is for cluster demo .*take_over: true"):
             preflight.check_cluster(wanted, belongs, lambda: False)
         assert preflight.check_cluster(wanted, belongs, lambda: True) is True
 
@@ -125,7 +125,7 @@ def test_a_node_of_another_cluster_needs_take_over() -> None:
 def test_on_the_way_back_the_name_of_the_cluster_is_enough() -> None:
     wanted = {"cluster": {"name": "demo", "endpoint": ""}}
     assert preflight.check_cluster(wanted, ("demo", ENDPOINT, "the manifest"), never) is False
-    with pytest.raises(Refused, match=r"belongs to cluster other \(https://.*its node group is for cluster demo\. Drain it"):
+    with pytest.raises(ApplyRefused, match=r"belongs to cluster other \(https://.*its node group is for cluster demo\. Drain it"):
         preflight.check_cluster(wanted, ("other", ENDPOINT, "the manifest"), lambda: False)
 
 
@@ -135,7 +135,9 @@ def test_units_that_the_image_lacks_are_named() -> None:
     preflight.check_units(wanted, units)
     # The plan brings this one itself.
     preflight.check_units(wanted, units | {"kubelet.service": unit("kubelet.service", load="not-found")})
-    with pytest.raises(Refused, match=r"containerd\.service does not exist on this node: is its image an EKS image of Amazon Linux 2\?"):
+    with pytest.raises(
+        ApplyRefused, match=r"containerd\.service does not exist on this node: is its image an EKS image of Amazon Linux 2\?"
+    ):
         preflight.check_units(wanted, units | {"containerd.service": unit("containerd.service", load="not-found")})
-    with pytest.raises(Refused, match=r"systemctl unmask kubelet\.service"):
+    with pytest.raises(ApplyRefused, match=r"systemctl unmask kubelet\.service"):
         preflight.check_units(wanted, units | {"kubelet.service": unit("kubelet.service", load="masked")})

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import registration
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Current, Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Current
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import plan
 
 BELONGS = (None, "https://x", "/var/lib/kubelet/kubeconfig")
@@ -85,7 +85,7 @@ def test_taints_that_differ_and_the_refusal() -> None:
     before = {"labels": {"a": "1"}, "taints": ["k=v:NoSchedule", "same:NoExecute"]}
     change = registration.difference(before, {"labels": {}, "taints": ["k=w:NoSchedule", "same:NoExecute"]})
     assert change == {"labels": {"a": None}, "taints": {"set": ["k=w:NoSchedule"], "remove": ["k=v:NoSchedule"]}}
-    with pytest.raises(Refused, match=r"label a \(removed\), taint k=w:NoSchedule would have no effect"):
+    with pytest.raises(ApplyRefused, match=r"label a \(removed\), taint k=w:NoSchedule would have no effect"):
         registration.refuse(change)
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import services, steps
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import service_commands, steps
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import Item
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.services import Unit
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import snapd
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import plan, unit
 
 CONFIG = "/etc/kubernetes/kubelet/kubelet-config.json"
@@ -51,7 +52,7 @@ def decide(content: dict[str, Any], *items: Item, manifest: Any = None, hold: bo
 
 
 def words(commands: list[Any]) -> list[str]:
-    return [services.shown(command) for command in commands]
+    return [service_commands.describe(command) for command in commands]
 
 
 def stopped(name: str, file_state: str = "disabled") -> Unit:
@@ -134,7 +135,7 @@ SETTINGS = {"config": "/c", "node-ip": "10.0.0.5"}
 @pytest.fixture
 def snap(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    monkeypatch.setattr(services, "snap_settings", lambda name: found)
+    monkeypatch.setattr(snapd, "read_settings", lambda name: found)
     return found
 
 

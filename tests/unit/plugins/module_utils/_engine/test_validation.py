@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validation import Workshop, nodeadm_documents
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Current, Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Current
 
 UNIT = "/etc/systemd/system/kubelet.service"
 DROP_IN = "/etc/systemd/system/containerd.service.d/50-x.conf"
@@ -69,7 +69,7 @@ def test_what_programs_say_of_secrets_is_not_told(tmp_path: Path, programs: Prog
     with Workshop(str(tmp_path), programs, secret=True) as made:
         programs.answer = (1, "", "Can't convert CANARY to int")
         for check in (lambda: made.check_containerd("/c", b"x"), lambda: made.check_nodeadm({"50-b.yaml": b"x"})):
-            with pytest.raises(Refused, match="may quote a secret") as refused:
+            with pytest.raises(ApplyRefused, match="may quote a secret") as refused:
                 check()
             assert "CANARY" not in str(refused.value)
         programs.answer = (0, "", "FOLDER/kubelet.service.d/50.conf:3: Invalid environment assignment, ignoring: CANARY\n")
@@ -79,7 +79,7 @@ def test_what_programs_say_of_secrets_is_not_told(tmp_path: Path, programs: Prog
 
 def test_what_containerd_refuses_is_refused_with_its_reason(workshop: Workshop, programs: Programs) -> None:
     programs.answer = (1, "", "warning\ncontainerd: failed to load TOML: bare key\n")
-    with pytest.raises(Refused, match=r"containerd does not accept the new /c: containerd: failed to load TOML: bare key"):
+    with pytest.raises(ApplyRefused, match=r"containerd does not accept the new /c: containerd: failed to load TOML: bare key"):
         workshop.check_containerd("/c", b"x")
     assert workshop.containerd_dump(b"x") is None
     programs.answer = (127, "", "not installed")
@@ -111,7 +111,7 @@ def test_drop_ins_are_verified_with_the_unit_of_the_image(workshop: Workshop, pr
 )
 def test_units_that_do_not_load_are_refused(workshop: Workshop, programs: Programs, said: str) -> None:
     programs.answer = (1, "", said)
-    with pytest.raises(Refused, match="systemd does not accept a unit of this plan") as caught:
+    with pytest.raises(ApplyRefused, match="systemd does not accept a unit of this plan") as caught:
         check(workshop)
     assert "FOLDER" not in str(caught.value) and "Nothing was changed" in str(caught.value)
 
@@ -139,7 +139,7 @@ def test_nodeadm_sees_the_folder_as_it_will_be(workshop: Workshop, programs: Pro
     programs.answer = (1, "", 'Error: unknown command "check" for "config"\n')
     workshop.check_nodeadm({"50-b.yaml": b"ours"})
     programs.answer = (1, "", "log line\ncidr is missing\n")
-    with pytest.raises(Refused, match=r"nodeadm does not accept the NodeConfig .*: cidr is missing. Nothing was changed"):
+    with pytest.raises(ApplyRefused, match=r"nodeadm does not accept the NodeConfig .*: cidr is missing. Nothing was changed"):
         workshop.check_nodeadm({"50-b.yaml": b"ours"})
     assert workshop.nodeadm_dump("after", {}) is None
     programs.answer = (0, "{}\n", "")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import files
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change, Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Change
 
 ME = (os.geteuid(), os.getegid())
 
@@ -39,13 +39,13 @@ def test_read(tmp_path: Path) -> None:
     "path", ["a", "a/b", "", "/", "//etc/x", "/etc//x", "/etc/../x", "/etc/./x", "/etc/x/", "/etc/x\n", "/etc/\x1fx", "/etc/\x00", "/\x7f"]
 )
 def test_odd_spellings_are_refused(path: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ApplyRefused) as refused:
         files.read(path)
     assert not any(ord(character) < 32 or ord(character) == 127 for character in str(refused.value))
 
 
 def test_a_name_that_is_no_text_is_refused() -> None:
-    with pytest.raises(Refused, match="cannot be written as a file name"):
+    with pytest.raises(ApplyRefused, match="cannot be written as a file name"):
         files.read("/etc/\ud800")
 
 
@@ -104,7 +104,7 @@ def test_hostile_paths_are_refused_whatever_is_done(tmp_path: Path, use: str) ->
         # What goes beside a link or a pipe does not follow it; the way there is what counts.
         if use in ("write_beside", "keep_beside", "remove_beside") and path.parent in (tmp_path, Path("/dev")):
             continue
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ApplyRefused) as refused:
             getattr(files, use)(change(path) if use == "write_beside" else str(path))
         assert reason in str(refused.value), (name, str(refused.value))
     assert sorted((path, path.lstat().st_mode) for path in tmp_path.rglob("*")) == before
@@ -190,7 +190,7 @@ def test_a_broken_disk_is_no_reason_to_copy(tmp_path: Path, monkeypatch: pytest.
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(os, "link", broken)
-    with pytest.raises(Refused, match=r"a\.conf: Input/output error"):
+    with pytest.raises(ApplyRefused, match=r"a\.conf: Input/output error"):
         files.keep_beside(str(tmp_path / "a.conf"))
 
 
@@ -217,7 +217,7 @@ def test_a_label_that_cannot_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "getxattr", lambda handle, name: b"old")
     monkeypatch.setattr(os, "setxattr", refuse)
     if fails:
-        with pytest.raises(Refused, match="no label"):
+        with pytest.raises(ApplyRefused, match="no label"):
             files.write_beside(change(tmp_path / "a.conf", label=label))
     else:
         files.write_beside(change(tmp_path / "a.conf", label=label))
@@ -230,7 +230,7 @@ def test_a_protected_file_is_refused_with_the_cure(tmp_path: Path, monkeypatch: 
     if cure is None:
         assert files.exists(str(tmp_path / "a.conf"))
     else:
-        with pytest.raises(Refused, match=cure):
+        with pytest.raises(ApplyRefused, match=cure):
             files.exists(str(tmp_path / "a.conf"))
 
 
@@ -246,7 +246,7 @@ def test_missing_folders(tmp_path: Path) -> None:
     assert files.missing_folders(str(tmp_path)) == []
     assert files.missing_folders(str(tmp_path / "a" / "b")) == [str(tmp_path / "a"), str(tmp_path / "a" / "b")]
     (tmp_path / "link").symlink_to(tmp_path)
-    with pytest.raises(Refused, match="symbolic link"):
+    with pytest.raises(ApplyRefused, match="symbolic link"):
         files.missing_folders(str(tmp_path / "link" / "a"))
 
 
@@ -255,6 +255,6 @@ def test_a_program_in_a_folder_of_all_is_refused(tmp_path: Path) -> None:
     (tmp_path / "shared").chmod(0o1777)
     (tmp_path / "link").symlink_to(tmp_path / "shared")
     for folder in ("shared", "link"):
-        with pytest.raises(Refused, match="writable by others"):
+        with pytest.raises(ApplyRefused, match="writable by others"):
             files.check_program(str(tmp_path / folder / "program"))
     files.check_program("/bin/sh")

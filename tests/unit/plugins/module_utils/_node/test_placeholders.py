@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import imds
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Refused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.imds import Client
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import StandIn, serving
@@ -79,14 +79,14 @@ def test_text_without_variables_asks_nobody() -> None:
 )
 def test_an_answer_without_form_never_becomes_a_value(document: str, message: str) -> None:
     who = Identity(Told(**{DOCUMENT: document}))
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(ApplyRefused, match=message):
         who.setting("${INSTANCE_ID}${NODE_IP}", FACTS)
 
 
 def test_unknown_variables_and_missing_facts_are_damage() -> None:
-    with pytest.raises(Refused, match=r"nobody knows what \$\{PATH\} is"):
+    with pytest.raises(ApplyRefused, match=r"nobody knows what \$\{PATH\} is"):
         Identity(Told()).setting("${PATH}", FACTS)
-    with pytest.raises(Refused, match="does not say how"):
+    with pytest.raises(ApplyRefused, match="does not say how"):
         Identity(Told()).setting("${NODE_IP}", None)
 
 
@@ -95,7 +95,7 @@ def test_over_the_wire(service: StandIn) -> None:
     assert Identity(client).label("{instance_id}").startswith("i-")
     assert Identity.of_user_data(Client(service.endpoint, timeout=30, retries=0)) == ""
     assert Identity.of_user_data(Client("http://127.0.0.1:1", timeout=0.2, retries=0)) is None
-    with pytest.raises(Refused, match="cannot be reached"):
+    with pytest.raises(ApplyRefused, match="cannot be reached"):
         Identity(Client("http://127.0.0.1:1", timeout=0.2, retries=0)).label("{instance_id}")
 
 

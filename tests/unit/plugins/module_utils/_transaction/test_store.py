@@ -18,9 +18,12 @@ from pathlib import Path
 import ansible_collections
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import recovery
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Busy, Change, Command, Refused, Store, Stuck
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import LockHeld, RecoveryFailed, Store
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.transaction_machine import ME, NEW, Machine, old_files
 
 
@@ -33,9 +36,9 @@ def node(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_only_one_at_a_time(node: Machine) -> None:
     with node.store().lock():
-        with pytest.raises(Busy, match="another apply"), node.store().lock():
+        with pytest.raises(LockHeld, match="another apply"), node.store().lock():
             pass
-        with pytest.raises(Busy), node.store().lock(create=False):
+        with pytest.raises(LockHeld), node.store().lock(create=False):
             pass
     with node.store().lock():
         pass
@@ -67,7 +70,7 @@ def test_without_manifest_everything_of_ours_goes(node: Machine) -> None:
 def test_a_damaged_manifest_is_refused(node: Machine, content: str) -> None:
     node.apply()
     (node.state / "manifest.json").write_bytes(content.encode("utf-16"))
-    with pytest.raises(Refused, match="is damaged"):
+    with pytest.raises(ApplyRefused, match="is damaged"):
         node.store().manifest()
 
 
@@ -163,7 +166,7 @@ def test_what_cannot_be_understood_is_not_guessed(node: Machine, case: str) -> N
     for path in node.state.glob("transaction/*"):
         path.write_text(NEWER[case](path.read_text()))
     before = node.files()
-    with pytest.raises(Stuck, match="neither finished nor undone"):
+    with pytest.raises(RecoveryFailed, match="neither finished nor undone"):
         node.recover()
     assert node.boot().returncode == 4
     assert node.files() == before
@@ -189,7 +192,7 @@ def test_an_unrecovered_transaction_is_in_the_way(node: Machine) -> None:
 
 def test_a_node_without_flock_is_refused(node: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_store.shutil, "which", lambda name, path: None)
-    with pytest.raises(Refused, match="install util-linux"):
+    with pytest.raises(ApplyRefused, match="install util-linux"):
         node.apply()
     assert not node.state.exists()
 
@@ -216,7 +219,10 @@ CHILD = """
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     sys.path[:0] = {path!r}
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store
-    from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Change, Command, Store, Transaction
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
     _store.SHELL = {shell!r}
     store = Store({state!r}, {units!r})
     with store.lock():
@@ -263,5 +269,5 @@ def test_the_unit_names_what_must_wait() -> None:
 
 @pytest.mark.parametrize("folder", ["relative", "/with blank", "/percent%n", "/quote'", "/a/../b"])
 def test_a_state_folder_that_a_unit_cannot_name_is_refused(folder: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ApplyRefused):
         Store(folder)

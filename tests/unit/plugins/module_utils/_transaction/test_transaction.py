@@ -15,15 +15,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import recovery
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import (
-    Change,
-    Command,
-    Refused,
-    StepFailed,
-    Transaction,
-)
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed, Transaction
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.transaction_machine import ME, NEW, Machine, old_files
 
 
@@ -154,7 +151,7 @@ def test_what_is_refused_leaves_nothing(node: Machine, case: str) -> None:
     (node.top / "shared").mkdir()
     (node.top / "shared").chmod(0o777)
     before = node.tree()
-    with pytest.raises(Refused):
+    with pytest.raises(ApplyRefused):
         node.apply(**REFUSALS[case](node))
     left = node.tree()
     assert {path: left[path] for path in left if path not in ("units", "var", "var/lib")} == before

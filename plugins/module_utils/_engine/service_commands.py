@@ -1,0 +1,166 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the commands that a transaction runs: for systemd, for snapd, and the health watch. Standard library, Python 3.7 and newer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Iterable, Mapping, Sequence
+
+from .._node.health import parse_url
+from .._transaction.operation_log import Command
+
+WATCH_SECONDS = 1.0
+"""Seconds in which a unit that was started must not fail. A healthy kubelet ends them early."""
+
+# --- systemd ---------------------------------------------------------------------------------------------------------------------
+
+
+def reload() -> Command:
+    """Make systemd read its files again."""
+    return Command(("systemctl", "daemon-reload"))
+
+
+def enable(units: Iterable[str]) -> Command:
+    """Enable units. systemctl then reloads systemd by itself."""
+    return Command(("systemctl", "--quiet", "enable", *tuple(units)))
+
+
+_EACH = """
+verb=$1
+check=$2
+shift 2
+status=0
+for unit do
+  systemctl --quiet "$verb" "$unit" || ! systemctl --quiet "$check" "$unit" || status=1
+done
+exit $status
+"""
+"""One unit at a time: an unknown unit fails a whole systemctl call. The result counts: whether the check still succeeds for a unit."""
+
+
+def disable(units: Iterable[str]) -> Command:
+    """Disable units. Fails when a unit stays enabled, not when a unit does not exist."""
+    return _each("disable", "is-enabled", units)
+
+
+def restart(units: Iterable[str], wait: bool = True) -> Command:
+    """Restart units. Units that do not run are started."""
+    return Command(("systemctl",) + (() if wait else ("--no-block",)) + ("restart",) + tuple(units), service=True)
+
+
+def start(units: Iterable[str]) -> Command:
+    """Start units that do not run."""
+    return Command(("systemctl", "start", *tuple(units)), service=True)
+
+
+def stop(units: Iterable[str]) -> Command:
+    """Stop units."""
+    return Command(("systemctl", "stop", *tuple(units)), service=True)
+
+
+def reset_failed(units: Iterable[str]) -> Command:
+    """Clear the failed state of units. Some units may be unknown to systemd by then."""
+    return _each("reset-failed", "is-failed", units)
+
+
+def _each(verb: str, check: str, units: Iterable[str]) -> Command:
+    return Command(("/bin/sh", "-c", _EACH, "each", verb, check, *tuple(units)), optional=True)
+
+
+_WATCH = r"""
+import socket, subprocess, sys, time
+host, port, path, seconds = sys.argv[1:5]
+units = sys.argv[5:]
+def healthy():
+    try:
+        with socket.create_connection((host, int(port)), 0.5) as link:
+            link.sendall(("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n" % path).encode())
+            return link.recv(64).split(b" ")[1:2] == [b"200"]
+    except (OSError, ValueError):
+        return False
+def failed():
+    argv = ["systemctl", "show", "-p", "ActiveState,SubState", "--"] + units
+    shown = subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout.decode()
+    for unit, block in zip(units, shown.strip().split("\n\n")):
+        state = dict(line.partition("=")[::2] for line in block.splitlines())
+        if state["ActiveState"] not in ("active", "activating", "reloading") or state["SubState"].startswith("auto-restart"):
+            return "%s is %s (%s)" % (unit, state["ActiveState"], state["SubState"])
+end = time.monotonic() + float(seconds)
+pause = 0.03
+while True:
+    bad = failed()
+    if bad:
+        sys.exit(bad)
+    if healthy() or time.monotonic() >= end:
+        break
+    time.sleep(pause)
+    pause = min(pause * 1.5, 0.2)
+"""
+
+
+def watch(verify: Mapping[str, Any], seconds: float = WATCH_SECONDS) -> Command:
+    """Fail when a unit is not up, or starts again after a failure, within the first seconds. A healthy kubelet ends the watch.
+
+    The watch is skipped at boot, where nothing waits for it. It is a separate program because a failure must undo the transaction, and
+    the recover program of the transaction is a shell script.
+    """
+    host, port, path = parse_url(verify["healthz"]) if verify["healthz"] else ("-", "-", "-")
+    words = (sys.executable or "/usr/bin/python3", "-I", "-S", "-c", _WATCH, host, str(port), path, str(seconds))
+    return Command(words + tuple(verify["units"]), unless_boot=True)
+
+
+# --- snapd -----------------------------------------------------------------------------------------------------------------------
+
+_RETRY_WHILE_BUSY = r"""
+attempts=8
+while :; do
+  output=$("$@" 2>&1) && exit 0
+  attempts=$((attempts - 1))
+  case $output in
+    *"in progress"* | *"cannot communicate with server"* | *"too many requests"*) [ "$attempts" -gt 0 ] || break ;;
+    *) break ;;
+  esac
+  sleep 2
+done
+printf '%s\n' "$output" >&2
+exit 1
+"""
+"""A refresh in the background keeps snapd busy. Canonical's own script also tries eight times."""
+
+
+def snap_set(snap: str, values: Mapping[str, str | None]) -> Command:
+    """Set and unset settings in one call. C(values): {name: text as snap set takes it, or None to unset}."""
+    words = tuple(f"{name}!" if value is None else f"{name}={value}" for name, value in sorted(values.items()))
+    return _with_retries(("snap", "set", snap, *words))
+
+
+def snap_start(snap: str) -> Command:
+    """Start and enable the services of a snap."""
+    return _with_retries(("snap", "start", "--enable", snap))
+
+
+def snap_stop(snap: str, disable_too: bool) -> Command:
+    """Stop the services of a snap, and disable them with C(disable_too)."""
+    return _with_retries(("snap", "stop") + (("--disable",) if disable_too else ()) + (snap,))
+
+
+def _with_retries(words: Sequence[str]) -> Command:
+    # snapd starts units that wait for the recovery at boot, so none of this can run there.
+    return Command(("/bin/sh", "-c", _RETRY_WHILE_BUSY, "snap", *words), undo_at_boot=True)
+
+
+# --- messages --------------------------------------------------------------------------------------------------------------------
+
+
+def describe(command: Command) -> str:
+    """A command as messages show it: without the text of the program that it carries."""
+    words = list(command.argv)
+    if len(words) > 4 and words[2] == _RETRY_WHILE_BUSY:
+        return " ".join(words[4:7])
+    if len(words) > 4 and words[2] == _EACH:
+        return " ".join(["systemctl", words[4], *words[6:]])
+    if _WATCH in words:
+        return "the watch over " + ", ".join(words[9:])
+    return " ".join(words)

@@ -1,0 +1,108 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads the state of systemd units. Standard library, Python 3.7 and newer."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, Iterable, NamedTuple, Sequence
+
+from . import programs
+from .errors import ApplyRefused
+
+_PROPERTIES = (
+    "Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "MainPID", "NRestarts", "Result", "ExecMainStatus",
+    "ExecMainStartTimestampMonotonic", "ActiveEnterTimestampMonotonic", "InactiveEnterTimestampMonotonic",
+    "InactiveExitTimestampMonotonic",
+)  # fmt: skip
+_STARTS_AT_BOOT = ("enabled", "enabled-runtime", "static", "indirect", "generated", "alias", "transient", "linked", "linked-runtime")
+
+Run = Callable[[Sequence[str]], programs.Result]
+
+
+class Unit(NamedTuple):
+    """What systemd reports of a unit. C(load): loaded, not-found, masked and so on. C(pid): 0 when no main process runs.
+
+    C(restarts): None before systemd 235 (Amazon Linux 2), which does not count them. The times are seconds of the monotonic clock,
+    None for "never": C(main_started) of the main process, the others of the unit.
+    """
+
+    name: str
+    load: str
+    active: str
+    sub: str
+    file_state: str
+    pid: int
+    restarts: int | None = None
+    result: str = ""
+    exit_status: str = ""
+    main_started: float | None = None
+    active_entered: float | None = None
+    inactive_entered: float | None = None
+    inactive_exited: float | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether systemd knows the unit, even if it is masked."""
+        return self.load not in ("", "not-found")
+
+    @property
+    def is_auto_restarting(self) -> bool:
+        """Whether systemd waits before it starts the unit again after a failure."""
+        return self.sub.startswith("auto-restart")
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the unit is active or starts by itself. A unit that systemd starts again after a failure is not up."""
+        return self.active in ("active", "reloading") or (self.active == "activating" and not self.is_auto_restarting)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether stopping the unit would end something."""
+        return self.active in ("active", "reloading", "activating", "deactivating")
+
+    @property
+    def needs_enable(self) -> bool:
+        """Whether systemd would not start the unit at the next boot."""
+        return self.file_state not in _STARTS_AT_BOOT
+
+
+def read_units(names: Iterable[str], run: Run = programs.run) -> Dict[str, Unit]:
+    """The state of units, one call for all: {name: Unit} in the order of C(names). Raises ApplyRefused."""
+    names = list(dict.fromkeys(names))
+    if not names:
+        return {}
+    result = run(["systemctl", "show", "--no-pager", "-p", ",".join(_PROPERTIES), "--", *names])
+    blocks = [block for block in result.output.split("\n\n") if block.strip()]
+    if result.status != 0 or len(blocks) != len(names):
+        raise ApplyRefused(f"systemctl show failed: {result.errors.strip() or 'no error message'}. Check that systemd runs on the node")
+    # In the order of the names: for an alias, Id is the name of another unit.
+    return {name: _unit(name, block) for name, block in zip(names, blocks)}
+
+
+def _unit(name: str, block: str) -> Unit:
+    values = {key: value for key, _equals, value in (line.partition("=") for line in block.splitlines())}
+    return Unit(
+        name=name,
+        load=values.get("LoadState", ""),
+        active=values.get("ActiveState", ""),
+        sub=values.get("SubState", ""),
+        file_state=values.get("UnitFileState", ""),
+        pid=_number(values.get("MainPID")) or 0,
+        restarts=_number(values.get("NRestarts")),
+        result=values.get("Result", ""),
+        exit_status=values.get("ExecMainStatus", ""),
+        main_started=_seconds(values.get("ExecMainStartTimestampMonotonic")),
+        active_entered=_seconds(values.get("ActiveEnterTimestampMonotonic")),
+        inactive_entered=_seconds(values.get("InactiveEnterTimestampMonotonic")),
+        inactive_exited=_seconds(values.get("InactiveExitTimestampMonotonic")),
+    )
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None
+
+
+def _seconds(microseconds: str | None) -> float | None:
+    number = _number(microseconds)
+    return number / 1e6 if number else None

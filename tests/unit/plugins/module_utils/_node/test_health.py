@@ -1,0 +1,48 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a node is healthy, and how long that is waited for."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import health as checks
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit, read_units
+
+SHOWN = "Id=containerd.service\nLoadState=loaded\nActiveState=active\nSubState=running\nUnitFileState=enabled\nMainPID=17\n"
+
+
+def test_health_is_status_200_and_nothing_else(health: Any) -> None:
+    url, statuses = health
+    assert checks.is_healthy(url)
+    statuses[:] = [500]
+    assert not checks.is_healthy(url) and not checks.is_healthy("http://127.0.0.1:1/healthz")
+    for bad in ("https://127.0.0.1:1/x", "http://127.0.0.1/x", "http://127.0.0.1:1/a\r\nX: y", "http://127.0.0.1:99999/x", "http://[::1/x"):
+        with pytest.raises(ApplyRefused, match="the plan is damaged"):
+            checks.is_healthy(bad)
+
+
+def test_waiting_ends_at_once_when_all_is_well_and_in_time_when_not(programs: Any, health: Any) -> None:
+    url, statuses = health
+    calls = programs("systemctl", f"cat <<'EOF'\n{SHOWN}EOF\n")
+    verify = (["containerd.service"], url)
+    known = read_units(verify[0])
+    began = time.monotonic()
+    assert checks.wait_until_healthy(*verify, 30, known) == [] and time.monotonic() - began < 5
+    assert len(calls.read_text().splitlines()) == 1
+    statuses[:] = [500, 500, 200]
+    assert checks.wait_until_healthy(*verify, 30) == []
+    statuses[:] = [500]
+    assert checks.wait_until_healthy(*verify, 0.2, known) == [f"no answer from {url}"]
+    down = {"a.service": Unit("a.service", "loaded", "activating", "auto-restart", "enabled", 0)}
+    gone = {"b.service": Unit("b.service", "not-found", "inactive", "dead", "", 0)}
+    assert checks.wait_until_healthy(*verify, 0, {**down, **gone}) == [
+        "a.service is activating (auto-restart)",
+        "b.service is not installed",
+    ]
+    assert checks.wait_until_healthy(["containerd.service"], None, 0, known) == []

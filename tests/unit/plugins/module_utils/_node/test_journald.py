@@ -1,0 +1,24 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is read from systemd's journal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import journald
+
+
+def test_the_journal_between_two_moments(programs: Any) -> None:
+    entries: list[dict[str, Any]] = [
+        {"__REALTIME_TIMESTAMP": str(int(t * 1e6)), "__MONOTONIC_TIMESTAMP": "5", "MESSAGE": f"at {t}"} for t in (1, 2, 3, 4)
+    ]
+    entries.insert(2, {"__REALTIME_TIMESTAMP": "2500000", "__MONOTONIC_TIMESTAMP": "5", "MESSAGE": [104, 105]})
+    text = "\n".join(["no JSON", *map(json.dumps, entries[::-1])])
+    programs("journalctl", f"cat <<'EOF'\n{text}\nEOF\n")
+    assert journald.messages_between("a.service", 2, 3) == ["at 2", "hi", "at 3"]
+    assert journald.messages_between("a.service", 0, None, lines=1) == ["at 4"]
+    programs("journalctl", "exit 1\n")
+    assert journald.messages_between("a.service", 0) == []
