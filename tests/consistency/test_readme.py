@@ -127,7 +127,7 @@ def test_a_dead_link_is_seen() -> None:
 
 
 PATH_IN_TEXT = re.compile(r"`((?:benchmarks|docs|examples|meta|playbooks|plugins|tests|tools)/[A-Za-z0-9_./-]*)`")
-IN_LIBRARY = re.compile(r"`((?:_data|artifacts|families|formats|importers|nodeconfig|sinks|spec)/[A-Za-z0-9_./-]*)`")
+IN_LIBRARY = re.compile(r"`((?:_data|artifacts|families|formats|importers|nodeconfig|outputs|model)/[A-Za-z0-9_./-]*)`")
 
 
 @pytest.mark.parametrize("name", documented.pages())

@@ -29,7 +29,7 @@ DROP_INS = "/etc/eks/nodeadm.d/"
 
 #: Folders and files below tests/unit/plugins/plugin_utils that render node groups. Not test_nothing_is_dropped.py, which makes 3,000
 #: documents out of the same fields that test_nodeadm_parity.py fuzzes.
-RENDERING = ("families", "sinks", "importers", "test_parity.py", "test_parity_peers.py", "test_golden.py")
+RENDERING = ("families", "outputs", "importers", "test_parity.py", "test_parity_peers.py", "test_golden.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:

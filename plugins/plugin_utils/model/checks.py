@@ -33,16 +33,17 @@ _CONFIG_FIELDS = {"registerWithTaints": "taints"}
 _DOCUMENT_HEAD = ("apiVersion", "kind")
 
 
-def check(spec: NodeSpec, problems: Problems, unchecked: list[str]) -> None:
-    """Report everything about C(spec) that does not depend on its family's output."""
+def check(spec: NodeSpec, problems: Problems) -> tuple[str, ...]:
+    """Report every problem of C(spec) that does not depend on the output of its family. Return the checks that were skipped."""
     _required(spec, problems)
     _labels(spec, problems)
     _taints(spec, problems)
     _kubelet(spec, problems)
-    _versions(spec, problems, unchecked)
+    _versions(spec, problems)
     _proxy(spec, problems)
     if not spec.allow_secrets:
         _secrets(spec, problems)
+    return _unchecked(spec, problems)
 
 
 def _required(spec: NodeSpec, problems: Problems) -> None:
@@ -143,14 +144,18 @@ def _configs(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "node_group.nodeadm.kubelet.config", kubelet["config"]
 
 
-def _versions(spec: NodeSpec, problems: Problems, unchecked: list[str]) -> None:
+def _unchecked(spec: NodeSpec, problems: Problems) -> tuple[str, ...]:
+    if spec.cluster.kubernetes_version is not None or problems.touches("cluster.kubernetes_version"):
+        return ()
+    return (
+        "cluster.kubernetes_version is not given: whether that version still has this family, these kubelet flags and these "
+        "kubelet configuration fields was not checked",
+    )
+
+
+def _versions(spec: NodeSpec, problems: Problems) -> None:
     version = spec.cluster.kubernetes_version
     if version is None:
-        if not problems.touches("cluster.kubernetes_version"):
-            unchecked.append(
-                "cluster.kubernetes_version is not given: whether that version still has this family, these kubelet flags and these "
-                "kubelet configuration fields was not checked"
-            )
         return
     release = {"windows": spec.windows.version, "ubuntu": spec.ubuntu_release}.get(spec.family)
     found = family_version_problem(spec.family, release, version)

@@ -134,18 +134,17 @@ def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, im
     return {}
 
 
-def warn_about_reserved(family: str, pods: int, shape: Shape, warnings: list[str]) -> None:
-    """Warn when the image will reserve memory for another number of pods than the node gets."""
+def reserved_warning(family: str, pods: int, shape: Shape) -> str | None:
+    """Return a warning if the image reserves memory for a number of pods other than C(pods)."""
     if family not in _IMAGE_COMPUTES_RESERVED:
-        return
+        return None
     default = shape.image_pods()
     if default is None:
-        warnings.append(
-            f"max_pods is {pods}, but the image reserves memory for the instance type's own number of pods: set reserved.kube: auto"
-        )
-    elif default != pods:
-        memory = capacity.kube_reserved(default, 1)["memory"]
-        warnings.append(f"the node reserves {memory}, sized for {default} pods, not for {pods}: set reserved.kube: auto")
+        return f"max_pods is {pods}, but the image reserves memory for the instance type's own number of pods: set reserved.kube: auto"
+    if default == pods:
+        return None
+    memory = capacity.kube_reserved(default, 1)["memory"]
+    return f"the node reserves {memory}, sized for {default} pods, not for {pods}: set reserved.kube: auto"
 
 
 def in_order(values: Mapping[str, str]) -> dict[str, str]:

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fields that can be given in two places: united where they are disjoint, refused where they disagree.
+"""Merges fields that can be given in several places. Disjoint values are combined; conflicting values are errors.
 
-A kubelet setting may stand in C(kubelet.config), in C(nodeadm.kubelet.config) or, for Bottlerocket, under
-C(bottlerocket.settings.kubernetes); some of them (max pods, DNS, reservations) also have a field of our own, because
-other values are computed from them. Each is looked up here once, so that nothing else has to know where it stood.
+A kubelet setting can be given in C(kubelet.config), in C(nodeadm.kubelet.config) or, for Bottlerocket, under
+C(bottlerocket.settings.kubernetes). Max pods, DNS and reservations also have fields of their own, because other values are
+computed from them. The functions below only read the node group; C(without) returns it without the places that were merged.
 """
 
 from __future__ import annotations
@@ -30,35 +30,49 @@ MAX_PODS: tuple[Place, ...] = (*((*place, "maxPods") for place in KUBELET_CONFIG
 DNS_IPS: tuple[Place, ...] = (*((*place, "clusterDNS") for place in KUBELET_CONFIGS), (*_BOTTLEROCKET, "cluster-dns-ip"))
 KUBE_RESERVED: tuple[Place, ...] = (*((*place, "kubeReserved") for place in KUBELET_CONFIGS), (*_BOTTLEROCKET, "kube-reserved"))
 SYSTEM_RESERVED: tuple[Place, ...] = (*((*place, "systemReserved") for place in KUBELET_CONFIGS), (*_BOTTLEROCKET, "system-reserved"))
+KUBELET_FLAGS: tuple[Place, ...] = (("kubelet", "flags"), ("nodeadm", "kubelet", "flags"))
+
+COMPUTED_PLACES = (*MAX_PODS, *DNS_IPS, *KUBE_RESERVED, *SYSTEM_RESERVED)
+"""Every other place of a setting that has a field of its own."""
+KUBELET_PLACES = (*KUBELET_CONFIGS, *KUBELET_FLAGS)
 
 
 def place_path(place: Iterable[str]) -> str:
-    """The path of a place in the node group, as users read it."""
+    """Return the path of a place in the node group, as messages show it."""
     path = GROUP
     for key in place:
         path = joined(path, key)
     return path
 
 
-def take(tree: dict[str, Any], place: Place) -> Any:
-    """Remove and return what stands at C(place), with mappings that are empty without it; INVALID when nothing stands there."""
-    *parents, last = place
-    chain: list[Any] = [tree]
-    for key in parents:
-        chain.append(chain[-1].get(key) if isinstance(chain[-1], dict) else None)
-    if not isinstance(chain[-1], dict) or last not in chain[-1]:
-        return INVALID
-    value = chain[-1].pop(last)
-    for key, parent, emptied in reversed(list(zip(parents, chain, chain[1:], strict=False))):
-        if not emptied:
-            del parent[key]
+def value_at(tree: Mapping[str, Any], place: Place) -> Any:
+    """Return the value at C(place), or INVALID if there is none."""
+    value: Any = tree
+    for key in place:
+        if not isinstance(value, dict) or key not in value:
+            return INVALID
+        value = value[key]
     return value
+
+
+def without(tree: dict[str, Any], places: Iterable[Place]) -> dict[str, Any]:
+    """Return a copy of C(tree) without the values at C(places), and without the mappings that become empty."""
+    for place in places:
+        if value_at(tree, place) is not INVALID:
+            tree = _without_one(tree, place)
+    return tree
+
+
+def _without_one(tree: dict[str, Any], place: Place) -> dict[str, Any]:
+    key, *below = place
+    child = _without_one(tree[key], tuple(below)) if below else {}
+    return {name: child if name == key else value for name, value in tree.items() if name != key or child}
 
 
 def merge_disjoint(
     first: Mapping[str, Any], first_path: str, second: Mapping[str, Any], second_path: str, problems: Problems
 ) -> dict[str, Any]:
-    """Both mappings in one. The same leaf with another value is a problem that names both paths."""
+    """Merge two mappings. If both set the same leaf to different values, report a problem that names both paths."""
     result = dict(first)
     for key, value in second.items():
         if key not in result:
@@ -71,7 +85,7 @@ def merge_disjoint(
 
 
 def report_twice(path: str, value: Any, other_path: str, other: Any, problems: Problems) -> None:
-    """Report that two places give different values, which stay unsaid where one of them may be a secret."""
+    """Report that two places give different values. The values are left out of the message if one of them may be a secret."""
     key = path.rpartition(".")[2]
     secret = any(find_secrets(f"{key} = {one}") for one in (value, other) if isinstance(one, str))
     says, got = ("", {}) if secret else (f", which says {shown(other)}", {"value": value})
@@ -79,10 +93,10 @@ def report_twice(path: str, value: Any, other_path: str, other: Any, problems: P
 
 
 def merge_scalar(tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, kind: Any, problems: Problems) -> tuple[Any, str]:
-    """One value out of our own field (or None) and C(places); returns it with the path it came from."""
+    """Return the one value given in our own field (C(own), or None) or at C(places), and the path that gives it."""
     found, origin = own, own_path
     for place in places:
-        value = take(tree, place)
+        value = value_at(tree, place)
         if value is INVALID or value is None:
             continue
         path = place_path(place)
@@ -97,12 +111,12 @@ def merge_scalar(tree: dict[str, Any], places: Sequence[Place], own: Any, own_pa
 
 
 def merge_max_pods(tree: dict[str, Any], own: Any, problems: Problems) -> tuple[Any, str]:
-    """The node group's max pods: a number, C(auto), a rule, or None."""
+    """Return the max pods of the node group (a number, C(auto), a rule, or None) and the path that gives it."""
     return merge_scalar(tree, MAX_PODS, own, f"{GROUP}.max_pods", integer(1, 65535), problems)
 
 
 def merge_dns_ips(tree: dict[str, Any], own: list[str] | None, problems: Problems) -> tuple[list[str] | None, bool]:
-    """The name servers the user gave, or None, and whether the node group gives them and not the cluster."""
+    """Return the name servers in the input, or None, and whether they come from the node group instead of the cluster."""
     kind = list_of(_address, single=True, filled=True)
     found, origin = merge_scalar(tree, DNS_IPS, own, "cluster.dns_ips", kind, problems)
     return found, origin != "cluster.dns_ips"
@@ -123,11 +137,11 @@ def _not_an_address(value: Any, path: str, problems: Problems) -> Any:
 def merge_reserved(
     tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, problems: Problems
 ) -> tuple[bool, dict[str, str]]:
-    """(computed, explicit): whether C(auto) was asked for, and the values given by hand, wherever they stood."""
+    """Return whether C(auto) was requested, and the explicit values from all places."""
     automatic = own == "auto"
     result: dict[str, Any] = {} if automatic or own is None else dict(own)
     for place in places:
-        values = take(tree, place)
+        values = value_at(tree, place)
         path = place_path(place)
         if values is INVALID or values is None:
             continue
@@ -148,8 +162,8 @@ def _reservable(key: str, path: str, problems: Problems) -> bool:
 
 
 def merge_kubelet_config(tree: dict[str, Any], problems: Problems) -> dict[str, Any]:
-    """C(kubelet.config) and C(nodeadm.kubelet.config) in one, after the values above were taken out."""
-    first, second = (take(tree, place) for place in KUBELET_CONFIGS)
+    """Merge C(kubelet.config) and C(nodeadm.kubelet.config) of a group C(without) the COMPUTED_PLACES."""
+    first, second = (value_at(tree, place) for place in KUBELET_CONFIGS)
     second_path = place_path(KUBELET_CONFIGS[1])
     if second is not INVALID and not isinstance(second, dict):
         problems.add(second_path, "must be a mapping", value=second, allowed="KubeletConfiguration fields")
@@ -159,11 +173,10 @@ def merge_kubelet_config(tree: dict[str, Any], problems: Problems) -> dict[str, 
 
 
 def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, tuple[str, ...]]:
-    """C(kubelet.flags) and the C(--name=value) words of C(nodeadm.kubelet.flags), by name."""
-    own = take(tree, ("kubelet", "flags"))
+    """Merge C(kubelet.flags) and the C(--name=value) words of C(nodeadm.kubelet.flags), by flag name."""
+    own, words = (value_at(tree, place) for place in KUBELET_FLAGS)
     flags = {name: tuple(value if isinstance(value, list) else [value]) for name, value in (own if isinstance(own, dict) else {}).items()}
-    words = take(tree, ("nodeadm", "kubelet", "flags"))
-    path = place_path(("nodeadm", "kubelet", "flags"))
+    path = place_path(KUBELET_FLAGS[1])
     if words is INVALID or words is None:
         return flags
     if not isinstance(words, list):
@@ -185,6 +198,6 @@ def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
 
 
 def _unquoted(value: str) -> str:
-    """A value as kubelet gets it: the quotes around it are systemd's, which splits the line that nodeadm writes."""
+    """Remove surrounding quotes, as systemd does when it splits the line that nodeadm writes."""
     quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" and value[0] not in value[1:-1]
     return value[1:-1] if quoted else value

@@ -1,12 +1,15 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Input to specification: everything is checked, nothing is raised, what is whole goes on."""
+"""Parses the input into a specification, in pure steps: check the fields, resolve aliases, merge, compute, check again.
+
+Every step reports its problems and continues with the valid values.
+"""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import Problems, SpecError, joined
@@ -22,90 +25,143 @@ SCRIPT_FAMILIES = ("al2", "ubuntu")
 
 
 def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None = None) -> NodeSpec | None:
-    """The specification of C(node_group) in C(cluster), both as users write them.
+    """Return the specification of C(node_group) in C(cluster), both in the form users write.
 
-    running: the instance type of the one running node that this is about; without it the specification is for all of them.
+    running: the instance type of the single node that the specification is for; by default it is for all nodes of the group.
 
-    What is wrong is reported to C(problems); the specification then lacks exactly those fields, so that later stages
-    can report theirs too. None only when there is no node group or no known family to speak of.
+    Problems are added to C(problems), and the specification lacks the invalid fields, so that later stages can report more
+    problems. Returns None only if there is no node group or no known family.
     """
     raw_cluster = plain(cluster, "cluster", problems)
     raw_group = plain(node_group, "node_group", problems)
     facts = CLUSTER_KIND(raw_cluster if raw_cluster is not None else {}, "cluster", problems)
-    group = NODE_GROUP_KIND(raw_group, "node_group", problems)
-    if group is INVALID or "family" not in group:
+    given = NODE_GROUP_KIND(raw_group, "node_group", problems)
+    if given is INVALID or "family" not in given:
         return None
-    given = copy.deepcopy(group)
-    _expand_alias(group, problems)
-    return _specification(_cluster({} if facts is INVALID else facts), group, given, problems, running)
+    resolved = _cluster({} if facts is INVALID else facts)
+    group = _without_alias(given, problems)
+    merged = _merge(resolved, group, problems)
+    computed = _compute(group, merged, problems, running)
+    spec = _specification(resolved, given, merged, computed, problems)
+    return replace(spec, unchecked=checks.check(spec, problems))
 
 
-def _expand_alias(group: dict[str, Any], problems: Problems) -> None:
-    """Replace eksctl's family name by ours and fill in what the name implies."""
+def _without_alias(group: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    """Return C(group) with our name for an eksctl family, and with the fields that the eksctl name implies."""
     alias = group["family"]
     if alias not in FAMILY_ALIASES:
-        return
+        return group
     family, implied = FAMILY_ALIASES[alias]
-    group["family"] = family
     for field, values in implied.items():
         own = group.get(field, {})
-        group[field] = values | own
         for name in values.keys() & own.keys():
             if own[name] != values[name]:
                 merge.report_twice(f"node_group.{field}.{name}", own[name], f"node_group.family ({alias})", values[name], problems)
+    return {**group, "family": family, **{field: values | group.get(field, {}) for field, values in implied.items()}}
 
 
 def _cluster(facts: dict[str, Any]) -> Cluster:
-    values = dict(facts)
-    version = values.pop("kubernetes_version", None)
-    endpoint = values.pop("endpoint", None)
+    version, endpoint = facts.get("kubernetes_version"), facts.get("endpoint")
     return Cluster(
-        **{**values, "dns_ips": tuple(values.get("dns_ips", ()))},
-        endpoint=endpoint.rstrip("/") if endpoint else None,
-        kubernetes_version=parse_version(version) if version else None,
+        **{
+            **facts,
+            "dns_ips": tuple(facts.get("dns_ips", ())),
+            "endpoint": endpoint.rstrip("/") if endpoint else None,
+            "kubernetes_version": parse_version(version) if version else None,
+        }
     )
 
 
-def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any], problems: Problems, running: str | None) -> NodeSpec:
-    family = group["family"]
-    strategy = group.get("strategy", "bootstrap_script") if family in SCRIPT_FAMILIES else group.get("strategy")
-    warnings: list[str] = []
-    unchecked: list[str] = []
-    mode = group.get("mode", "self_managed")
-    pods_field, pods_path = merge.merge_max_pods(group, group.get("max_pods"), problems)
-    dns, dns_of_group = merge.merge_dns_ips(group, list(cluster.dns_ips) or None, problems)
-    shape = compute.Shape.of(group.get("instance", {}), problems, running)
-    max_pods = compute.max_pods(pods_field, pods_path, family, shape, problems, running=running is not None)
+@dataclass(frozen=True)
+class _Merged:
+    """A node group after C(merge): settings that can be given in several places, and C(group) without those places."""
+
+    group: Mapping[str, Any]
+    strategy: str | None
+    max_pods: Any
+    max_pods_path: str
+    dns_ips: tuple[str, ...]
+    dns_of_group: bool
+    kube_is_automatic: bool
+    kube_reserved: Mapping[str, str]
+    system_reserved: Mapping[str, str]
+    kubelet_config: Mapping[str, Any]
+    kubelet_flags: Mapping[str, tuple[str, ...]]
+
+
+def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merged:
+    strategy = group.get("strategy", "bootstrap_script" if group["family"] in SCRIPT_FAMILIES else None)
+    max_pods, max_pods_path = merge.merge_max_pods(group, group.get("max_pods"), problems)
+    dns_ips, dns_of_group = merge.merge_dns_ips(group, list(cluster.dns_ips) or None, problems)
     reserved = group.get("reserved", {})
-    # static replaces the image's script, which would have computed the reservations.
+    # With strategy static, the script of the image, which computes the reservations, does not run.
     own_kube = reserved.get("kube", "auto" if strategy == "static" else None)
-    automatic, kube = merge.merge_reserved(group, merge.KUBE_RESERVED, own_kube, "node_group.reserved.kube", problems)
-    computed, system = merge.merge_reserved(group, merge.SYSTEM_RESERVED, reserved.get("system"), "node_group.reserved.system", problems)
-    if computed:
+    kube_is_automatic, kube = merge.merge_reserved(group, merge.KUBE_RESERVED, own_kube, "node_group.reserved.kube", problems)
+    own_system = reserved.get("system")
+    system_is_automatic, system = merge.merge_reserved(group, merge.SYSTEM_RESERVED, own_system, "node_group.reserved.system", problems)
+    if system_is_automatic:
         problems.add("node_group.reserved.system", "auto exists for reserved.kube only", fix="give quantities such as 100m or 100Mi")
-    if automatic:
-        kube = compute.automatic_reserved(max_pods, shape, problems, implied="kube" not in reserved) | kube
-    elif not kube and max_pods is not None:
-        compute.warn_about_reserved(family, max_pods, shape, warnings)
-    storage = group.get("local_storage")
-    spec = NodeSpec(
-        cluster=cluster,
-        family=family,
-        name=group.get("name"),
-        mode=mode,
+    rest = merge.without(group, merge.COMPUTED_PLACES)
+    return _Merged(
+        group=merge.without(rest, merge.KUBELET_PLACES),
         strategy=strategy,
-        instance_types=shape.types,
+        max_pods=max_pods,
+        max_pods_path=max_pods_path,
+        dns_ips=tuple(dns_ips or ()),
+        dns_of_group=dns_of_group,
+        kube_is_automatic=kube_is_automatic,
+        kube_reserved=kube,
+        system_reserved=system,
+        kubelet_config=merge.merge_kubelet_config(rest, problems),
+        kubelet_flags=dict(sorted(merge.merge_kubelet_flags(rest, problems).items())),
+    )
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """The values that depend on the instance type."""
+
+    instance_types: tuple[str, ...]
+    max_pods: int | None
+    kube_reserved: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+def _compute(group: Mapping[str, Any], merged: _Merged, problems: Problems, running: str | None) -> _Computed:
+    family = group["family"]
+    shape = compute.Shape.of(group.get("instance", {}), problems, running)
+    max_pods = compute.max_pods(merged.max_pods, merged.max_pods_path, family, shape, problems, running=running is not None)
+    kube, warning = merged.kube_reserved, None
+    if merged.kube_is_automatic:
+        implied = "kube" not in group.get("reserved", {})
+        kube = {**compute.automatic_reserved(max_pods, shape, problems, implied=implied), **kube}
+    elif not kube and max_pods is not None:
+        warning = compute.reserved_warning(family, max_pods, shape)
+    return _Computed(shape.types, max_pods, kube, (warning,) if warning else ())
+
+
+def _specification(cluster: Cluster, given: Mapping[str, Any], merged: _Merged, computed: _Computed, problems: Problems) -> NodeSpec:
+    group = merged.group
+    dns_of_cidr = _computed_dns(cluster, Problems())
+    storage = group.get("local_storage")
+    return NodeSpec(
+        cluster=cluster,
+        family=group["family"],
+        name=group.get("name"),
+        mode=group.get("mode", "self_managed"),
+        strategy=merged.strategy,
+        instance_types=computed.instance_types,
         hostname_type=group.get("instance", {}).get("hostname_type", "ip_name"),
         labels=dict(sorted(group.get("labels", {}).items())),
         taints=tuple(Taint(t["key"], t.get("value", ""), t["effect"]) for t in group.get("taints", []) if "key" in t and "effect" in t),
-        max_pods=max_pods,
-        dns_ips=tuple(dns) if dns else _computed_dns(cluster, problems),
-        dns_of_group=dns_of_group,
-        dns_of_eks=not dns or (not dns_of_group and tuple(dns) == _computed_dns(cluster, Problems())),
-        kube_reserved=compute.in_order(kube),
-        system_reserved=compute.in_order(system),
-        kubelet_config=merge.merge_kubelet_config(group, problems),
-        kubelet_flags=dict(sorted(merge.merge_kubelet_flags(group, problems).items())),
+        max_pods=computed.max_pods,
+        dns_ips=merged.dns_ips or _computed_dns(cluster, problems),
+        dns_of_group=merged.dns_of_group,
+        dns_of_eks=not merged.dns_ips or (not merged.dns_of_group and merged.dns_ips == dns_of_cidr),
+        kube_reserved=compute.in_order(computed.kube_reserved),
+        system_reserved=compute.in_order(merged.system_reserved),
+        kubelet_config=merged.kubelet_config,
+        kubelet_flags=merged.kubelet_flags,
         containerd=_containerd(group.get("containerd", {})),
         local_storage=LocalStorage(storage["strategy"], storage.get("mount_path")) if storage and "strategy" in storage else None,
         proxy=_proxy(group.get("proxy"), cluster),
@@ -119,11 +175,9 @@ def _specification(cluster: Cluster, group: dict[str, Any], given: dict[str, Any
         bottlerocket=group.get("bottlerocket", {}).get("settings", {}),
         windows=_windows(group.get("windows", {})),
         ubuntu_release=group.get("ubuntu", {}).get("release"),
-        warnings=tuple(warnings),
+        warnings=computed.warnings,
         given=given,
     )
-    checks.check(spec, problems, unchecked)
-    return replace(spec, unchecked=tuple(unchecked))
 
 
 def _computed_dns(cluster: Cluster, problems: Problems) -> tuple[str, ...]:

@@ -145,9 +145,8 @@ def test_reservations_that_cannot_be_computed(final: int | None, instance: dict[
     ],
 )
 def test_the_warning_about_reservations(family: str, final: int, instance: dict[str, Any], expected: list[str]) -> None:
-    warnings: list[str] = []
-    compute.warn_about_reserved(family, final, shape(**instance), warnings)
-    assert warnings == expected
+    warning = compute.reserved_warning(family, final, shape(**instance))
+    assert ([warning] if warning else []) == expected
 
 
 def test_the_order_of_reservations() -> None:

@@ -36,8 +36,11 @@ def both(config: Any, nodeadm: Any) -> dict[str, Any]:
         ({}, INVALID, {}),
     ],
 )
-def test_take_leaves_no_empty_mapping_behind(tree: dict[str, Any], value: Any, rest: Any) -> None:
-    assert (merge.take(tree, ("a", "b", "c")), tree) == (value, rest)
+def test_without_leaves_no_empty_mapping_and_the_tree_unchanged(tree: dict[str, Any], value: Any, rest: Any) -> None:
+    before = copy.deepcopy(tree)
+    assert merge.value_at(tree, ("a", "b", "c")) == value
+    assert merge.without(tree, [("a", "b", "c"), ("x", "y")]) == rest
+    assert tree == before
 
 
 def test_the_path_of_a_place() -> None:
@@ -94,7 +97,7 @@ def test_one_value_of_several_places(own: Any, tree: dict[str, Any], expected: A
     problems = Problems()
     assert merge.merge_scalar(tree, [("a", "b")], own, "o", integer(1, 9), problems) == expected
     assert lines(problems) == messages
-    assert tree == {}
+    assert merge.without(tree, [("a", "b")]) == {}
 
 
 @pytest.mark.parametrize("place", merge.MAX_PODS, ids=merge.place_path)
@@ -105,7 +108,7 @@ def test_max_pods_from_every_place(place: tuple[str, ...]) -> None:
         node = node.setdefault(key, {})
     node[place[-1]] = 42
     assert merge.merge_max_pods(tree, None, Problems()) == (42, merge.place_path(place))
-    assert tree == {}
+    assert merge.without(tree, merge.COMPUTED_PLACES) == {}
 
 
 def test_name_servers_say_who_gave_them() -> None:
@@ -157,7 +160,7 @@ def test_kubelet_configuration_of_both_places() -> None:
     problems = Problems()
     tree = both({"podPidsLimit": 1, "evictionHard": {"a": "1"}}, {"evictionHard": {"b": "2"}})
     assert merge.merge_kubelet_config(tree, problems) == {"podPidsLimit": 1, "evictionHard": {"a": "1", "b": "2"}}
-    assert (tree, lines(problems)) == ({}, [])
+    assert (merge.without(tree, merge.KUBELET_PLACES), lines(problems)) == ({}, [])
     assert merge.merge_kubelet_config({"nodeadm": {"kubelet": {"config": []}}}, problems) == {}
     assert lines(problems) == ["node_group.nodeadm.kubelet.config: must be a mapping (got []); allowed: KubeletConfiguration fields"]
 
@@ -166,7 +169,7 @@ def test_flags_of_both_places() -> None:
     problems = Problems()
     tree = {"kubelet": {"flags": {"v": "2", "x": ["a", "b"]}}, "nodeadm": {"kubelet": {"flags": ["--y=1", "--y=2=3", "--z="]}}}
     assert merge.merge_kubelet_flags(tree, problems) == {"v": ("2",), "x": ("a", "b"), "y": ("1", "2=3"), "z": ("",)}
-    assert (tree, lines(problems)) == ({}, [])
+    assert (merge.without(tree, merge.KUBELET_PLACES), lines(problems)) == ({}, [])
 
 
 @pytest.mark.parametrize("word", ["v=2", "--v", "--v 2", "--=2", 7, None, ["--v=2"]])
