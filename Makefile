@@ -9,59 +9,63 @@ VENV := .venv/bin
 export PATH := $(CURDIR)/$(VENV):$(PATH)
 
 .PHONY: help
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: ## Debian packages and Docker (as root), and every virtual environment, in the project folder
+setup: ## install Debian packages and Docker (as root), and create all virtual environments below the project directory
 	@$(SETUP)
 
 .PHONY: test
-test: ## everything below down to package, several steps at a time; ends with where the time went and "N passed, N failed"
+test: ## run all layers below, several steps at a time; ends with a table of times and "N passed, N failed"
 	@started=$$(date +%s); $(SETUP) && $(CHECK) --since $$started all
 
+.PHONY: matrix
+matrix: ## repeat the checks on all ansible-core releases, with more random input and more nodes (up to two hours)
+	@started=$$(date +%s); $(SETUP) && $(CHECK) --since $$started matrix
+
 .PHONY: unit
-unit: ## the library's own tests: tables, properties, golden files
+unit: ## tests that need no container: tables, properties, golden files, YAML and PowerShell parsers
 	@$(SETUP) venv
 	@$(CHECK) unit
 
 .PHONY: consistency
-consistency: ## what no tool checks: layers, purity, names, sizes, docs, public surface
+consistency: ## check the project's own rules: layers, purity, names, sizes, docs, public surface
 	@$(SETUP) venv
 	@$(CHECK) consistency
 
 .PHONY: oracle
-oracle: ## the rendered output against its real consumers, in containers
+oracle: ## run the rendered output through its real consumers, in containers
 	@$(SETUP) debian docker venv
 	@$(CHECK) oracle
 
 .PHONY: molecule
-molecule: ## the roles on containers that look like the images: check, converge, converge again, check, verify
+molecule: ## run the roles on containers that resemble the images: check, converge, converge again, check, verify
 	@$(SETUP) debian docker venv
 	@$(CHECK) molecule
 
 .PHONY: lab
-lab: ## real kubelets join a real API server; the first time on a machine, its programs are built (12 minutes)
+lab: ## real kubelets join a real API server; the first run on a machine builds the programs (12 minutes)
 	@$(SETUP) debian docker venv
 	@$(CHECK) lab
 
 .PHONY: lint
-lint: ## ruff, mypy, yamllint, shellcheck, codespell, REUSE, changelog, ansible-lint, antsibull-docs
+lint: ## run ruff, mypy, yamllint, shellcheck, codespell, REUSE, changelog, ansible-lint, antsibull-docs
 	@$(SETUP) venv
 	@$(CHECK) lint
 
 .PHONY: sanity
-sanity: ## ansible-test sanity on every tested ansible-core
+sanity: ## run ansible-test sanity: all tests on the newest ansible-core, import, compile and validate-modules on the others
 	@$(SETUP) cores
 	@$(CHECK) sanity
 
 .PHONY: units
-units: ## ansible-test units on every tested ansible-core
+units: ## run ansible-test units on the oldest ansible-core: modules, module_utils, actions, filters, roles
 	@$(SETUP) cores
 	@$(CHECK) units
 
 .PHONY: package
-package: ## build the artifact, install it, use it, and show it to galaxy-importer
+package: ## build the artifact, install it, use it, and run galaxy-importer on it
 	@$(SETUP) venv importer
 	@$(CHECK) package
 
@@ -74,32 +78,32 @@ lab-down: ## stop it, and everything that belongs to it
 lab-status: ## what runs of it
 
 .PHONY: demo
-demo: ## render every family from the examples into out/, and bootstrap a node in Docker where there is Docker
+demo: ## render every family from the examples into out/; with Docker, bootstrap a node, too
 	@$(SETUP) venv
 	@tools/demo.sh
 
 .PHONY: fuzz
-fuzz: ## 100,000 random examples for every property of a family
+fuzz: ## try 100,000 random examples for every property of a family
 	@$(SETUP) venv
 	HYPOTHESIS_PROFILE=fuzz $(VENV)/python -m pytest -q -n auto -m fuzz tests/unit tests/oracle/test_readback.py \
 		tests/oracle/test_nodeadm_expressions.py tests/lab/test_nodeadm_parity.py
 
 .PHONY: bench
-bench: ## speed and size, side by side with the yardsticks
+bench: ## measure speed and size, and compare them with other implementations
 	@$(SETUP) venv
 	$(VENV)/python benchmarks/run.py
 
 .PHONY: golden
-golden: ## write tests/golden and the outputs shown in README.md and docs anew; review the difference
+golden: ## regenerate tests/golden and the outputs shown in README.md and docs; review the diff
 	@$(SETUP) venv
 	$(VENV)/python tools/golden.py
 	PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.consistency.documented --write
 
 .PHONY: surface
-surface: ## write tests/consistency/public_surface.txt anew; a difference needs a changelog fragment
+surface: ## regenerate tests/consistency/public_surface.txt; a difference needs a changelog fragment
 	@$(SETUP) venv
 	PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.consistency.surface --write
 
 .PHONY: clean
-clean: ## everything that was made here: environments, caches, reports, output
+clean: ## delete everything that was generated: environments, caches, reports, output
 	rm -rf .cache .venv .ansible .hypothesis .mypy_cache .pytest_cache .ruff_cache dist out tests/output

@@ -1,19 +1,20 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes plain C(pytest) work from a checkout, and says how many examples the property tests try.
+"""Makes plain C(pytest) work in a checkout, and sets how many examples the property tests try.
 
-The collection is imported by its full name, so the checkout must be seen at C(ansible_collections/nodebootstrap/eks).
-In a checkout that is a symbolic link under C(.cache). Under C(ansible-test) the tree really stands at such a path and
-ansible-test arranges the imports, so nothing is touched.
+The collection is imported by its full name, so the checkout must be visible at C(ansible_collections/nodebootstrap/eks).
+In a checkout this is a symbolic link under C(.cache). Under C(ansible-test) the directory has such a path and
+ansible-test arranges the imports, so nothing is changed here.
 
-Three hypothesis settings exist for tests to choose from:
+Tests choose one of three hypothesis settings:
 
 * the default, for one small property;
 * C(settings.get_profile("part")), used as a decorator, for a property of one field or one output of a family;
-* C(settings.get_profile("family")) for a property over everything that a family renders: one test has it.
+* C(settings.get_profile("family")) for a property over everything that a family renders (one test).
 
-HYPOTHESIS_PROFILE says how many examples each of them tries: C(dev) (while writing), C(ci), C(fuzz).
+HYPOTHESIS_PROFILE sets how many examples each of them tries: C(dev) (the default), C(ci) (C(make test)), C(matrix), C(fuzz).
+All but C(fuzz) try the same examples in every run.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from hypothesis import HealthCheck, settings
 REPOSITORY = Path(__file__).resolve().parents[1]
 UNDER_ANSIBLE_TEST = REPOSITORY.parts[-3:] == ("ansible_collections", "nodebootstrap", "eks")
 
-# profile → examples of a small property, of a part of a family, of a family
+# profile → examples for a small property, for a part of a family, for a family
 EXAMPLES = {
     "ansible-test": (10, 20, 20),
-    "dev": (50, 100, 200),
-    "ci": (200, 1_000, 3_000),
+    "dev": (25, 50, 100),
+    "ci": (50, 100, 300),
+    "matrix": (200, 1_000, 3_000),
     "fuzz": (2_000, 100_000, 100_000),
 }
 
@@ -40,11 +42,12 @@ EXAMPLES = {
 MARKERS = (
     "fuzz: a property over a whole family; 'make fuzz' runs these with 100,000 examples",
     "docker: starts containers; needs a Docker daemon",
+    "matrix: repeats on another family or release what another test shows; 'make matrix' runs it, 'make test' does not",
 )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Markers stand here and not in pyproject.toml, because ansible-test brings pytest settings of its own."""
+    """Register the markers: not in pyproject.toml, because ansible-test uses its own pytest settings."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
 
@@ -53,8 +56,8 @@ def _register_profiles() -> None:
     chosen = os.environ.get("HYPOTHESIS_PROFILE") or ("ansible-test" if UNDER_ANSIBLE_TEST else "dev")
     small, part, family = EXAMPLES[chosen]
     common = settings(
-        deadline=None,  # two busy cores make single examples slow, never wrong
-        derandomize=chosen != "fuzz",  # the same checkout gives the same verdict; only fuzzing looks for news
+        deadline=None,  # on busy cores single examples are slow, which is not an error
+        derandomize=chosen != "fuzz",  # the same checkout gives the same result; only fuzzing tries new examples
         database=None,
         print_blob=True,
         suppress_health_check=[HealthCheck.too_slow],
@@ -72,10 +75,10 @@ def _make_importable() -> None:
     if not link.is_symlink() or link.resolve() != REPOSITORY:
         fresh = link.with_name(f"eks.{os.getpid()}")
         fresh.symlink_to(REPOSITORY, target_is_directory=True)
-        fresh.replace(link)  # in one step: parallel workers meet here
+        fresh.replace(link)  # atomically, because parallel workers do the same
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    # For the ansible-playbook and ansible-doc processes that tests start: those beside this Python, and this checkout.
+    # Tests start ansible-playbook and ansible-doc: use those of this Python, with this checkout.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     os.environ["ANSIBLE_COLLECTIONS_PATH"] = str(root)
 

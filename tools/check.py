@@ -1,15 +1,19 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the checks of one or more layers, all of them whatever fails, and ends with tables and one line: N passed, N failed.
+"""Run the checks of one or more layers and print a table of the results.
 
-    python3 tools/check.py [--lanes N] [--since SECONDS] LAYER...
+    python3 tools/check.py [--jobs N] [--since SECONDS] LAYER...
 
-LAYER is one of those that "make help" lists, or "all". Several steps run at a time (--lanes; as a rule one more than there are
-processors, because some of them wait for containers), each with its output shown when it ends. --since, a time as of "date +%s",
-counts what was done before as the setup. A pytest step counts as many as it has tests, every other step as one. A skipped test counts
-as failed: what cannot run must not look as if it had. Needs nothing but the standard library, because it also says what the
-setup could not bring.
+LAYER is one of those that "make help" lists, "all" (what "make test" runs), or "matrix". A failed step does not stop the others.
+Several steps run at a time (--jobs, by default one more than there are processors, because some steps wait for containers), and
+the output of each step is printed when it ends. --since, a time as "date +%s" prints it, counts the time since then as setup.
+
+A pytest step counts as many tests as it has, every other step as one. A skipped test counts as failed, so that a check that cannot
+run is noticed. The only exception is an ansible-core release for which this machine has no Python; if the environment
+variable CI is set, this fails, too.
+
+Uses the standard library only, because it also reports what the setup could not install.
 """
 
 from __future__ import annotations
@@ -17,20 +21,21 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import subprocess
 import sys
 import time
 
-from checking.lanes import Ended, Lanes, Step
-from checking.results import Outcome, complete, judge, table, verdict
-from checking.steps import REPORTS, TOP, layers, reports_of
+from checking.results import Outcome, add_missing_layers, count_tests, exit_status, table
+from checking.runner import Step, StepResult, StepRunner
+from checking.steps import REPORTS, TOP, layers, matrix, reports_of
 
 
 def environment(step: Step) -> dict[str, str]:
-    """Ours, with the tools of .venv first and the collection findable."""
+    """Return the current environment with the tools of .venv first on PATH, the collection, and the variables of the step."""
     result = dict(os.environ)
     result["PATH"] = f"{TOP / '.venv' / 'bin'}{os.pathsep}{result.get('PATH', '')}"
     result.setdefault("HYPOTHESIS_PROFILE", "ci")
-    # Ansible starts some hundred times, and without bytecode compiles its modules each time.
+    # Ansible starts several hundred times; without bytecode it compiles its modules each time.
     result.pop("PYTHONDONTWRITEBYTECODE", None)
     result["PYTHONPYCACHEPREFIX"] = str(TOP / ".cache" / "pycache")
     result["ANSIBLE_COLLECTIONS_PATH"] = str(TOP / ".cache")
@@ -38,44 +43,57 @@ def environment(step: Step) -> dict[str, str]:
     return result
 
 
-def run(steps: list[Step], lanes: int) -> list[Outcome]:
-    """Run steps; what the reports of an earlier run say is forgotten first."""
+def run(steps: list[Step], jobs: int) -> list[Outcome]:
+    """Run steps, after deleting the reports of an earlier run."""
     for step in steps:
         for report in reports_of(step) or ():
             report.unlink()
     outcomes: list[Outcome] = []
 
-    def ended(result: Ended) -> None:
-        outcomes.append(judge(result, reports_of(result.step)))
+    def on_end(result: StepResult) -> None:
+        outcomes.append(count_tests(result, reports_of(result.step), in_ci=bool(os.environ.get("CI"))))
 
-    Lanes(lanes, REPORTS, environment, ended).run(steps)
+    StepRunner(jobs, REPORTS, environment, on_end).run(steps)
     return outcomes
 
 
-def main(words: list[str]) -> int:
-    """Run the layers named by C(words)."""
-    known = layers()
+def commit() -> str:
+    """Return the checked-out commit and whether there are uncommitted changes, for the table of the matrix."""
+    command = ["git", "describe", "--always", "--dirty=, with uncommitted changes"]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the layers that the arguments name."""
+    known, repeated = layers(), matrix()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("layers", nargs="+", choices=[*known, "all"], metavar="LAYER", help=f"all, {', '.join(known)}")
-    parser.add_argument("--lanes", type=int, default=(os.cpu_count() or 1) + 1, metavar="N", help="steps at a time")
+    names = [*known, "all", "matrix"]
+    parser.add_argument("layers", nargs="+", choices=names, metavar="LAYER", help=", ".join(names))
+    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1, metavar="N", help="steps at a time")
     parser.add_argument("--since", type=float, metavar="SECONDS", help="when the setup began")
-    given = parser.parse_args(words)
-    wanted = [*known] if "all" in given.layers else [*dict.fromkeys(given.layers)]
-    # What takes long starts first, or one lane would be idle in the end.
-    steps = sorted((step for layer in wanted for step in known[layer]), key=lambda step: -step.about)
+    options = parser.parse_args(arguments)
+    wanted = [*known] if "all" in options.layers else [*dict.fromkeys(name for name in options.layers if name in known)]
+    steps = [step for layer in wanted for step in known[layer]]
+    if "matrix" in options.layers:
+        steps += [step for step in repeated if step.name not in {other.name for other in steps}]
+    # The longest steps start first, so that all processors are busy until the end.
+    steps.sort(key=lambda step: -step.estimated_seconds)
     started = time.time()
-    before = [Outcome("setup", started - given.since, 0, 1, 0)] if given.since else []
+    before = [Outcome("setup", started - options.since, 0, 1, 0)] if options.since else []
     REPORTS.mkdir(parents=True, exist_ok=True)
-    # Whoever ends us ends what we started, too.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # All three end the running steps. A shell starts background jobs with SIGINT ignored, and children would inherit that.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        outcomes = complete(run(steps, max(1, given.lanes)), wanted)
+        outcomes = add_missing_layers(run(steps, max(1, options.jobs)), [*wanted, *dict.fromkeys(step.layer for step in steps)])
     except KeyboardInterrupt:
-        print("\ninterrupted; what ran has been ended", flush=True)
+        print("\ninterrupted; all running steps have been ended", flush=True)
         return 130
-    print("\n" + "\n".join(table([*before, *outcomes], time.time() - (given.since or started))))
-    return verdict(outcomes)
+    print("\n" + "\n".join(table([*before, *outcomes], time.time() - (options.since or started))))
+    if "matrix" in options.layers:
+        print(f"matrix of commit {commit()}, {time.strftime('%Y-%m-%d %H:%M %Z', time.gmtime())}")
+    return exit_status(outcomes)
 
 
 if __name__ == "__main__":

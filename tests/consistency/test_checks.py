@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program that runs the checks: nothing that failed, was skipped or did not run looks as if it had passed."""
+"""tools/check.py: a test that failed, was skipped or did not run is never counted as passed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,17 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
-from ansible_collections.nodebootstrap.eks.tools.checking import lanes, results, steps
-from ansible_collections.nodebootstrap.eks.tools.checking.lanes import Ended, Lanes, Step
-from ansible_collections.nodebootstrap.eks.tools.checking.results import NOT_HERE, Outcome, complete, judge, table, verdict
-from ansible_collections.nodebootstrap.eks.tools.checking.steps import cores, layers
+from ansible_collections.nodebootstrap.eks.tools.checking import results, runner, steps
+from ansible_collections.nodebootstrap.eks.tools.checking.results import (
+    EXIT_UNAVAILABLE,
+    Outcome,
+    add_missing_layers,
+    count_tests,
+    exit_status,
+    table,
+)
+from ansible_collections.nodebootstrap.eks.tools.checking.runner import Step, StepResult, StepRunner
+from ansible_collections.nodebootstrap.eks.tools.checking.steps import cores, layers, matrix
 
 STEP = Step("unit", ("true",))
 PASSED = '<testcase classname="tests.unit.test_a" name="test_b" time="1.5"/>'
@@ -29,13 +36,13 @@ FAILED = '<testcase classname="tests.unit.test_a" name="test_c" time="0.5"><fail
 SKIPPED = '<testcase classname="tests.unit.test_a" name="test_d" time="0.0"><skipped message="no Docker"/></testcase>'
 
 
-def report(folder: Path, *cases: str) -> list[Path]:
+def write_report(folder: Path, *cases: str) -> list[Path]:
     path = folder / "report.xml"
     path.write_text(f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>")
     return [path]
 
 
-# --- what came of a step ------------------------------------------------------------------------------------------------
+# --- results ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -52,30 +59,35 @@ def report(folder: Path, *cases: str) -> list[Path]:
     ],
 )
 def test_tests_are_counted(tmp_path: Path, cases: tuple[str, ...], status: int, expected: tuple[int, int, str]) -> None:
-    found = judge(Ended(STEP, status), report(tmp_path, *cases))
+    found = count_tests(StepResult(STEP, status), write_report(tmp_path, *cases))
     assert (found.passed, found.failed, found.note) == expected
-    assert verdict([found]) == int(expected[1] > 0)
+    assert exit_status([found]) == int(expected[1] > 0)
 
 
-def test_a_report_that_is_missing_is_a_failure() -> None:
-    assert judge(Ended(STEP, 0), []).failed == 1
+def test_a_missing_report_is_a_failure() -> None:
+    assert count_tests(StepResult(STEP, 0), []).failed == 1
 
 
-@pytest.mark.parametrize(("status", "counts"), [(0, (1, 0)), (1, (0, 1)), (-2, (0, 1)), (None, (0, 1)), (NOT_HERE, (0, 0))])
+@pytest.mark.parametrize(("status", "counts"), [(0, (1, 0)), (1, (0, 1)), (-2, (0, 1)), (None, (0, 1)), (EXIT_UNAVAILABLE, (0, 0))])
 def test_a_step_without_a_report_counts_as_one(status: int | None, counts: tuple[int, int]) -> None:
-    found = judge(Ended(STEP, status, problem="not run, because of x" if status is None else ""), None)
+    found = count_tests(StepResult(STEP, status, problem="not run, because of x" if status is None else ""), None)
     assert (found.passed, found.failed) == counts
     assert bool(found.note) is (status != 0)
 
 
-def test_a_layer_of_which_nothing_ran_has_failed() -> None:
+def test_in_ci_a_step_that_cannot_run_has_failed() -> None:
+    found = count_tests(StepResult(STEP, EXIT_UNAVAILABLE), None, in_ci=True)
+    assert (found.passed, found.failed) == (0, 1) and exit_status([found]) == 1
+
+
+def test_a_layer_without_any_result_has_failed() -> None:
     nothing = Outcome("units: ansible-core 2.16", 1, 1, 0, 0, "NOT RUN")
-    assert verdict(complete([nothing], ["units"])) == 1
-    assert verdict(complete([nothing, Outcome("units: ansible-core 2.19", 1, 1, 1, 0)], ["units"])) == 0
+    assert exit_status(add_missing_layers([nothing], ["units"])) == 1
+    assert exit_status(add_missing_layers([nothing, Outcome("units: ansible-core 2.19", 1, 1, 1, 0)], ["units"])) == 0
 
 
 def test_the_table_has_the_slowest_first(tmp_path: Path) -> None:
-    tests = results.tests_of(report(tmp_path, PASSED, FAILED))
+    tests = results.tests_of(write_report(tmp_path, PASSED, FAILED))
     outcomes = [Outcome("lint: ruff", 2, 1, 1, 0), Outcome("oracle", 90, 40, 1, 1, tests=tuple(tests)), Outcome("lint: mypy", 8, 7, 1, 0)]
     text = "\n".join(table(outcomes, 60))
     words = [line.split() for line in text.splitlines()]
@@ -86,7 +98,7 @@ def test_the_table_has_the_slowest_first(tmp_path: Path) -> None:
     assert text.endswith("\n3 passed, 1 failed")
 
 
-# --- lanes --------------------------------------------------------------------------------------------------------------
+# --- runner --------------------------------------------------------------------------------------------------------------
 
 
 def script(name: str, code: str, **more: str) -> Step:
@@ -94,16 +106,20 @@ def script(name: str, code: str, **more: str) -> Step:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Callable[..., list[Ended]]:
-    def run(steps: Iterable[Step], width: int = 2) -> list[Ended]:
-        found: list[Ended] = []
-        Lanes(width, tmp_path, lambda step: {**os.environ, "FOLDER": str(tmp_path), **dict(step.variables)}, found.append).run([*steps])
+def run(tmp_path: Path) -> Callable[..., list[StepResult]]:
+    def run(steps: Iterable[Step], jobs: int = 2) -> list[StepResult]:
+        found: list[StepResult] = []
+
+        def environment(step: Step) -> dict[str, str]:
+            return {**os.environ, "FOLDER": str(tmp_path), **dict(step.variables)}
+
+        StepRunner(jobs, tmp_path, environment, found.append).run([*steps])
         return found
 
     return run
 
 
-# Waits until as many as C(WANTED) run, writes how many it has seen at once at the most.
+# Waits until another one runs at the same time; prints the greatest number of those that it saw at once.
 MEET = """
 import os, pathlib, sys, time
 folder = pathlib.Path(os.environ["FOLDER"], "here"); folder.mkdir(exist_ok=True)
@@ -117,14 +133,14 @@ print(seen)
 """
 
 
-def test_two_steps_run_at_a_time_and_never_three(run: Callable[..., list[Ended]], tmp_path: Path) -> None:
+def test_two_steps_run_at_a_time_and_never_three(run: Callable[..., list[StepResult]], tmp_path: Path) -> None:
     ended = run([Step(f"a: {n}", (sys.executable, "-c", MEET, *(["stay"] if n > 1 else []))) for n in range(4)])
     assert [one.status for one in ended] == [0] * 4
     seen = [int((tmp_path / f"a-{n}.log").read_text()) for n in range(4)]
     assert seen[0] == 2 and max(seen) == 2
 
 
-def test_output_stays_whole_and_a_failure_stops_nothing(run: Callable[..., list[Ended]], capfd: pytest.CaptureFixture[str]) -> None:
+def test_output_stays_whole_and_a_failure_stops_nothing(run: Callable[..., list[StepResult]], capfd: pytest.CaptureFixture[str]) -> None:
     wanted = {"one": 0, "two": 4, "three": 0}
     code = "import sys, time\nfor n in range(3): print('{0}', flush=True); time.sleep(0.05)\nsys.exit({1})"
     ended = run([script(f"b: {name}", code.format(name, status)) for name, status in wanted.items()])
@@ -134,7 +150,7 @@ def test_output_stays_whole_and_a_failure_stops_nothing(run: Callable[..., list[
         assert re.search(rf"== b: {name}, after \d+ s\n{name}\n{name}\n{name}\n", text)
 
 
-# Says something, then waits until somebody has heard it.
+# Prints its argument, then waits until the file C(heard) exists.
 SPEAKER = """
 import os, pathlib, sys, time
 print(sys.argv[1], flush=True)
@@ -144,13 +160,13 @@ while time.monotonic() < limit and not pathlib.Path(os.environ["FOLDER"], "heard
 """
 
 
-def test_it_is_seen_how_far_the_steps_are(run: Callable[..., list[Ended]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {
+def test_progress_is_reported(run: Callable[..., list[StepResult]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = {
         "g: tests": "......  [  7%]\n.....  [ 43%]\n...",
         "g: programs": "[lab] 1/6 etcd\n[lab] 2/6 kubelet: 20 s\n",
         "g: plain": "what",
     }
-    wanted = re.compile(r"   running: g: tests \d:\d\d 43%, g: programs \d:\d\d \[lab\] 2/6 kubelet: 20 s, g: plain \d:\d\d; 0 to come")
+    wanted = re.compile(r"   running: g: tests \d:\d\d 43%, g: programs \d:\d\d \[lab\] 2/6 kubelet: 20 s, g: plain \d:\d\d; 0 waiting")
     heard: list[str] = []
 
     def say(line: str) -> None:
@@ -158,13 +174,13 @@ def test_it_is_seen_how_far_the_steps_are(run: Callable[..., list[Ended]], tmp_p
             heard.append(line)
             (tmp_path / "heard").touch()
 
-    monkeypatch.setattr(lanes, "PULSE", 0.1)
-    monkeypatch.setattr(lanes, "say", say)
-    run([Step(name, (sys.executable, "-c", SPEAKER, text)) for name, text in said.items()], 3)
+    monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.1)
+    monkeypatch.setattr(runner, "say", say)
+    run([Step(name, (sys.executable, "-c", SPEAKER, text)) for name, text in outputs.items()], 3)
     assert heard
 
 
-def test_what_needs_another_step_waits_for_it(run: Callable[..., list[Ended]], tmp_path: Path) -> None:
+def test_a_step_waits_for_the_step_that_it_needs(run: Callable[..., list[StepResult]], tmp_path: Path) -> None:
     there = "import os, pathlib; {} (pathlib.Path(os.environ['FOLDER'], 'built'))"
     both = [
         script("c: tests", there.format("assert (lambda p: p.exists())"), after="c: programs"),
@@ -174,27 +190,27 @@ def test_what_needs_another_step_waits_for_it(run: Callable[..., list[Ended]], t
     assert [one.status for one in run(both[:1])] == [0], "alone it does not wait"
 
 
-def test_what_needs_a_step_that_failed_has_failed(run: Callable[..., list[Ended]]) -> None:
+def test_a_step_that_needs_a_failed_step_has_failed(run: Callable[..., list[StepResult]]) -> None:
     ended = run([script("d: programs", "raise SystemExit(1)"), script("d: tests", "", after="d: programs")])
     assert ended[1].status is None and ended[1].problem == "not run, because of d: programs"
-    assert judge(ended[1], []).failed == 1
+    assert count_tests(ended[1], []).failed == 1
 
 
-@pytest.mark.parametrize("width", [1, 2])
-def test_a_program_that_is_missing_is_named(run: Callable[..., list[Ended]], width: int) -> None:
-    missing, other = run([Step("e: x", ("no-such-program",)), script("e: y", "")], width)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_missing_program_is_named(run: Callable[..., list[StepResult]], jobs: int) -> None:
+    missing, other = run([Step("e: x", ("no-such-program",)), script("e: y", "")], jobs)
     assert missing.status is None and missing.problem.startswith("no-such-program cannot be run")
     assert other.status == 0
 
 
-def test_processor_time_is_that_of_the_step(run: Callable[..., list[Ended]]) -> None:
+def test_processor_time_is_measured_for_each_step(run: Callable[..., list[StepResult]]) -> None:
     busy = "import time\nwhile time.process_time() < 0.3: pass"
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
     found = {one.step.name: one.cpu for one in run([script("f: busy", child), script("f: idle", "import time; time.sleep(0.3)")])}
     assert found["f: busy"] >= 0.3 > found["f: idle"]
 
 
-# A step that has a child in a session of its own process group, and tells both.
+# A step with a child; it writes both process ids to a file.
 PARENT = """
 import json, os, pathlib, signal, subprocess, sys, time
 signal.signal(signal.SIGINT, lambda *_unused: pathlib.Path(sys.argv[1], "cleaned").touch() or sys.exit(1))
@@ -216,7 +232,7 @@ sys.exit(check.main(["x"]))
 """
 
 
-def lives(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -224,19 +240,22 @@ def lives(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_whoever_ends_the_checks_ends_what_they_started(tmp_path: Path, number: signal.Signals) -> None:
-    running = subprocess.Popen([sys.executable, "-c", RUNNER, str(project.TOP / "tools"), str(tmp_path), PARENT], stdout=subprocess.DEVNULL)
+@pytest.mark.parametrize("shell", ["", "trap '' INT; "], ids=["foreground", "background"])
+def test_ending_the_checks_ends_every_step(tmp_path: Path, number: signal.Signals, shell: str) -> None:
+    """Shells start background jobs with SIGINT ignored; the checks must end there, too."""
+    command = [sys.executable, "-c", RUNNER, str(project.TOP / "tools"), str(tmp_path), PARENT]
+    running = subprocess.Popen(["bash", "-c", f'{shell}exec "$@"', "bash", *command], stdout=subprocess.DEVNULL)
     try:
         limit = time.monotonic() + 300
         while not (tmp_path / "pids").exists():
             assert time.monotonic() < limit and running.poll() is None
             time.sleep(0.05)
         pids = json.loads((tmp_path / "pids").read_text())
-        assert all(map(lives, pids))
+        assert all(map(is_running, pids))
         running.send_signal(number)
         assert running.wait(300) == 130
-        assert (tmp_path / "cleaned").exists(), "it is asked before it is killed"
-        assert not any(map(lives, pids))
+        assert (tmp_path / "cleaned").exists(), "a step can clean up before it is killed"
+        assert not any(map(is_running, pids))
     finally:
         running.kill()
         running.wait()
@@ -245,43 +264,84 @@ def test_whoever_ends_the_checks_ends_what_they_started(tmp_path: Path, number: 
 # --- steps --------------------------------------------------------------------------------------------------------------
 
 
-def test_every_layer_is_a_target_and_every_step_can_be_told() -> None:
-    found = layers()
+def every_step() -> list[Step]:
+    return [*(step for layer in layers().values() for step in layer), *matrix()]
+
+
+def words() -> set[str]:
+    return {word for step in every_step() for word in step.command}
+
+
+def test_every_layer_is_a_target_and_names_of_steps_are_unique() -> None:
     targets = set(re.findall(r"^([a-z-]+):", project.text("Makefile"), re.MULTILINE))
-    assert set(found) <= targets
-    every = [step for layer in found.values() for step in layer]
-    names = [step.name for step in every]
-    assert len(set(names)) == len(names)
-    assert all(step.layer == layer for layer, own in found.items() for step in own)
-    assert {step.after for step in every} - {""} <= set(names)
+    assert {*layers(), "matrix"} <= targets
+    assert all(step.layer == layer for layer, own in layers().items() for step in own)
+    assert {step.layer for step in matrix()} <= set(layers())
+    commands = {step.name: step for step in every_step()}
+    assert all(commands[step.name] == step for step in every_step()), "the same name is the same step"
+    assert {step.after for step in every_step()} - {""} <= set(commands)
 
 
 def test_nothing_that_is_a_test_stays_outside() -> None:
-    words = {word for layer in layers().values() for step in layer for word in step.command}
     folders = {"/".join(name.split("/")[:2]) for name in project.files() if re.search(r"^tests/.*/test_[^/]*\.py$", name)}
-    assert folders and folders <= words
+    assert folders and folders <= words()
     scenarios = {name.split("/")[1] for name in project.under("molecule", "/molecule.yml")}
-    assert scenarios and scenarios <= words
-    assert set(cores()) <= words
+    assert scenarios and scenarios <= words()
+    assert set(steps.MATRIX_SCENARIOS) < scenarios
 
 
-def test_what_depends_on_ansible_is_run_with_every_release(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("folder", "chosen"),
+    [
+        ("tests/oracle", ["not docker and not matrix", "docker and not matrix", "docker and matrix", "not docker"]),
+        ("tests/lab", ["not matrix", "matrix"]),
+    ],
+)
+def test_every_marked_test_is_in_a_step(folder: str, chosen: list[str]) -> None:
+    """The expressions divide the tests of a directory: a test is in one of the steps of make test, or marked matrix."""
+    used = [step.command[step.command.index("-m", 3) + 1] for step in every_step() if folder in step.command and "-m" in step.command[3:]]
+    assert set(chosen) <= set(used)
+
+
+def test_files_of_the_oracle_groups_exist_and_run_once() -> None:
+    grouped = [f"tests/oracle/{file}" for files in steps.ORACLE_GROUPS.values() for file in files]
+    assert len(set(grouped)) == len(grouped) and set(grouped) <= set(project.files())
+    [rest] = [step for step in layers()["oracle"] if step.name == "oracle"]
+    assert {rest.command[at + 1] for at, word in enumerate(rest.command) if word == "--ignore"} == set(grouped)
+
+
+def test_files_that_start_containers_are_marked() -> None:
+    """Without the mark they would run in layer unit, which needs no Docker."""
+    for name in project.under("tests/oracle", ".py"):
+        if name.count("/") == 2 and name.startswith("tests/oracle/test_"):
+            imports = bool(re.search(r"^from (nodelab|\S+\.live_nodes|\S+\.script_nodes) import", project.text(name), re.MULTILINE))
+            assert imports == ("pytestmark = pytest.mark.docker" in project.text(name)), name
+
+
+def test_the_newest_core_runs_all_sanity_tests_and_the_oldest_the_units() -> None:
     oldest, *_between, newest = cores()
-    for here in ("", oldest, newest):
-        monkeypatch.setattr(steps, "core_of_unit", lambda here=here: here)
-        left_out = {step.command[2]: set(step.command[3:]) - {"--exclude"} for step in layers()["units"]}
-        assert left_out[newest] == set(), "everything, the library included"
-        assert all("tests/unit/plugins/plugin_utils/" in left_out[core] for core in cores() if core != newest)
-        with_roles = {core for core, folders in left_out.items() if "tests/unit/roles/" not in folders}
-        assert with_roles | {here} >= set(cores())
-        assert all((project.TOP / folder).is_dir() for folders in left_out.values() for folder in folders)
-    assert not any("modules/" in folder or "module_utils/" in folder for folders in left_out.values() for folder in folders)
+    assert [step.command[2:] for step in layers()["units"]] == [(oldest, *steps.CORE_DEPENDENT)]
+    assert [step.command[2:] for step in layers()["sanity"] if step.command[2] == newest] == [(newest,)]
+    assert {step.command[2] for step in layers()["sanity"]} == set(cores())
 
 
-def test_the_release_of_layer_unit_is_known() -> None:
-    from ansible.release import __version__
+def test_the_matrix_runs_everything_on_every_core() -> None:
+    for what in ("sanity", "units"):
+        assert {step.command[2] for step in every_step() if step.layer == what and len(step.command) == 3} == set(cores())
 
-    assert __version__.startswith(f"{steps.core_of_unit()}.")
+
+def test_units_on_one_core_leave_out_only_the_library() -> None:
+    assert all((project.TOP / path).exists() for path in steps.CORE_DEPENDENT)
+    folders = {
+        "/".join(name.split("/")[:4]) + "/" for name in project.files() if re.search(r"^tests/unit/plugins/.*/test_[^/]*\.py$", name)
+    }
+    assert folders - set(steps.CORE_DEPENDENT) == {"tests/unit/plugins/plugin_utils/"}
+
+
+def test_nox_has_a_session_for_every_layer() -> None:
+    done = subprocess.run([sys.executable, "-m", "nox", "--list"], cwd=project.TOP, capture_output=True, text=True, check=False)
+    sessions = set(re.findall(r"^[*-] (\S+)", done.stdout, re.MULTILINE))
+    assert sessions == {*layers(), "test", "matrix"}, done.stdout + done.stderr
 
 
 def test_an_unknown_layer_is_refused() -> None:

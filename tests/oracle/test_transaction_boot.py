@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from nodelab import Al2Node, Al2023Node, Node, UbuntuNode, engine
 
+pytestmark = pytest.mark.docker
+
 MODULE_UTILS = Path(__file__).resolve().parents[2] / "plugins" / "module_utils"
 DRIVER = "/opt/driver"
 PACKAGE = f"{DRIVER}/ansible_collections/nodebootstrap/eks/plugins/module_utils"

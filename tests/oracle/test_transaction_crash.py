@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 import pytest
 from nodelab import Al2Node, engine
 
+pytestmark = pytest.mark.docker
+
 HERE = Path(__file__).resolve().parent
 MODULE_UTILS = HERE.parents[1] / "plugins" / "module_utils"
 DRIVER = "/opt/driver"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of the steps: how many tests passed and failed, and where the time went."""
+"""The results of the steps: how many tests passed and failed, and where the time went."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from .lanes import Ended
+from .runner import StepResult
 
-#: How many of the slowest tests are shown.
+#: How many of the slowest tests the table lists.
 SLOWEST = 10
 
-#: A step that exits with this says that this machine cannot have what it is about: told, and counted as nothing.
-NOT_HERE = 77
+#: Exit status of a step that this machine cannot run (no Python for a release of ansible-core). It is reported, and counts as failed in CI.
+EXIT_UNAVAILABLE = 77
 
 
 @dataclass(frozen=True)
 class Test:
-    """A test of a report. C(outcome) is C(passed), C(failed) or C(skipped); C(seconds) include its own fixtures."""
+    """A test in a report. C(outcome) is C(passed), C(failed) or C(skipped); C(seconds) include the fixtures of this test."""
 
     name: str
     seconds: float
@@ -31,7 +31,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a step. C(note) says why when it is not plain."""
+    """A step with its number of passed and failed tests. C(note) is the reason if the numbers do not show it."""
 
     name: str
     seconds: float
@@ -47,7 +47,7 @@ class Outcome:
 
 
 def tests_of(reports: Iterable[Path]) -> Iterator[Test]:
-    """The tests of pytest's reports. C(ElementTree.ParseError) says that one is no report, or not a whole one."""
+    """Read the tests from pytest's reports. Raises C(ElementTree.ParseError) if a report is incomplete."""
     for report in reports:
         for case in ElementTree.parse(report).iter("testcase"):
             tags = {child.tag for child in case}
@@ -56,22 +56,25 @@ def tests_of(reports: Iterable[Path]) -> Iterator[Test]:
             yield Test(f"{place}::{case.get('name')}", float(case.get("time", 0)), outcome)
 
 
-def judge(ended: Ended, reports: Sequence[Path] | None) -> Outcome:
-    """Count the tests in the reports of a step, skipped ones as failed; a step that has none (None, not []) counts as one test."""
-    status = ended.status
-    told = ended.problem.partition(":")[0] if status is None else f"exit status {status}"
+def count_tests(result: StepResult, reports: Sequence[Path] | None, *, in_ci: bool = False) -> Outcome:
+    """Count the tests in the reports of a step; a skipped test counts as failed.
+
+    A step without reports (C(reports=None), not C([])) counts as one test. In CI, a step that this machine cannot run counts as failed.
+    """
+    status = result.status
+    reason = result.problem.partition(":")[0] if status is None else f"exit status {status}"
 
     def outcome(passed: int, failed: int, note: str, tests: tuple[Test, ...] = ()) -> Outcome:
-        return Outcome(ended.step.name, ended.seconds, ended.cpu, passed, failed, note, tests)
+        return Outcome(result.step.name, result.seconds, result.cpu, passed, failed, note, tests)
 
-    if status == NOT_HERE:
-        return outcome(0, 0, "NOT RUN: this machine has not what it takes")
+    if status == EXIT_UNAVAILABLE:
+        return outcome(0, int(in_ci), "NOT RUN: this machine lacks a requirement of this step")
     if reports is None or status is None:
-        return outcome(int(status == 0), int(status != 0), "" if status == 0 else told)
+        return outcome(int(status == 0), int(status != 0), "" if status == 0 else reason)
     try:
         tests = tuple(tests_of(reports))
     except ElementTree.ParseError as error:
-        return outcome(0, 1, f"{told}, and a report is broken: {error}")
+        return outcome(0, 1, f"{reason}, and a report is broken: {error}")
     count = Counter(test.outcome for test in tests)
     skipped, bad = count["skipped"], count["failed"] + count["skipped"]
     if skipped:
@@ -79,12 +82,12 @@ def judge(ended: Ended, reports: Sequence[Path] | None) -> Outcome:
     if status == 0 and not tests:
         return outcome(0, 1, "no tests were found")
     if status != 0 and not bad:
-        return outcome(count["passed"], 1, told, tests)
+        return outcome(count["passed"], 1, reason, tests)
     return outcome(count["passed"], bad, "", tests)
 
 
 def table(outcomes: Sequence[Outcome], wall: float) -> list[str]:
-    """Every step and the share of every layer, slowest first, the slowest tests, and what to remember: N passed, N failed."""
+    """Format the steps (slowest first), the slowest tests, the share of each layer, and the total: N passed, N failed."""
     lines = [f"{'step':<44} {'seconds':>8} {'CPU':>7} {'passed':>7} {'failed':>7}"]
     for one in sorted(outcomes, key=lambda one: -one.seconds):
         lines.append(f"{one.name:<44} {one.seconds:>8.1f} {one.cpu:>7.0f} {one.passed:>7} {one.failed:>7}  {one.note}".rstrip())
@@ -106,12 +109,12 @@ def _seconds(outcomes: Iterable[Outcome], layer: str) -> float:
     return sum(one.seconds for one in outcomes if one.layer == layer)
 
 
-def complete(outcomes: Sequence[Outcome], layers: Iterable[str]) -> list[Outcome]:
-    """The outcomes, and a failure for each layer of which nothing could run."""
+def add_missing_layers(outcomes: Sequence[Outcome], layers: Iterable[str]) -> list[Outcome]:
+    """Add a failure for each layer of which no step could run."""
     ran = {one.layer for one in outcomes if one.passed or one.failed}
-    return [*outcomes, *(Outcome(layer, 0, 0, 0, 1, "nothing of this layer could run") for layer in layers if layer not in ran)]
+    return [*outcomes, *(Outcome(layer, 0, 0, 0, 1, "no step of this layer could run") for layer in layers if layer not in ran)]
 
 
-def verdict(outcomes: Iterable[Outcome]) -> int:
-    """Exit status."""
+def exit_status(outcomes: Iterable[Outcome]) -> int:
+    """Return 1 if a test failed, otherwise 0."""
     return 1 if any(one.failed for one in outcomes) else 0

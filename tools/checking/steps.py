@@ -1,7 +1,11 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps of every layer. C(about), in seconds, decides which of them start first; it was measured on two cores and need not be exact."""
+"""The steps of every layer, and those of the matrix.
+
+C(layers) is what C(make test) runs, C(matrix) what C(make matrix) runs: the same checks on more releases, with more random input, and
+tests marked C(matrix). CONTRIBUTING.md lists what the matrix holds and which check in C(make test) covers the same property.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from .lanes import Step, file_name
+from .runner import Step, file_name
 
 TOP = Path(__file__).resolve().parents[2]
 REPORTS = TOP / ".cache" / "reports"
@@ -18,60 +22,87 @@ COLLECTION = COPY / "ansible_collections" / "nodebootstrap" / "eks"
 LIBRARY = "ansible_collections.nodebootstrap.eks.plugins.plugin_utils"
 LAB = "ansible_collections.nodebootstrap.eks.tests.lab"
 
+#: Unit tests whose result can depend on the release of ansible-core. The library imports no Ansible, so layer unit is enough for the rest.
+CORE_DEPENDENT = (
+    "tests/unit/plugins/action/",
+    "tests/unit/plugins/filter/",
+    "tests/unit/plugins/module_utils/",
+    "tests/unit/plugins/modules/",
+    "tests/unit/plugins/plugin_utils/test_ansible_adapter.py",
+    "tests/unit/plugins/test/",
+    "tests/unit/roles/",
+)
 
-def pytest(name: str, about: float, *arguments: str, after: str = "") -> Step:
-    """A pytest step, counted by its report."""
+#: Sanity tests that find what differs between releases: what a release cannot import, compile or document.
+RELEASE_DEPENDENT = ("compile", "import", "validate-modules")
+
+#: Files of tests/oracle that share a step. A step takes as long as its slowest part, so files with many containers are spread over
+#: several steps. The last step, C(oracle), has every file that is not named here.
+ORACLE_GROUPS = {
+    "transactions": ("test_transaction_crash.py", "test_transaction_boot.py", "test_systemd_quoting.py", "test_imds_info.py"),
+    "live nodes": ("test_apply_plan.py", "test_apply_plan_images.py", "test_node_info.py"),
+    "connections": ("test_connections.py", "test_al2023_boot.py"),
+}
+
+#: Scenarios that repeat, on one family alone, what scenario families and the oracle tests show.
+MATRIX_SCENARIOS: tuple[str, ...] = ()
+
+
+def pytest(name: str, seconds: float, *arguments: str, after: str = "", variables: tuple[tuple[str, str], ...] = ()) -> Step:
+    """Create a pytest step. Its tests are counted from its report."""
     report = ("--junitxml", str(REPORTS / f"{file_name(name)}.xml"), "-o", "junit_family=xunit2")
-    return Step(name, ("python", "-m", "pytest", "-q", *report, *arguments), after=after, about=about)
+    command = ("python", "-m", "pytest", "-q", *report, *arguments)
+    return Step(name, command, variables=variables, after=after, estimated_seconds=seconds)
 
 
 def molecule(scenario: str) -> Step:
-    """The whole sequence of a scenario of C(molecule/), its nodes removed at the end, whatever comes of it."""
-    # Otherwise its working folder would be below the user's home.
+    """Create a step that runs the whole sequence of a scenario of C(molecule/) and always removes its nodes."""
+    # By default, Molecule's working directory is below the user's home.
     folder = str(TOP / ".cache" / "molecule" / scenario)
     command = ("molecule", "test", "--scenario-name", scenario)
+    # Without "after", the scenario join would wait for the programs without any output.
+    after = "lab: programs" if scenario == "join" else ""
+    seconds = {"join": 100, "families": 120}.get(scenario, 60)
     variables = (("MOLECULE_EPHEMERAL_DIRECTORY", folder),)
-    if scenario == "join":
-        # It waits for them without a word.
-        return Step(f"molecule: {scenario}", command, variables=variables, after="lab: programs", about=120)
-    return Step(f"molecule: {scenario}", command, variables=variables, about=75)
+    return Step(f"molecule: {scenario}", command, variables=variables, after=after, estimated_seconds=seconds)
+
+
+def scenarios() -> tuple[str, ...]:
+    """Return the names of the Molecule scenarios."""
+    return tuple(sorted(path.parent.name for path in (TOP / "molecule").glob("*/molecule.yml")))
 
 
 def cores() -> tuple[str, ...]:
-    """The releases of ansible-core that tools/pythons.sh lists, oldest first."""
+    """Return the releases of ansible-core that tools/pythons.sh lists, oldest first."""
     command = ["bash", "-c", ". tools/pythons.sh; cores"]
     listed = subprocess.run(command, cwd=TOP, check=True, capture_output=True, text=True).stdout
     return tuple(line.partition(" ")[0] for line in listed.splitlines())
 
 
-def ansible_test(what: str, core: str, *words: str, about: float = 220) -> Step:
-    """ansible-test on one release of ansible-core."""
-    return Step(f"{what}: ansible-core {core}", (str(TOP / "tools" / "ansible_test.sh"), what, core, *words), about=about)
-
-
-def core_of_unit() -> str:
-    """The release of ansible-core that layer unit runs with, the one in .venv; empty where there is none."""
-    found = (TOP / ".venv" / "lib").glob("python3.*/site-packages/ansible_core-*.dist-info")
-    return next((".".join(path.name.partition("-")[2].split(".")[:2]) for path in found), "")
+def ansible_test(what: str, core: str, *arguments: str, seconds: float, detail: str = "") -> Step:
+    """Create a step that runs ansible-test on one release of ansible-core."""
+    name = f"{what}: ansible-core {core}{detail}"
+    return Step(name, (str(TOP / "tools" / "ansible_test.sh"), what, core, *arguments), estimated_seconds=seconds)
 
 
 def units() -> list[Step]:
-    """What layer unit has shown is not shown again.
+    """Create the step for the oldest release: layer unit uses a newer one, and sanity imports everything on all releases."""
+    return [ansible_test("units", cores()[0], *CORE_DEPENDENT, seconds=120)]
 
-    The library knows no Ansible, so beside layer unit only the release with the newest Python runs its tests. Actions and roles
-    are run by layer unit on its own ansible-core.
-    """
+
+def sanity() -> list[Step]:
+    """Create the steps of ansible-test sanity: everything on the newest release, on the others what depends on the release."""
     *older, newest = cores()
-    steps = []
-    for core in older:
-        shown = ["plugins/plugin_utils", *(["plugins/action", "roles"] if core == core_of_unit() else [])]
-        steps.append(ansible_test("units", core, *(word for folder in shown for word in ("--exclude", f"tests/unit/{folder}/"))))
-    return [*steps, ansible_test("units", newest, about=450)]
+    words = [word for test in RELEASE_DEPENDENT for word in ("--test", test)]
+    return [
+        ansible_test("sanity", newest, seconds=220),
+        *(ansible_test("sanity", core, *words, seconds=80) for core in older),
+    ]
 
 
 def reports_of(step: Step) -> list[Path] | None:
-    """The reports of a step that has some, as far as they are there; None for any other step."""
-    if step.layer == "units":
+    """Return the existing reports of a step that writes reports, and None for any other step."""
+    if step.command[0].endswith("ansible_test.sh") and step.command[1] == "units":
         folder = TOP / ".cache" / f"units-{step.command[2]}" / "ansible_collections" / "nodebootstrap" / "eks"
         return sorted(folder.glob("tests/output/junit/*.xml"))
     if "--junitxml" in step.command:
@@ -81,7 +112,7 @@ def reports_of(step: Step) -> list[Path] | None:
 
 
 def lint() -> list[Step]:
-    """Some linters walk or copy the whole folder, virtual environments included, so they run on a copy of what git knows."""
+    """Create the steps of the linters. Those that walk the whole directory run on a copy of the files that git knows."""
     copied: dict[str, Any] = {
         "folder": COLLECTION,
         "variables": (("ANSIBLE_COLLECTIONS_PATH", str(COPY)),),
@@ -96,36 +127,78 @@ def lint() -> list[Step]:
         "reuse": ("reuse", "lint", "--quiet"),
         "changelog": ("antsibull-changelog", "lint"),
     }
-    # "dependent", not "all": "all" reads every collection that pip's ansible brings (two minutes), and whatever is neither ours
-    # nor a dependency is refused anyway.
+    # "dependent", not "all": "all" reads every collection of the ansible package (two minutes), and a reference to a collection that is
+    # not a dependency is refused anyway.
     references = ("--check-extra-docs-refs", "--validate-collection-refs=dependent", "--disallow-unknown-collection-refs")
     ansible_lint = ("ansible-lint", "--offline", "--profile", "production", "--strict", "--nocolor", "-q")
     mypy = ("mypy", "--config-file=pyproject.toml", "-p", LIBRARY)
     return [
-        Step("lint: copy for linters", (str(TOP / "tools" / "collection_copy.sh"), str(COPY)), about=100),
+        Step("lint: copy for linters", (str(TOP / "tools" / "collection_copy.sh"), str(COPY)), estimated_seconds=100),
         Step("lint: mypy", mypy, variables=(("MYPYPATH", str(TOP / ".cache")),)),
-        Step("lint: ansible-lint", ansible_lint, about=40, **copied),
-        Step("lint: antsibull-docs", ("antsibull-docs", "lint-collection-docs", "--plugin-docs", *references, "."), about=20, **copied),
+        Step("lint: ansible-lint", ansible_lint, estimated_seconds=40, **copied),
+        Step(
+            "lint: antsibull-docs",
+            ("antsibull-docs", "lint-collection-docs", "--plugin-docs", *references, "."),
+            estimated_seconds=20,
+            **copied,
+        ),
         *(Step(f"lint: {name}", command) for name, command in plain.items()),
     ]
 
 
+def unit() -> list[Step]:
+    """Create the steps of tests that need no container: tests/unit, and those of tests/oracle that ask programs of this machine."""
+    return [
+        pytest("unit", 170, "-n", "2", "tests/unit"),
+        pytest("unit: oracle without containers", 150, "-n", "2", "--dist", "loadfile", "-m", "not docker and not matrix", "tests/oracle"),
+    ]
+
+
+def oracle() -> list[Step]:
+    """Create the steps of the tests that start containers, several files to a step."""
+
+    def group(name: str, seconds: float, *arguments: str) -> Step:
+        return pytest(name, seconds, "-m", "docker and not matrix", *arguments)
+
+    named = {name: [f"tests/oracle/{file}" for file in files] for name, files in ORACLE_GROUPS.items()}
+    rest = [word for files in named.values() for file in files for word in ("--ignore", file)]
+    return [*(group(f"oracle: {name}", 300, *files) for name, files in named.items()), group("oracle", 300, "tests/oracle", *rest)]
+
+
 def lab() -> list[Step]:
-    """Real kubelets join a real API server. The programs are built once for a machine, which takes minutes."""
-    programs = Step("lab: programs", ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), about=1000)
-    return [programs, pytest("lab: tests", 400, "tests/lab", after=programs.name)]
+    """Create the steps of the lab, where real kubelets join a real API server. The programs are built once for each machine."""
+    programs = Step(
+        "lab: programs", ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1000
+    )
+    return [programs, pytest("lab: tests", 300, "-m", "not matrix", "tests/lab", after=programs.name)]
 
 
 def layers() -> dict[str, list[Step]]:
-    """The steps of every layer."""
+    """Return the steps of every layer of C(make test)."""
     return {
         "lint": lint(),
         "consistency": [pytest("consistency", 120, "-n", "2", "tests/consistency")],
-        "unit": [pytest("unit", 350, "-n", "2", "tests/unit")],
+        "unit": unit(),
         "units": units(),
-        "sanity": [ansible_test("sanity", core) for core in cores()],
-        "package": [Step("package", (str(TOP / "tools" / "check_package.sh"),), about=60)],
-        "oracle": [pytest("oracle", 1300, "tests/oracle")],
-        "molecule": [molecule(path.parent.name) for path in sorted((TOP / "molecule").glob("*/molecule.yml"))],
+        "sanity": sanity(),
+        "package": [Step("package", (str(TOP / "tools" / "check_package.sh"),), estimated_seconds=60)],
+        "oracle": oracle(),
+        "molecule": [molecule(scenario) for scenario in scenarios() if scenario not in MATRIX_SCENARIOS],
         "lab": lab(),
     }
+
+
+def matrix() -> list[Step]:
+    """Return the steps of C(make matrix)."""
+    thorough = (("HYPOTHESIS_PROFILE", "matrix"),)
+    programs, *_tests = lab()
+    return [
+        *(ansible_test("sanity", core, seconds=220, detail=", all tests") for core in cores()[:-1]),
+        *(ansible_test("units", core, seconds=450, detail=", all tests") for core in cores()),
+        pytest("unit: more examples", 600, "-n", "2", "tests/unit", variables=thorough),
+        pytest("unit: oracle without containers, more examples", 900, "-n", "2", "-m", "not docker", "tests/oracle", variables=thorough),
+        pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle"),
+        *(molecule(scenario) for scenario in MATRIX_SCENARIOS),
+        programs,
+        pytest("lab: matrix", 300, "-m", "matrix", "tests/lab", after=programs.name, variables=thorough),
+    ]
