@@ -13,25 +13,26 @@
 Real: etcd, kube-apiserver (Node and RBAC authorization, NodeRestriction), kube-controller-manager (signing, node conditions), kubelet of
 two minor versions, nodeadm of February 2024 (the only one to be had as a Go module), containerd, systemd and cloud-init of Debian.
 
-Stand-ins, which no result here is evidence for: bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (all of them
-nodelab's); the metadata service (nodelab's, with faults); AWS's APIs (moto); `aws eks get-token` and `aws-iam-authenticator token` (they
-print a fixed token, which the API server knows from a file, not through IAM); the approval of serving certificates and the cloud provider
-(controller.py); the pull of the pause image (none: no pod runs here); the CNI plugin (a configuration alone); Debian in place of the
-images. kubelet 1.30 against an API server 1.36 is more skew than Kubernetes supports.
+Stand-ins (a result here is no evidence for the real ones): bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (all
+from nodelab); the metadata service (nodelab's, with faults); the APIs of AWS (moto); `aws eks get-token` and `aws-iam-authenticator token`
+(they print a fixed token, which the API server reads from a file, not from IAM); the approval of serving certificates and the cloud
+provider (controller.py); the pull of the pause image (not done: no pod runs here); the CNI plugin (only its configuration); Debian instead
+of the real images. kubelet 1.30 with an API server 1.36 is more version skew than Kubernetes supports.
 
-Nothing looks outside: nodes are on an internal network, and AWS_ENDPOINT_URL leads everything to moto.
+Nothing connects to the internet: nodes are on an internal network, and AWS_ENDPOINT_URL points to moto.
 
-Where the machine has IPv6, nodes have addresses of both families, and `lab.node(ipv6=True)` is one whose kubelet is found at the newer one.
-The API server listens on IPv4 alone, and its services are IPv4: a kubelet takes nothing but a name server's address from their range.
+If the machine has IPv6, nodes have addresses of both families, and `lab.node(ipv6=True)` registers with its IPv6 address. The API server
+and its services use IPv4 only: kubelet takes only the address of the name server from their range.
 
-registry.py: a mirror and a proxy that remember what they were asked. joining.py: ways of joining, and playbook runs. named.py: labs and
-nodes that outlive the program, for Molecule. failing.py, fail_doors.py, fail_play.py, fail_table.py: joins that fail, by doors between a
-node and the API server that break one connection's way, name, clock or certificate, so that the control plane is shared all the same.
+registry.py: a mirror and a proxy that record their requests. joining.py: ways of joining, and playbook runs. persistent_labs.py: labs and
+nodes that outlive the program, for Molecule. user_nodes.py: nodes of your own spec or user data (`make lab-node`). failing.py,
+faulty_proxies.py, fail_play.py, fail_table.py: joins that fail. Faulty proxies between a node and the API server break the route, the name,
+the clock or the certificate of one connection, so that all tests share one control plane.
 
-As root the lab raises fs.inotify.max_user_instances to 1024 and leaves it so: with the usual 128 the tenth node's containerd has no CRI.
+As root, the lab raises fs.inotify.max_user_instances to 1024 permanently: with the default of 128, containerd of the tenth node has no CRI.
 
-The programs are built from Go modules at the first use (binaries.py). A lab ends with the program that made it, even when that one is
-killed; `lab up` makes one that stays.
+The programs are built from Go modules on first use (binaries.py). A lab ends with the program that started it, even if that program is
+killed; `lab up` starts a persistent one.
 """
 
 from __future__ import annotations

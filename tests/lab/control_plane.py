@@ -28,15 +28,15 @@ from .state import CLUSTER, KUBERNETES, REGION, SERVICE_CIDR, State
 
 PROGRAMS = (binaries.ETCD, binaries.KUBE_APISERVER, binaries.KUBE_CONTROLLER_MANAGER)
 
-#: Seconds for everything to be up; a busy machine is no failure.
+#: Seconds for everything to be up: long, because the machine may be busy.
 PATIENCE = 300.0
 
 #: The order of their end. Without etcd, an API server that is asked to end would hang for minutes: it goes first.
 STOP_ORDER = (("kube-apiserver", "kube-controller-manager", "controller", "aws"), ("etcd",))
-#: Whatever proxy this machine has, etcd is not behind it.
+#: etcd is never behind this machine's proxy.
 _DIRECT = build_opener(ProxyHandler({}))
 
-#: Seconds for programs to end by themselves: nothing of them is kept.
+#: Seconds for programs to end by themselves: nothing of their data is needed later.
 GRACE = 0.0
 
 
@@ -68,7 +68,7 @@ class ControlPlane:
         self._start_controller_manager(authority)
         self._wait("aws", lambda: ec2.subnet(self.net.subnet) != "")
         state = State(
-            keeper=os.getpid(),
+            supervisor=os.getpid(),
             network=self.net.number,
             endpoint=self.endpoint,
             authority=authority.decode(),
@@ -79,7 +79,7 @@ class ControlPlane:
             seconds=round(time.monotonic() - began, 1),
             pids=self.processes.pids(),
         )
-        # The lab's controller reads the same file as everybody else.
+        # The lab's controller reads a file of the same format as the lab's users do.
         state.write(self.folder / "controller.json")
         self.processes.start("controller", self._own("controller", self.folder / "controller.json"), environment())
         return replace(state, pids=self.processes.pids())
@@ -110,9 +110,9 @@ class ControlPlane:
         return authority.certificate
 
     def _write_tokens(self) -> None:
-        """Who is who: an administrator, one identity for every address that a node may have, as EKS names them, and strangers.
+        """Write the identities: an administrator, one for every address that a node may have (named as EKS names them), and strangers.
 
-        A stranger is what a role becomes that is mapped to a user name alone: of no group, whatever it is called.
+        A stranger has a user name and no group, like an IAM role that is mapped to a user name alone.
         """
         lines = [f'{self.admin},admin,admin,"system:masters"', f"{stranger_token(self.admin)},stranger,stranger"]
         for host in network.HOSTS:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from .fail_doors import Counter, Deaf, Passage
 from .failing import NOWHERE, SOMEBODY, Fault, another_authority, credential, groupless, no_such_names, plugin, tags, unknown_token
+from .faulty_proxies import SilentServer, TcpProxy, TlsProxy
 
 #: Minutes by which a clock that goes wrong is wrong.
 SKEW = 20
@@ -26,7 +26,7 @@ ACCESS = {
         shown="x509: (certificate is valid for|cannot validate certificate)",
         journal="x509: (certificate is valid for|cannot validate certificate)",
         case="al2-static",
-        door=lambda lab: Counter(lab, names=("other.example.com",)),
+        proxy=lambda lab: TlsProxy(lab, names=("other.example.com",)),
     ),
     "wrong-cluster-by-tag": Fault(
         cause="wrong_cluster_name",
@@ -100,7 +100,7 @@ NODE = {
         shown="[Dd]ate",
         journal="Unauthorized",
         spoil=unknown_token,
-        door=lambda lab: Counter(lab, ahead=SKEW * 60),
+        proxy=lambda lab: TlsProxy(lab, ahead=SKEW * 60),
     ),
     "clock-before-certificate": Fault(
         cause="clock_skew",
@@ -108,7 +108,7 @@ NODE = {
         shown="not yet valid",
         journal="x509: certificate has expired or is not yet valid",
         case="ubuntu-static",
-        door=lambda lab: Counter(lab, valid=(3600, 7200), ahead=5400),
+        proxy=lambda lab: TlsProxy(lab, valid=(3600, 7200), ahead=5400),
     ),
 }
 
@@ -129,7 +129,7 @@ WAITING = {
         journal="connection refused",
         case="al2-static",
         final=False,
-        door=lambda lab: Passage(lab, is_open=False),
+        proxy=lambda lab: TcpProxy(lab, is_open=False),
     ),
     "endpoint-silent": Fault(
         cause="endpoint_silent",
@@ -138,7 +138,7 @@ WAITING = {
         # kubelet itself says nothing for half a minute.
         case="ubuntu-static",
         final=False,
-        door=Deaf,
+        proxy=SilentServer,
     ),
     "credentials": Fault(
         cause="credentials_failed",

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults that keep a node out of its cluster, each made for real: what is broken, and what a user has to be told."""
+"""Faults that keep a node from joining its cluster: what is broken, and what the user must be told."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from typing import Any
 
 from . import pki
 from .control_plane import stranger_token
-from .fail_doors import Counter, Deaf, Passage
+from .faulty_proxies import SilentServer, TcpProxy, TlsProxy
 from .joining import CASES
 from .lab import Lab
 from .node import LabNode
 
-Door = Passage | Deaf | Counter
+Proxy = TcpProxy | SilentServer | TlsProxy
 TAGS = "meta-data/tags/instance/"
 
-#: Names that are nobody's.
+#: An endpoint and a node name that do not exist.
 NOWHERE = "https://0123456789ABCDEF0123456789ABCDEF.gr7.eu-central-1.eks.amazonaws.com"
 SOMEBODY = "ip-10-0-9-9.eu-central-1.compute.internal"
 
@@ -49,7 +49,7 @@ class Fault:
     node     words for C(Lab.node)
     files    laid on the node before its boot, made with the lab and the last part of the node's address
     spoil    breaks the node once it is booted
-    door     what stands at the cluster's endpoint
+    proxy    listens at the cluster's endpoint
     """
 
     cause: str
@@ -62,19 +62,19 @@ class Fault:
     fields: Mapping[str, Any] = field(default_factory=dict)
     node: Mapping[str, Any] = field(default_factory=dict)
     spoil: Callable[[LabNode], None] = nothing
-    door: Callable[[Lab], Door] | None = None
+    proxy: Callable[[Lab], Proxy] | None = None
 
 
 class Failing:
-    """A fault with its node and its door."""
+    """A fault with its node and its proxy."""
 
-    def __init__(self, fault: Fault, node: LabNode, door: Door | None) -> None:
-        self.fault, self.node, self.door = fault, node, door
+    def __init__(self, fault: Fault, node: LabNode, proxy: Proxy | None) -> None:
+        self.fault, self.node, self.proxy = fault, node, proxy
 
     @property
     def cluster(self) -> dict[str, Any]:
         """What the play's cluster says instead of the lab's."""
-        return {**({"endpoint": self.door.endpoint} if self.door is not None else {}), **self.fault.cluster}
+        return {**({"endpoint": self.proxy.endpoint} if self.proxy is not None else {}), **self.fault.cluster}
 
     @property
     def says(self) -> list[str]:
@@ -110,8 +110,8 @@ def failing(lab: Lab, faults: Mapping[str, Fault]) -> Iterator[dict[str, Failing
         for name, fault in faults.items():
             case = CASES[fault.case]
             node = stack.enter_context(lab.node(case.family, kubelet=case.minor, real_nodeadm=case.real_nodeadm, **fault.node))
-            door = stack.enter_context(fault.door(lab)) if fault.door is not None else None
-            made[name] = Failing(fault, node, door)
+            proxy = stack.enter_context(fault.proxy(lab)) if fault.proxy is not None else None
+            made[name] = Failing(fault, node, proxy)
         for one in made.values():
             one.node.wait_boot()
             one.fault.spoil(one.node)
@@ -148,7 +148,7 @@ def credential(token: str, expires: str = "") -> str:
 
 
 def unknown_token(node: LabNode) -> None:
-    """What EKS makes of a role that nobody mapped: a token that it does not know."""
+    """A token that the API server does not know, as that of an unmapped IAM role."""
     node.write({"/etc/lab/token": ("nobody-knows-this", 0o600)})
 
 
@@ -178,7 +178,7 @@ while True:
 
 
 def by_hand(**spec: Any) -> str:
-    """A NodeConfig that somebody wrote without us; the real ones are in YAML, and JSON is YAML."""
+    """A NodeConfig that was not rendered by the library (as JSON, which is YAML)."""
     return json.dumps({"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": spec})
 
 

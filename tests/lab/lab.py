@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab as tests and commands use it."""
+"""The lab: the interface for tests and commands."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from typing import Any
 from . import binaries, control_plane, network
 from .api import Api, Object
 from .aws import Ec2
-from .keeper import FAILED, OWNER, STATE
 from .node import LabNode, create
 from .progress import LabError, engine, lives, machine_lock, say
 from .state import CLUSTER, SERVICE_CIDR, State
+from .supervisor import FAILED, OWNER, STATE
 
 
 class Lab:
     """A control plane that is up, and the nodes that join it. `Lab.up()` makes one that ends with this program."""
 
-    def __init__(self, folder: Path, state: State, keeper: subprocess.Popen[bytes] | None) -> None:
+    def __init__(self, folder: Path, state: State, supervisor: subprocess.Popen[bytes] | None) -> None:
         self.folder = folder
         self.state = state
-        self._keeper = keeper
+        self._supervisor = supervisor
         self.network = network.Network(state.network)
         self.api = Api(state.endpoint, state.authority, state.token)
         self.ec2 = Ec2(state.aws, state.region)
@@ -44,14 +44,14 @@ class Lab:
 
     @classmethod
     def up(cls) -> Lab:
-        """Start a lab of this program's own: it ends with `down`, with the `with` block, or with the program, whatever ends that."""
-        folder = Path(tempfile.mkdtemp(prefix=f"{_kept().name}-"))
+        """Start a lab that ends with `down`, with the `with` block, or with this program, even if the program is killed."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{_persistent_folder().name}-"))
         return cls._start(folder, stay=False)
 
     @classmethod
     def up_and_stay(cls, name: str = "") -> Lab:
-        """Start a lab that outlives the program, or find it running. A user has one, and one of every name."""
-        folder = _kept(name)
+        """Start a lab that outlives this program, or find it running. A user has one lab without a name and one of each name."""
+        folder = _persistent_folder(name)
         with machine_lock("lab-up"):
             try:
                 return cls.running(name)
@@ -62,11 +62,11 @@ class Lab:
 
     @classmethod
     def running(cls, name: str = "") -> Lab:
-        """The lab that stays; LabError where there is none."""
-        folder = _kept(name)
+        """Return the persistent lab; LabError if there is none."""
+        folder = _persistent_folder(name)
         try:
             if not lives((folder / OWNER).read_text()):
-                raise LabError("the lab was killed; start another")
+                raise LabError("the lab was killed: start another one")
             return cls(folder, State.read(folder / STATE), None)
         except FileNotFoundError:
             failed = folder / FAILED
@@ -78,34 +78,34 @@ class Lab:
         binaries.build(control_plane.PROGRAMS)
         _remove_stale()
         (folder / OWNER).write_text(engine.owner())
-        log = (folder / "keeper.log").open("wb")
-        keeper = subprocess.Popen(
-            [sys.executable, "-m", f"{__package__}.run", "keeper", str(folder), *(["stay"] if stay else [])],
+        log = (folder / "supervisor.log").open("wb")
+        supervisor = subprocess.Popen(
+            [sys.executable, "-m", f"{__package__}.run", "supervisor", str(folder), *(["stay"] if stay else [])],
             stdin=subprocess.DEVNULL if stay else subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
             env=control_plane.environment(),
         )  # fmt: skip
         log.close()
         try:
             while not (folder / STATE).exists():
-                if keeper.poll() is not None:
+                if supervisor.poll() is not None:
                     raise LabError(f"the control plane did not start: {_failure(folder)}")
                 time.sleep(0.05)
         except BaseException:
-            keeper.terminate()
-            keeper.wait()
+            supervisor.terminate()
+            supervisor.wait()
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        lab = cls(folder, State.read(folder / STATE), keeper)
+        lab = cls(folder, State.read(folder / STATE), supervisor)
         say(f"control plane up in {lab.state.seconds} s: {lab.state.endpoint}")
         return lab
 
     def down(self) -> None:
-        """Stop everything; returns when nothing of it is left."""
-        owner = engine.owner(self.state.keeper) if Path(f"/proc/{self.state.keeper}").exists() else ""
+        """Stop everything, and return when nothing is left."""
+        owner = engine.owner(self.state.supervisor) if Path(f"/proc/{self.state.supervisor}").exists() else ""
         with suppress(ProcessLookupError):
-            os.kill(self.state.keeper, signal.SIGTERM)
-        if self._keeper is not None:
-            self._keeper.wait(300)
+            os.kill(self.state.supervisor, signal.SIGTERM)
+        if self._supervisor is not None:
+            self._supervisor.wait(300)
         else:
             engine.wait_for("the end of the lab", lambda: not lives(owner), 300)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -116,7 +116,7 @@ class Lab:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.down()
 
-    # --- what tests ask -----------------------------------------------------------------------------------------------------
+    # --- for tests -----------------------------------------------------------------------------------------------------------
 
     def cluster(self, kubernetes_version: str) -> dict[str, Any]:
         """The cluster as an input of the library."""
@@ -135,22 +135,22 @@ class Lab:
 
     @property
     def owner(self) -> str:
-        """Whose the lab's containers are: its keeper's, as nodelab calls a process. Whoever made them may be gone long before."""
+        """The run ID of the lab's containers. It names the supervisor: the program that starts a container may end long before the lab."""
         return (self.folder / OWNER).read_text()
 
     def kubeconfig(self) -> Path:
-        """The file with which kubectl, and whatever reads such files, is the cluster's administrator."""
+        """Write a kubeconfig for the administrator of the cluster."""
         path = self.folder / "kubeconfig"
         path.touch(mode=0o600)
         path.write_text(json.dumps(control_plane.admin_kubeconfig(self.state.endpoint, self.state.authority, self.state.token)))
         return path
 
     def log(self, program: str) -> str:
-        """What etcd, kube-apiserver, kube-controller-manager, controller or aws printed so far."""
+        """The output so far of etcd, kube-apiserver, kube-controller-manager, controller or aws."""
         return (self.folder / "logs" / f"{program}.log").read_text(errors="replace")
 
     def check(self) -> None:
-        """LabError when the control plane is gone: then no node is to blame."""
+        """Raise LabError if the control plane has ended: then no node is to blame."""
         if not (self.folder / STATE).exists():
             raise LabError(f"the control plane ended: {_failure(self.folder)}")
 
@@ -186,22 +186,22 @@ class Lab:
         )  # fmt: skip
 
 
-def _kept(name: str = "") -> Path:
+def _persistent_folder(name: str = "") -> Path:
     return Path(tempfile.gettempdir(), "-".join(filter(None, ["nodebootstrap-lab", str(os.getuid()), name])))
 
 
 def _failure(folder: Path) -> str:
-    for name in (FAILED, "keeper.log"):
+    for name in (FAILED, "supervisor.log"):
         with suppress(FileNotFoundError):
             return (folder / name).read_text(errors="replace")[-4000:]
-    return "somebody stopped it"
+    return "it was stopped"
 
 
 def _remove_stale() -> None:
     """Remove the folders of labs that were killed."""
-    for folder in _kept().parent.glob(f"{_kept().name}-*"):
+    for folder in _persistent_folder().parent.glob(f"{_persistent_folder().name}-*"):
         with suppress(OSError):
             owner = (folder / OWNER).read_text()
-            # Empty: it is just being written.
+            # An empty file is being written now.
             if owner and not lives(owner):
                 shutil.rmtree(folder, ignore_errors=True)

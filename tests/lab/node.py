@@ -210,7 +210,7 @@ def create(
 def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) -> list[str]:
     address = lab.network.address(host)
     options = [
-        "--label", f"{engine.LABEL}={lab.owner}", "--hostname", node_name(address), "--network", lab.network.name, "--ip", address,
+        "--label", f"{engine.RUN}={lab.owner}", "--hostname", node_name(address), "--network", lab.network.name, "--ip", address,
         "--cgroupns", "private", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
         "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
         # kubelet reads the kernel's log for kills by the OOM killer.

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a lab is, as a file tells it: written by its keeper, read by everybody who uses it."""
+"""The state of a lab: a file that its supervisor writes and its users read."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ KUBERNETES = "1.36"
 class State:
     """A lab that is up.
 
-    keeper     process ID of its keeper
+    supervisor process ID of its supervisor
     network    number of its network
     endpoint   of the API server
     authority  the cluster's CA certificate, PEM
     token      of a cluster administrator
-    aws        URL of what stands for AWS
+    aws        URL of the stand-in for AWS
     subnet     ID of the subnet of its nodes
     region     of cluster and nodes
     seconds    that the control plane took
     pids       process ID of each program
     """
 
-    keeper: int
+    supervisor: int
     network: int
     endpoint: str
     authority: str
@@ -45,7 +45,7 @@ class State:
     pids: dict[str, int]
 
     def write(self, path: Path) -> None:
-        """All of it or nothing, for its owner only."""
+        """Write the file in one step, readable by its owner only."""
         fresh = path.with_suffix(".new")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as handle:

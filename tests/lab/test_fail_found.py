@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode, keeper
+from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode, supervisor
 from ansible_collections.nodebootstrap.eks.tests.lab.fail_play import bootstrap, bootstrap_host, check
 from ansible_collections.nodebootstrap.eks.tests.lab.failing import hand_written, unit
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import LAB_ONLY, PATIENCE, booted, play
@@ -112,11 +112,11 @@ def test_join_check_names_what_somebody_else_did(lab: Lab) -> None:
         assert not output.ended("healthy").failed, output.ended("healthy")
 
 
-@pytest.mark.parametrize(("before", "after"), [(128, keeper.INSTANCES), (4096, 4096)])
+@pytest.mark.parametrize(("before", "after"), [(128, supervisor.INSTANCES), (4096, 4096)])
 def test_a_lab_makes_room_for_many_nodes(tmp_path: Path, before: int, after: int) -> None:
     limit = tmp_path / "max_user_instances"
     limit.write_text(f"{before}\n")
-    keeper.make_room(limit)
+    supervisor.raise_limit(limit)
     assert int(limit.read_text()) == after
 
 

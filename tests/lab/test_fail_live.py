@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab
-from ansible_collections.nodebootstrap.eks.tests.lab.fail_doors import Passage
 from ansible_collections.nodebootstrap.eks.tests.lab.fail_play import Ended, Output, bootstrap, bootstrap_host, check, playing
 from ansible_collections.nodebootstrap.eks.tests.lab.fail_table import ACCESS, NODE, WAITING
 from ansible_collections.nodebootstrap.eks.tests.lab.failing import Failing, Fault, failing, journal
+from ansible_collections.nodebootstrap.eks.tests.lab.faulty_proxies import TcpProxy
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import CASES, LAB_ONLY, booted
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import say
 
@@ -72,19 +72,19 @@ def test_what_may_change_is_told_and_waited_for(lab: Lab) -> None:
 
 def test_an_api_server_that_comes_back_is_joined(lab: Lab) -> None:
     case = "al2023-stand-in"
-    with booted(lab, case) as node, Passage(lab, is_open=False) as door:
-        with playing({"web": bootstrap_host(node, case, {"endpoint": door.endpoint})}) as output:
+    with booted(lab, case) as node, TcpProxy(lab, is_open=False) as proxy:
+        with playing({"web": bootstrap_host(node, case, {"endpoint": proxy.endpoint})}) as output:
             waiting = output.read_until(lambda line: line.startswith("web: verify: ") and "refused" in line)
             assert waiting is not None, output.text
-            assert door.endpoint in waiting.text
+            assert proxy.endpoint in waiting.text
             assert node.object() is None
-            door.open()
+            proxy.open()
             output.wait()
             assert output.code == 0, output.text
         assert node.object() is not None
         joined = output.ended("web")
-        say(f"API server back: the play ended {joined.moment - door.changed:.1f} s later")
-        assert joined.moment - door.changed < 2 * BUSY
+        say(f"API server back: the play ended {joined.moment - proxy.changed:.1f} s later")
+        assert joined.moment - proxy.changed < 2 * BUSY
         [asked] = [check({"web": node}, timeout=4 * BUSY).ended("web")]
         assert not asked.failed, asked
 

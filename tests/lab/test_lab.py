@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab itself: it comes up, ends with whoever made it, and leaves nothing behind."""
+"""The lab itself: it starts, ends with the program that started it, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -23,52 +23,53 @@ from ansible_collections.nodebootstrap.eks.tests.lab.progress import docker, mac
 
 pytestmark = pytest.mark.docker
 
-#: A program of its own that makes a lab, says where it is, and then waits for its end.
+#: A separate program that starts a lab, prints where it is, and waits until its standard input is closed.
 OTHER_PROGRAM = """
 import json, sys
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab
 lab = Lab.up()
-print(json.dumps({"keeper": lab.state.keeper, "pids": lab.state.pids, "network": lab.state.network, "folder": str(lab.folder)}), flush=True)
+state = lab.state
+print(json.dumps({"supervisor": state.supervisor, "pids": state.pids, "network": state.network, "folder": str(lab.folder)}), flush=True)
 sys.stdin.read()
 """
 
 
 @pytest.fixture
 def other() -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
-    """A program with a lab, and what it said of it."""
+    """A program with a lab, and the description of that lab."""
     program = subprocess.Popen(
         [sys.executable, "-c", OTHER_PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=control_plane.environment()
     )
     assert program.stdout is not None
-    told = {}
+    state = {}
     try:
-        told = json.loads(program.stdout.readline())
-        told["id"] = network_id(told["network"])
-        yield program, told
+        state = json.loads(program.stdout.readline())
+        state["id"] = network_id(state["network"])
+        yield program, state
     finally:
         program.kill()
         program.wait()
-        if told:
-            wait_for("the end of the keeper", lambda: not alive([told["keeper"]]), 120)
-            # A lab that failed leaves its logs, for whoever started it.
-            shutil.rmtree(told["folder"], ignore_errors=True)
+        if state:
+            wait_for("the end of the supervisor", lambda: not alive([state["supervisor"]]), 120)
+            # A lab that failed leaves its folder with the logs.
+            shutil.rmtree(state["folder"], ignore_errors=True)
 
 
 def alive(pids: list[int]) -> list[int]:
-    """Those of the processes that still run; what nobody has waited for yet does not."""
+    """The processes that still run; a zombie does not."""
     found = []
     for pid in pids:
         try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            process_state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except FileNotFoundError:
             continue
-        if state != "Z":
+        if process_state != "Z":
             found.append(pid)
     return found
 
 
 def network_id(number: int) -> str:
-    """Docker's ID of the network, '' where there is none: another lab may take the number at once."""
+    """Docker's ID of the network, '' if there is none: another lab may take the number at once."""
     done = docker("network", "inspect", "-f", "{{.Id}}", Network(number).name, check=False)
     return done.stdout.decode().strip() if done.returncode == 0 else ""
 
@@ -79,32 +80,32 @@ def test_the_control_plane_is_up(lab: Lab) -> None:
 
 
 def test_a_killed_program_takes_its_lab_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
-    program, told = other
-    pids = [told["keeper"], *told["pids"].values()]
+    program, state = other
+    pids = [state["supervisor"], *state["pids"].values()]
     assert len(alive(pids)) == 6
     program.kill()
     wait_for("the end of every program", lambda: not alive(pids), 120)
-    assert network_id(told["network"]) != told["id"]
-    assert not Path(told["folder"]).exists()
+    assert network_id(state["network"]) != state["id"]
+    assert not Path(state["folder"]).exists()
 
 
-def test_a_killed_keeper_takes_its_programs_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
-    _program, told = other
-    # Nobody else cleans up meanwhile.
+def test_a_killed_supervisor_takes_its_programs_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
+    _program, state = other
+    # No other lab cleans up meanwhile.
     with machine_lock("lab-network"):
-        os.kill(told["keeper"], signal.SIGKILL)
-        wait_for("the end of every program", lambda: not alive(list(told["pids"].values())), 120)
-        assert network_id(told["network"]) == told["id"]
+        os.kill(state["supervisor"], signal.SIGKILL)
+        wait_for("the end of every program", lambda: not alive(list(state["pids"].values())), 120)
+        assert network_id(state["network"]) == state["id"]
     with Lab.up():
-        assert network_id(told["network"]) != told["id"], "the next lab removes what was left"
+        assert network_id(state["network"]) != state["id"], "the next lab removes what was left"
 
 
 def test_a_program_that_ends_is_named(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
-    _program, told = other
-    os.kill(told["pids"]["etcd"], signal.SIGKILL)
-    pids = [told["keeper"], *told["pids"].values()]
+    _program, state = other
+    os.kill(state["pids"]["etcd"], signal.SIGKILL)
+    pids = [state["supervisor"], *state["pids"].values()]
     wait_for("the end of every program", lambda: not alive(pids), 120)
-    assert Path(told["folder"], "failed").read_text().startswith("etcd ended with status -9")
+    assert Path(state["folder"], "failed").read_text().startswith("etcd ended with status -9")
 
 
 def test_without_a_lab_that_stays_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 
 import pytest
-from nodelab import Al2Node, Al2023Node, CloudInitNode, HarnessError, UbuntuNode, boot, engine, images, run
+from nodelab import Al2Node, Al2023Node, CloudInitNode, HarnessError, UbuntuNode, boot, engine, images, persistent_nodes, run
 
 from ansible_collections.nodebootstrap.eks.tests.oracle.bootstrap_calls import BOOTSTRAP, JOIN, bootstrap
 
@@ -29,14 +29,38 @@ def mime(*parts: tuple[str, str, str]) -> str:
 # --- the engine and the containers ------------------------------------------------------------------------------------------------
 
 
-def test_containers_of_a_killed_run_are_removed_and_ours_stay(al2_node: Al2Node) -> None:
+def test_only_containers_of_ended_runs_are_removed(al2_node: Al2Node) -> None:
     with subprocess.Popen(["sleep", "60"]) as other:
-        dead = engine.owner().rpartition("/")[0].rpartition("/")[0] + f"/{other.pid}/1"
+        ended = engine.owner().rpartition("/")[0].rpartition("/")[0] + f"/{other.pid}/1"
         other.kill()
-    orphan = engine.docker("create", "--label", f"{engine.LABEL}={dead}", images.image()).stdout.decode().strip()
-    engine.remove_stale()
-    assert engine.docker("inspect", orphan, check=False).returncode != 0
-    assert engine.docker("inspect", al2_node.container, check=False).returncode == 0
+
+    def create(*options: str) -> str:
+        return engine.docker("create", *options, images.image()).stdout.decode().strip()
+
+    leftover = create("--label", f"{engine.RUN}={ended}")
+    # The first one inherits the label of the image, as every container does that is started from it by hand.
+    others = [create(), create("--label", f"{engine.RUN}=mine"), create("--label", f"{engine.IMAGE}={ended}")]
+    try:
+        engine.remove_stale()
+        assert not exists(leftover)
+        assert [exists(container) for container in [al2_node.container, *others]] == [True] * 4
+    finally:
+        engine.docker("rm", "-f", "-v", *others, check=False)
+
+
+def test_clean_removes_the_persistent_nodes_of_its_own_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "CHECKOUT", "/nowhere/this-test")
+    labels = [f"{engine.PERSISTENT}={checkout}" for checkout in (engine.CHECKOUT, "/nowhere/another")]
+    own, other = [engine.docker("create", "--label", label, images.image()).stdout.decode().strip() for label in labels]
+    try:
+        persistent_nodes.stop_all()
+        assert (exists(own), exists(other)) == (False, True)
+    finally:
+        engine.docker("rm", "-f", "-v", own, other, check=False)
+
+
+def exists(container: str) -> bool:
+    return engine.docker("inspect", container, check=False).returncode == 0
 
 
 def test_an_image_is_named_by_its_recipe() -> None:
@@ -47,7 +71,7 @@ def test_an_image_is_named_by_its_recipe() -> None:
 
 
 def test_a_container_is_removed_when_its_boot_fails() -> None:
-    mine = ("ps", "-aq", "--filter", f"label={engine.LABEL}={engine.owner()}")
+    mine = ("ps", "-aq", "--filter", f"label={engine.RUN}={engine.owner()}")
     before = engine.docker(*mine).stdout
     with pytest.raises(HarnessError), Al2Node.start(files={"/sbin/init": ("#!/bin/sh\nexit 3\n", 0o755)}):
         pass

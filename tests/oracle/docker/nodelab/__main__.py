@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """python3 tests/oracle/docker/nodelab up | build [SUITE…] | start | stop NAME… | clean
 
-up: an engine that answers. build: that, and the images. clean: containers of runs that are gone, kept ones, and every image of ours.
-start: boot the nodes that standard input names, a JSON list of {"name", "family", …} (named.py has all keys); they stay until stop.
+up: start a Docker engine if none answers. build: do that and build the images. start: boot the nodes that standard input lists as
+JSON, [{"name", "family", …}] (all keys: persistent_nodes.py); they stay until stop. clean: remove the persistent nodes of this
+checkout, containers of runs that have ended, and all images of the harness.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 # Run by path, a package is not one yet.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from nodelab import engine, images, named
+from nodelab import engine, images, persistent_nodes
 
 
 def main(verb: str = "", *words: str) -> None:
@@ -27,12 +28,12 @@ def main(verb: str = "", *words: str) -> None:
             print(images.image(suite))
     elif verb == "start":
         engine.ensure()
-        named.start(json.load(sys.stdin))
+        persistent_nodes.start(json.load(sys.stdin))
     elif verb == "stop":
-        named.stop(list(words))
+        persistent_nodes.stop(list(words))
     elif verb == "clean":
         engine.ensure()
-        named.stop_all()
+        persistent_nodes.stop_all()
         engine.remove_stale()
         images.remove_all()
     else:

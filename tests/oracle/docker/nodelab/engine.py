@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,12 +23,16 @@ from pathlib import Path
 #: Debian packages that the harness needs on the machine (the keyring matters on Ubuntu, where Debian's is not installed).
 PACKAGES = ("docker.io", "iptables", "mmdebstrap", "debian-archive-keyring")
 
-#: Every container and image of ours carries this label.
-LABEL = "nodebootstrap.eks.nodelab"
+#: The label of images that the harness built. A container inherits the labels of its image, so no container may be removed because of it.
+IMAGE = "nodebootstrap.eks.nodelab"
 
-#: Nodes that outlive the program that started them carry this one, too, and belong to process 1: only `nodelab stop` and
-#: `nodelab clean` remove them.
-KEPT = "nodebootstrap.eks.nodelab.kept"
+#: The label of containers that the harness started. Its value is the ID of the run: the `owner` that removes the container.
+RUN = "nodebootstrap.eks.nodelab.run"
+
+#: The label of nodes that outlive the program that started them; they belong to process 1. Its value is the checkout: only `nodelab stop`,
+#: and `nodelab clean` of the same checkout, remove them.
+PERSISTENT = "nodebootstrap.eks.nodelab.persistent"
+CHECKOUT = str(Path(__file__).resolve().parents[4])
 
 STARTED_BY_US = Path("/var/log/nodelab-dockerd.log")
 
@@ -130,17 +135,24 @@ def ensure() -> None:
 
 
 def owner(process: int = 0) -> str:
-    """A process (this one), named so that another run can tell whether it still lives: boot, PID namespace, PID, start time."""
+    """The ID of a run: its process (this one), named so that another run can tell whether it still lives.
+
+    It consists of the boot ID, the PID namespace, the PID and the start time.
+    """
     process = process or os.getpid()
     return f"{_here()}/{process}/{_started(process)}"
 
 
 def remove_stale() -> list[str]:
-    """Remove containers whose test run is gone (killed, or the machine restarted); those of live runs stay."""
-    listed = docker("ps", "-a", "--filter", f"label={LABEL}", "--format", '{{.ID}} {{.Label "' + LABEL + '"}}').stdout.decode()
-    stale = [line.split(" ", 1)[0] for line in listed.splitlines() if " " in line and not _alive(line.split(" ", 1)[1])]
+    """Remove containers of test runs whose process is gone (killed, or the machine restarted).
+
+    Containers of live runs stay, and so does every container without the ID of a run: the harness did not start it.
+    """
+    listed = docker("ps", "-a", "--filter", f"label={RUN}", "--format", '{{.ID}} {{.Label "' + RUN + '"}}').stdout.decode()
+    containers = [line.partition(" ")[::2] for line in listed.splitlines()]
+    stale = [container for container, run in containers if _is_run_id(run) and not _alive(run)]
     if stale:
-        say(f"removing {len(stale)} container(s) of test runs that are gone")
+        say(f"removing {len(stale)} container(s) of test runs that ended without a cleanup")
         docker("rm", "-f", "-v", *stale, check=False)
     return stale
 
@@ -153,6 +165,10 @@ def _here() -> str:
 def _started(pid: int) -> str:
     # Field 22; the command name before it may hold blanks and brackets.
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+
+
+def _is_run_id(label: str) -> bool:
+    return re.fullmatch(r"[0-9a-f-]{36}/\d+/\d+/\d+", label) is not None
 
 
 def _alive(label: str) -> bool:

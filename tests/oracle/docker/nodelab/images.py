@@ -110,7 +110,7 @@ def _build_base(suite: str, tag: str) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as bootstrap:
         assert bootstrap.stdout is not None and bootstrap.stderr is not None
         imported = subprocess.run(
-            ["docker", "import", "-c", f"LABEL {engine.LABEL}=image", "-", f"{tag}-new"],
+            ["docker", "import", "-c", f"LABEL {engine.IMAGE}=image", "-", f"{tag}-new"],
             stdin=bootstrap.stdout, capture_output=True, check=False,
         )  # fmt: skip
         complaint = bootstrap.stderr.read().decode(errors="replace")
@@ -126,7 +126,7 @@ def _build_base(suite: str, tag: str) -> None:
 def _build_real(real: str, tag: str) -> None:
     """The image that was named, with the packages that a node needs."""
     engine.say(f"{tag}: {real} from its registry, and packages")
-    recipe = ["build", "-q", "--build-arg", f"BASE={real}", "--label", f"{engine.LABEL}=image", "-t", tag, "-f", str(_PACKAGES), str(HERE)]
+    recipe = ["build", "-q", "--build-arg", f"BASE={real}", "--label", f"{engine.IMAGE}=image", "-t", tag, "-f", str(_PACKAGES), str(HERE)]
     engine.docker(*recipe, timeout=3600)
 
 
@@ -151,6 +151,6 @@ def _mirror() -> str:
 
 def remove_all() -> None:
     """Remove every image of ours, of old recipes too; those in use stay."""
-    listed = engine.docker("image", "ls", "-q", "--no-trunc", "--filter", f"label={engine.LABEL}").stdout.decode().split()
+    listed = engine.docker("image", "ls", "-q", "--no-trunc", "--filter", f"label={engine.IMAGE}").stdout.decode().split()
     for tag in dict.fromkeys(listed):
         engine.docker("rmi", "-f", tag, check=False)

@@ -69,12 +69,12 @@ class Node:
         cloud_init  cloud-init is part of the boot
         containerd  containerd.service runs the real one; otherwise a stand-in that is active at once
         ssh_key     public key for root and for the image's user (ec2-user, ubuntu): an SSH server runs
-        name        what docker calls it; such a node is kept when this program ends
+        name        the name of the container; such a node stays when this program ends
         """
         tag = images.image(suite, cls.family)
         engine.remove_stale()
         laid = dict(files or {})
-        options = ["--name", name, "--label", engine.KEPT] if name else []
+        options = ["--name", name, "--label", f"{engine.PERSISTENT}={engine.CHECKOUT}"] if name else []
         if containerd:
             # overlayfs does not stack on the container's own.
             options += ["-v", "/var/lib/containerd"]
@@ -82,7 +82,7 @@ class Node:
         if ssh_key:
             laid["/root/.ssh/authorized_keys"] = (ssh_key, 0o600)
         made = engine.docker(
-            "create", *options, "--label", f"{engine.LABEL}={engine.owner(1 if name else 0)}", "--hostname", HOSTNAME,
+            "create", *options, "--label", f"{engine.RUN}={engine.owner(1 if name else 0)}", "--hostname", HOSTNAME,
             "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cap-add", "SYS_PTRACE", "--cgroupns", "private",
             "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
             "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Doors between a node and the lab's API server: what is wrong on the way, while the API server itself stays up for the other tests.
+"""Faulty proxies between a node and the lab's API server: the connection fails while the API server stays up for the other tests.
 
-Each listens on the lab's side of the network, in a thread of this program, and ends with its `with` block.
+Each proxy listens on the lab's side of the network, in a thread of this program, and ends with its `with` block.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from cryptography.x509.oid import NameOID
 
 from .lab import Lab
 
-#: Where a node may knock; 6443 and 5000 are the lab's own.
+#: Ports of the proxies; the lab itself uses 6443 and 5000.
 PORTS = itertools.cycle(range(20443, 20943))
 
 
-class Passage:
-    """Hands every byte to the API server, and can be shut: connections are refused, and those that were open are cut."""
+class TcpProxy:
+    """Forwards every byte to the API server. After `shut`, it refuses connections, and open ones are closed."""
 
     def __init__(self, lab: Lab, *, is_open: bool = True) -> None:
         self._target = (lab.network.gateway, 6443)
@@ -84,29 +84,29 @@ class Passage:
             self._links.discard(link)
             _close(link)
 
-    def __enter__(self) -> Passage:
+    def __enter__(self) -> TcpProxy:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.shut()
 
 
-class Deaf:
-    """Takes connections and never says a word."""
+class SilentServer:
+    """Accepts connections and never answers."""
 
     def __init__(self, lab: Lab) -> None:
         self._listener = _listen(lab.network.gateway, _free_port(lab.network.gateway))
         self.endpoint = f"https://{lab.network.gateway}:{self._listener.getsockname()[1]}"
 
-    def __enter__(self) -> Deaf:
+    def __enter__(self) -> SilentServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         _close(self._listener)
 
 
-class Counter:
-    """An API server with a certificate and a clock of its own; what it answers is the real one's answer.
+class TlsProxy:
+    """An API server with another certificate and another clock. It forwards requests to the real one.
 
     names    in the certificate; without them, the address that it listens on
     ahead    seconds by which its clock (the Date header) runs ahead of the node's
@@ -133,14 +133,14 @@ class Counter:
         if not plain:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             pair = _certificate(signer or lab.folder / "pki", names or (address,), valid)
-            path = lab.folder / f"door-{self._port}.pem"
+            path = lab.folder / f"proxy-{self._port}.pem"
             path.touch(mode=0o600)
             path.write_bytes(pair)
             context.load_cert_chain(path)
             self._server.context = context
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def __enter__(self) -> Counter:
+    def __enter__(self) -> TlsProxy:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -159,7 +159,7 @@ class _Server(http.server.ThreadingHTTPServer):
         super().finish_request(request, client_address)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A kubelet that does not like our certificate hangs up, which is what it is for."""
+        """Ignore errors: a kubelet that rejects the certificate closes the connection, as intended."""
 
 
 def _handler(lab: Lab, ahead: float) -> type[http.server.BaseHTTPRequestHandler]:
@@ -189,7 +189,7 @@ def _handler(lab: Lab, ahead: float) -> type[http.server.BaseHTTPRequestHandler]
         do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
 
         def log_message(self, *_words: object) -> None:
-            """Nobody reads it."""
+            """Log nothing."""
 
     return Handler
 
@@ -219,7 +219,7 @@ def _certificate(signer: Path, names: tuple[str, ...], valid: tuple[float, float
 
 
 def _free_port(host: str) -> int:
-    """One that no door of this program had lately, so that a door that is shut meets nobody else behind it."""
+    """A port that no proxy of this program used lately, so that a closed proxy is not replaced by another one."""
     for port in itertools.islice(PORTS, 500):
         with contextlib.suppress(OSError):
             _listen(host, port).close()

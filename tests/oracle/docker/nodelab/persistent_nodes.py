@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes that outlive the program that starts them: what Molecule and the demonstration work on."""
+"""Nodes that outlive the program that starts them: Molecule and the demonstration work on them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def _start(node: dict[str, Any]) -> None:
 
 
 def stop(names: list[str]) -> None:
-    """Remove these nodes; those that are gone already are none of our business."""
+    """Remove these nodes, if they exist."""
     if names:
         engine.docker("rm", "-f", "-v", *names, check=False)
 
 
 def stop_all() -> None:
-    """Remove every node that was kept."""
-    stop(engine.docker("ps", "-aq", "--filter", f"label={engine.KEPT}").stdout.decode().split())
+    """Remove every persistent node that this checkout started."""
+    stop(engine.docker("ps", "-aq", "--filter", f"label={engine.PERSISTENT}={engine.CHECKOUT}").stdout.decode().split())

@@ -1,13 +1,13 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A lab that stays with nodes that stay: what Molecule works on.
+"""Persistent labs with persistent nodes, for Molecule.
 
-    python -m ….lab.named up NAME < NODES.json      a lab of this name, and containers of these names: [{"container", "family", "kubelet"}]
-    python -m ….lab.named down NAME                 all of it is gone, also when there was nothing
+    python -m ….lab.persistent_labs up NAME < NODES.json    start a lab with this name, and nodes: [{"container", "family", "kubelet"}]
+    python -m ….lab.persistent_labs down NAME               remove all of it, if it exists
 
-`up` prints JSON: `cluster` (as an input of the library, without a version), `nodes` ({container: name of the Node}), `api` (`url`,
-`authority` (a file), `token`). The nodes are as their images leave them; on al2023 today's nodeadm is nodelab's stand-in.
+`up` prints JSON: `cluster` (input of the library, without a version), `nodes` ({container: name of the Node}), `api` (`url`, `authority`
+(a file), `token`). The nodes are as their images leave them; on al2023, nodeadm is nodelab's stand-in for the current version.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from .lab import Lab
-from .progress import LabError, docker, say
+from .progress import LabError, docker, engine, say
 
 
 def up(name: str, wanted: list[dict[str, str]]) -> dict[str, Any]:
@@ -44,19 +44,22 @@ def down(name: str) -> None:
 
 
 def _found(lab: Lab, container: str) -> str:
-    """The Node's name of a container that is there already; ''."""
-    form = "{{if .State.Running}}{{.Config.Hostname}}{{end}} {{range $name, $unused := .NetworkSettings.Networks}}{{$name}}{{end}}"
-    shown = docker("inspect", "--format", form, container, check=False)
-    hostname, _unused, attached = shown.stdout.decode().strip().partition(" ")
-    if shown.returncode == 0 and attached == lab.network.name:
-        return hostname
-    # Of a lab that was killed.
+    """The name of the Node of an existing container; '' if there is none, or if it is left over from a lab that has ended."""
+    shown = docker("inspect", "--format", "{{json .}}", container, check=False)
+    if shown.returncode != 0:
+        return ""
+    found = json.loads(shown.stdout)
+    run = (found["Config"]["Labels"] or {}).get(engine.RUN)
+    if run is None:
+        raise LabError(f"the container {container} was not started by a lab: remove or rename it")
+    if run == lab.owner and found["State"]["Running"]:
+        return str(found["Config"]["Hostname"])
     docker("rm", "-f", "-v", container, check=False)
     return ""
 
 
 def _make(lab: Lab, wanted: list[dict[str, str]]) -> dict[str, str]:
-    """Boot machines, all at once; the names of their Nodes, by container."""
+    """Boot machines at the same time. Returns {container: name of the Node}."""
     with ExitStack() as stack:
         made = {}
         for one in wanted:
