@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(VENV):$(PATH)
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install Debian packages and Docker (as root), and create all virtual environments below the project directory
@@ -73,9 +73,16 @@ package: ## build the artifact, install it, use it, and run galaxy-importer on i
 lab-up lab-down lab-status:
 	@$(SETUP) debian docker venv
 	@PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.lab $(@:lab-%=%)
-lab-up: ## start a control plane that stays, and say where its kubeconfig is
-lab-down: ## stop it, and everything that belongs to it
-lab-status: ## what runs of it
+lab-up: ## start a persistent control plane, and print where its kubeconfig is
+lab-down: ## stop it, and remove its nodes
+lab-status: ## show what is running
+
+.PHONY: lab-node lab-join-check
+lab-node: ## add a node to the running lab: USER_DATA=FILE or SPEC=FILE [OPTIONS="--kubelet 1.36"]
+	@PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.lab node \
+		$(if $(USER_DATA),--user-data "$(USER_DATA)") $(if $(SPEC),--spec "$(SPEC)") $(OPTIONS)
+lab-join-check: ## run join_check on a node of the running lab: NODE=NAME
+	@PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.lab join-check "$(NODE)" $(OPTIONS)
 
 .PHONY: demo
 demo: ## render every family from the examples into out/; with Docker, bootstrap a node, too

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shows what the tests notice: small faults ("mutants") are put into the code one at a time, and something must fail.
 
-    python3 tools/mutants.py choose --seed N [--also TREE]...     write tests/mutants.json: 60 mutants, at least five per layer of tests
+    python3 tools/mutants.py choose --seed N [--also TREE]...     write tools/mutation/mutants.json: 60 mutants, at least five per layer of tests
     python3 tools/mutants.py check [--tree TREE]                  whether each mutant can still be found; nothing is run
     python3 tools/mutants.py run RESULTS [--tree TREE] [--only ID]... [--stages NAME,...] [--before COMMAND]
     python3 tools/mutants.py table RESULTS [RESULTS_AFTER]        the results as a table; with two, what one killed and the other does not
@@ -30,7 +30,7 @@ from typing import Any
 from mutation import choose, stages, trees
 
 TOP = Path(__file__).resolve().parents[1]
-MUTANTS = TOP / "tests" / "mutants.json"
+MUTANTS = TOP / "tools" / "mutation" / "mutants.json"
 COMMENT = "Chosen by tools/mutants.py, which explains them."
 
 

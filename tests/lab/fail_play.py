@@ -105,9 +105,15 @@ def bootstrap_host(node: LabNode, case: str, cluster: Mapping[str, Any] | None =
 
 
 def check_host(node: LabNode) -> dict[str, Any]:
+    """Variables of a host that is only read."""
+    return container_host(node.container)
+
+
+def container_host(container: str) -> dict[str, Any]:
+    """Variables of a host that is this container."""
     return {
         "ansible_connection": "community.docker.docker",
-        "ansible_host": node.container,
+        "ansible_host": container,
         "ansible_python_interpreter": "/usr/bin/python3",
     }
 
@@ -152,8 +158,13 @@ def bootstrap(hosts: Mapping[str, Mapping[str, Any]], *words: str) -> Output:
 
 
 def check(nodes: Mapping[str, LabNode], **asked: Any) -> Output:
-    """Module join_check alone, over nodes that anybody may have set up."""
+    """Run module join_check on nodes, whatever set them up."""
+    return check_containers({name: node.container for name, node in nodes.items()}, **asked)
+
+
+def check_containers(containers: Mapping[str, str], **asked: Any) -> Output:
+    """Run module join_check in containers, {name of the host: container}."""
     task = {"name": "Does it join", "nodebootstrap.eks.join_check": asked}
     playbook = [{"name": "Ask", "hosts": "all", "gather_facts": False, "tasks": [task]}]
-    with playing({name: check_host(node) for name, node in nodes.items()}, playbook=playbook) as output:
+    with playing({name: container_host(container) for name, container in containers.items()}, playbook=playbook) as output:
         return output.wait()

@@ -15,7 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .progress import LabError, docker, lives, machine_lock, say
+from .progress import LabError, docker, engine, lives, machine_lock, say
 
 #: Networks of ours carry this label; its value says whose they are.
 LABEL = "nodebootstrap.eks.lab"
@@ -68,10 +68,13 @@ class Network:
         return str(ipaddress.ip_network(self.subnet6)[host])
 
     def remove(self) -> None:
-        """Remove the network with every container on it; harmless when it is gone already."""
-        attached = docker("ps", "-aq", "--filter", f"network={self.name}").stdout.decode().split()
-        if attached:
-            docker("rm", "-f", "-v", *attached, check=False)
+        """Remove the network and the nodes on it, if they exist. Containers that the lab did not start are only disconnected."""
+        on_it = ("ps", "-aq", "--filter", f"network={self.name}")
+        nodes = docker(*on_it, "--filter", f"label={engine.RUN}").stdout.decode().split()
+        if nodes:
+            docker("rm", "-f", "-v", *nodes, check=False)
+        for container in docker(*on_it).stdout.decode().split():
+            docker("network", "disconnect", "-f", self.name, container, check=False)
         docker("network", "rm", self.name, check=False)
 
 
