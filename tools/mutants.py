@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shows what the tests notice: small faults ("mutants") are put into the code one at a time, and something must fail.
 
-    python3 tools/mutants.py choose --seed N [--also TREE]...     write tools/mutation/mutants.json: 60 mutants, at least five per layer of tests
-    python3 tools/mutants.py check [--tree TREE]                  whether each mutant can still be found; nothing is run
+    python3 tools/mutants.py choose --seed N [--also TREE]...    write tools/mutation/mutants.json: 60 mutants, at least five per layer
+    python3 tools/mutants.py check [--tree TREE]                 print the mutants that cannot be found; nothing is run
     python3 tools/mutants.py run RESULTS [--tree TREE] [--only ID]... [--stages NAME,...] [--before COMMAND]
-    python3 tools/mutants.py table RESULTS [RESULTS_AFTER]        the results as a table; with two, what one killed and the other does not
+    python3 tools/mutants.py table RESULTS [RESULTS_AFTER]       print the results; with two files, also what is no longer killed
 
 "run" works on a copy of a tree (this one, as a rule), so that the tree can be used meanwhile. It applies a mutant, runs the stages that
 tools/mutation/stages.py lists, cheapest first, and stops at the first failure: the mutant is killed, if the same succeeds without it.
@@ -14,7 +14,8 @@ It writes RESULTS after every mutant, and continues where an earlier run stopped
 layer, which may use containers.
 
 A mutant names the file, the symbol and the text of a statement. When you rewrite such a statement, give the mutant `after_refactoring`:
-{"file", "symbol", "before", "after"}, the same fault in the new code (a field that did not change may be left out).
+{"file", "symbol", "before", "after"}, the same fault in the new code (a field that did not change may be left out). Do not choose other
+mutants to show that a change of the tests loses nothing: the sample must be older than the change.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def main() -> int:
     one.add_argument("results", type=Path)
     one.add_argument("--tree", type=Path, default=TOP)
     one.add_argument("--only", action="append", default=[], metavar="ID")
-    one.add_argument("--stages", default="", metavar="NAME,...", help=f"{', '.join(stages.CHEAP)}, lint, layer; all of them as a rule")
+    one.add_argument("--stages", default="", metavar="NAME,...", help=f"{', '.join(stages.NAMES)}; all of them as a rule")
     one.add_argument("--before", default="", metavar="COMMAND")
     one = verbs.add_parser("table")
     one.add_argument("before", type=Path)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 STAGE_SECONDS = 2400
 
 PYTEST = ("python", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--no-header")
-CHEAP = ("mirror", "users", "half", "roles", "consistency")
+NAMES = ("mirror", "users", "tests", "layer", "half", "roles", "consistency", "lint")
 
 
 class Stage(NamedTuple):
@@ -36,13 +36,22 @@ class Result(NamedTuple):
 
 
 def stages(mutant: dict[str, Any], tree: Path, path: Path) -> list[Stage]:
-    """The stages for a mutant in this file of a tree. The last ones are what the layer of the mutant runs for it."""
+    """The stages for a mutant in this file of a tree.
+
+    First the unit tests of the module and of the modules that use it; then what the mutant names: C(tests), test files by the end of their
+    path, and C(layer_commands), commands of its own layer; then everything that may notice it and takes minutes.
+    """
     result = []
     if path.suffix == ".py":
         mirror = sorted((tree / "tests/unit").rglob(f"test_{path.stem}.py"))
         users = [found for found in _users(tree, path) if found not in mirror]
         result.append(Stage("mirror", (*PYTEST, *_names(tree, mirror))) if mirror else None)
         result.append(Stage("users", (*PYTEST, *_names(tree, users))) if users else None)
+    tests = sorted(
+        found for name in mutant.get("tests", ()) for found in (tree / "tests").rglob(Path(name).name) if found.as_posix().endswith(name)
+    )
+    result.append(Stage("tests", (*PYTEST, *_names(tree, tests))) if tests else None)
+    result.extend(Stage(f"layer {number}", tuple(command)) for number, command in enumerate(mutant.get("layer_commands", ()), 1))
     half = "module_utils" if {"module_utils", "modules"} & set(path.parts) else "plugin_utils"
     if "plugins" in path.relative_to(tree).parts:
         folders = (half, "modules" if half == "module_utils" else "filter", "action")
@@ -50,7 +59,6 @@ def stages(mutant: dict[str, Any], tree: Path, path: Path) -> list[Stage]:
     result.append(Stage("roles", (*PYTEST, "tests/unit/roles")))
     result.append(Stage("consistency", (*PYTEST, "tests/consistency", "--deselect", "tests/consistency/test_checks.py")))
     result.append(Stage("lint", ("python", "tools/check.py", "lint")))
-    result.extend(Stage(f"layer {number}", tuple(command)) for number, command in enumerate(mutant.get("layer_commands", ()), 1))
     return [stage for stage in result if stage is not None]
 
 
