@@ -77,6 +77,9 @@ def main() -> None:
 
     for topic, module in errors.TOPICS.items():
         errors.write(topic, module)
+    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import join_evidence
+
+    join_evidence.GOLDEN.write_text(join_evidence.messages(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ ACCESS = {
     ),
     "wrong-cluster": Fault(
         cause="unauthorized",
-        says=("its cluster is not called other", "the role node of account"),
+        says=("its cluster is not named other", "the role node of account"),
         shown="401|Unauthorized",
         journal="Unauthorized",
         case="ubuntu-static",
@@ -124,7 +124,7 @@ WAITING = {
     ),
     "endpoint-refused": Fault(
         cause="endpoint_refused",
-        says=("{endpoint}", "refused"),
+        says=("{endpoint}", "refuses"),
         shown="connection refused",
         journal="connection refused",
         case="al2-static",

@@ -3,23 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From evidence to the one reason why a node does not join. Pure. Standard library, Python 3.7 and newer.
 
-C(seen) is a mapping that JSON can hold; all its texts are printable and without secrets. Null is what was not looked at or is not known.
-
-  time       seconds since 1970 by the node's clock
-  name       of the Node object, as the kubelet that runs calls it
-  hostname   of the machine
-  units      null when systemd does not answer, or {unit: load, state, sub, result, enabled, restarts, status (of the main process),
-             pid, running, since (monotonic seconds)}
-  kubelet    unit, running, exit (lines and systemd's own of a start that failed, whole), lines (of the one that runs); of a process
-             beside it whole, started, registers, bootstraps, cgroup_driver, config (paths). whole: whether the lines go back to its start
-  nodeadm    unit that failed, and its lines
-  containerd lines of one that does not run, or systemd_cgroup of its default runtime
-  api        kind (how far the question got; see _join_answers), final (of standalone alone), kubeconfig, and as far as it got server,
-             host, proxy, user, credentials, expires, authority, said, names, how, skew (seconds by which this node's clock is ahead),
-             status, kubernetes
-  node       ready (text of the condition), reason, message, heartbeat (seconds since 1970), taints
-  serves     whether kubelet has a certificate to serve with; looked at only on a node that is Ready, and not in its first minute
-  instance   clusters ({tag: name}), role, account, instance, region; asked for only after a 401
+`kubelet_exit_diagnosis` explains a kubelet that exits, `api_diagnosis` the answer of the API server; everything else is here.
 """
 
 from __future__ import annotations
@@ -27,92 +11,100 @@ from __future__ import annotations
 import json
 import re
 
-from . import api_answers as answers
-from . import kubelet_exits as exits
-from .model import Finding, quoted, shortened
+from .._node.systemd import Unit
+from . import api_diagnosis, kubelet_exit_diagnosis
+from .model import Evidence, FailedUnit, Finding, Kubelet, NodeObject, quote_log, runs, shorten
 
-_LENIENT = re.compile(exits.HEAD.pattern + r"\"Using lenient decoding as strict decoding failed\" err=\"(?P<why>.*)\"")
+_LENIENT = re.compile(
+    kubelet_exit_diagnosis.LOG_HEADER.pattern + r"\"Using lenient decoding as strict decoding failed\" err=\"(?P<why>.*)\""
+)
 _FIELD = re.compile(r"unknown field \\*\"(?P<field>[^\"\\]+)")
-_OF_THE_RUNTIME = "Using cgroup driver setting received from the CRI runtime"
-_TOLERANCE = 2.0
+_RUNTIME_DECIDES = "Using cgroup driver setting received from the CRI runtime"
+_CONTAINERD = "containerd.service"
+_NODEADM_UNITS = ("nodeadm-config.service", "nodeadm-run.service")
+_CLOCK_TOLERANCE_SECONDS = 2.0
 
 
-def diagnose(seen):
-    """The Finding that explains why the node of C(seen) is not Ready; None when it is, and nothing that lasts speaks against it.
+def diagnose(evidence: Evidence) -> Finding | None:
+    """Why the node is not Ready; None if it is, and has no final problem.
 
-    Of several reasons the first final one counts, in the order in which a node comes up; without one the first.
+    If several causes apply, the first final one in the order in which a node starts is returned, and without a final one the first.
     """
-    found = []
-    for look in (_unit, _exit, answers.diagnose, _cgroup_driver, _unknown_field, _ready):
-        finding = look(seen)
+    findings = []
+    for check in (_check_unit, _check_exit, api_diagnosis.diagnose, _check_cgroup_driver, _check_config_fields, _check_ready):
+        finding = check(evidence)
         if finding is not None and finding.final:
             return finding
         if finding is not None:
-            found.append(finding)
-    return found[0] if found else None
+            findings.append(finding)
+    return findings[0] if findings else None
 
 
-def warnings(seen):
-    """Lines about a node that has joined, and still lacks something."""
-    if seen.get("serves") is not False:
+def warnings(evidence: Evidence) -> list[str]:
+    """Lines about a node that joined but lacks something."""
+    if evidence.has_serving_certificate is not False:
         return []
     return [
-        f"kubelet of {seen['name']} has no serving certificate: kubectl logs and exec fail with 'remote error: tls: internal error'. The "
-        "cluster has not signed its request: kubectl get certificatesigningrequests. EKS signs one whose names are the instance's"
+        f"kubelet on {evidence.node_name} has no serving certificate, so kubectl logs and kubectl exec fail with 'remote error: "
+        "tls: internal error'. The cluster did not sign its request (kubectl get certificatesigningrequests). EKS signs a request only if "
+        "its names are the names of the instance"
     ]
 
 
-def standing(seen):
-    """(whether the cluster has the Node, whether kubelet runs and the Node is Ready through it)."""
-    kubelet, node = seen["kubelet"], seen["node"]
-    runs = kubelet is not None and kubelet["running"] and kubelet["exit"] is None
-    return runs and node is not None, runs and node is not None and node["ready"] == "True" and not _stale(seen)
+def is_registered(evidence: Evidence) -> bool:
+    """Whether kubelet runs and the cluster has its Node object."""
+    kubelet = evidence.kubelet
+    return kubelet is not None and kubelet.is_running and kubelet.exit is None and evidence.node is not None
 
 
-def _stale(seen):
-    """Whether the Node says what an earlier kubelet told; both moments are of this node's clock."""
-    heartbeat, started = seen["node"]["heartbeat"], seen["kubelet"].get("started")
-    return heartbeat is not None and started is not None and heartbeat < started - _TOLERANCE
+def is_ready(evidence: Evidence) -> bool:
+    """Whether the Node is Ready, and was reported so by the kubelet that runs now."""
+    node = evidence.node
+    return is_registered(evidence) and node is not None and node.ready == "True" and not _is_outdated(evidence, node)
+
+
+def _is_outdated(evidence: Evidence, node: NodeObject) -> bool:
+    """Whether an earlier kubelet reported the condition. Both times are from the clock of this node."""
+    started = evidence.kubelet.process.started if evidence.kubelet is not None else None
+    return node.heartbeat is not None and started is not None and node.heartbeat < started - _CLOCK_TOLERANCE_SECONDS
 
 
 # --- before kubelet runs -----------------------------------------------------------------------------------------------------------
 
 
-def _unit(seen):
-    kubelet = seen["kubelet"]
-    if seen["units"] is None:
-        fix = "run this as root on a machine with systemd, and look at the machine's load"
-        return Finding("kubelet_not_started", "systemd does not say whether kubelet runs", fix)
+def _check_unit(evidence: Evidence) -> Finding | None:
+    kubelet = evidence.kubelet
+    if evidence.units is None:
+        fix = "check that this is a machine with systemd, that the task runs as root, and that the machine is not overloaded"
+        return Finding("kubelet_not_started", "systemd does not answer, so the state of kubelet is unknown", fix)
     if kubelet is None:
         return Finding(
-            "kubelet_not_started",
-            "this machine has no unit that runs kubelet",
-            "use one of the images for EKS, or install kubelet; on a node that bootstraps itself look at user data first: journalctl -u "
-            "cloud-final",
-        )
-    if kubelet["running"]:
+            "kubelet_not_started", "this machine has no kubelet unit",
+            "use an image for EKS, or install kubelet; if user data sets the node up, check its log first: journalctl -u cloud-final",
+        )  # fmt: skip
+    if kubelet.is_running:
         return None
-    name, unit = kubelet["unit"], seen["units"][kubelet["unit"]]
-    state = f"{name} is {unit['state']} ({unit['sub']})"
-    if unit["load"] == "masked":
-        return Finding("kubelet_not_started", f"{name} is masked, so it cannot be started", f"systemctl unmask {name}", (state,), True)
-    if seen["nodeadm"] is not None:
-        return _nodeadm(seen["nodeadm"])
-    return _containerd(seen, state) or (_not_started(seen, name, state) if kubelet["exit"] is None else None)
+    name, unit = kubelet.unit, evidence.units[kubelet.unit]
+    state = f"{name} is {unit.active} ({unit.sub})"
+    if unit.load == "masked":
+        return Finding("kubelet_not_started", f"{name} is masked and cannot start", f"systemctl unmask {name}", (state,), True)
+    if evidence.nodeadm is not None:
+        return _explain_nodeadm(evidence.nodeadm)
+    return _explain_containerd(evidence, state) or (_explain_not_started(evidence, name, state) if kubelet.exit is None else None)
 
 
-def _nodeadm(nodeadm):
-    said = [line for line in nodeadm["lines"] if re.search(r"error|fatal|failed", line, re.IGNORECASE)] or nodeadm["lines"]
-    told = _of_nodeadm(said[-1]) if said else "it says nothing"
+def _explain_nodeadm(nodeadm: FailedUnit) -> Finding:
+    lines = [line for line in nodeadm.lines if re.search(r"error|fatal|failed", line, re.IGNORECASE)] or list(nodeadm.lines)
+    message = _nodeadm_message(lines[-1]) if lines else "its log is empty"
     return Finding(
-        "nodeadm_failed", f"{nodeadm['unit']} failed, and kubelet waits for it: {told[:300]}",
-        f"correct the NodeConfig in user data or /etc/eks/nodeadm.d, then systemctl restart {nodeadm['unit']}",
-        tuple(quoted(nodeadm["unit"], line) for line in said[-2:]), True,
+        "nodeadm_failed", f"{nodeadm.unit} failed, and kubelet waits for it: {message[:300]}",
+        f"correct the NodeConfig in user data or in /etc/eks/nodeadm.d, then run: systemctl restart {nodeadm.unit}",
+        quote_log(nodeadm.unit, *lines[-2:]), True,
     )  # fmt: skip
 
 
-def _of_nodeadm(line):
-    """What nodeadm says in its line of JSON."""
+def _nodeadm_message(line: str) -> str:
+    """The message in a line of nodeadm's log, which is JSON."""
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
@@ -122,99 +114,108 @@ def _of_nodeadm(line):
     return ": ".join(str(document[key]) for key in ("msg", "error") if document.get(key)) or line
 
 
-def _containerd(seen, state):
-    """containerd that fails keeps kubelet down, whether systemd or kubelet itself notices."""
-    unit = seen["units"].get("containerd.service")
-    if unit is None or unit["running"]:
+def _explain_containerd(evidence: Evidence, kubelet_state: str) -> Finding | None:
+    """Without containerd kubelet does not start, or exits."""
+    unit = evidence.unit(_CONTAINERD)
+    if unit is None or runs(unit):
         return None
-    if unit["load"] == "masked":
-        fix = "systemctl unmask containerd, then systemctl restart containerd kubelet"
-        return Finding("no_container_runtime", "containerd is masked, so it cannot be started", fix, (state,), True)
-    if unit["state"] == "inactive" and unit["result"] in ("success", ""):
+    if unit.load == "masked":
+        fix = "systemctl unmask containerd, then run: systemctl restart containerd kubelet"
+        return Finding("no_container_runtime", "containerd is masked and cannot start", fix, (kubelet_state,), True)
+    if _was_stopped(unit):
         return None
-    lines = seen["containerd"]["lines"] if seen["containerd"] else []
-    said = f": {lines[-1][:200]}" if lines else ""
+    lines = evidence.containerd.lines if evidence.containerd is not None else ()
+    message = f": {lines[-1][:200]}" if lines else ""
+    state = f"{_CONTAINERD} is {unit.active} ({unit.sub})"
     return Finding(
-        "no_container_runtime", f"containerd does not run{said}", "correct its configuration, then systemctl restart containerd kubelet",
-        (*(quoted("containerd.service", line) for line in lines[-2:]), f"containerd.service is {unit['state']} ({unit['sub']})", state),
-        unit["state"] == "failed",
+        "no_container_runtime", f"containerd is not running{message}",
+        "correct the configuration of containerd, then run: systemctl restart containerd kubelet",
+        (*quote_log(_CONTAINERD, *lines[-2:]), state, kubelet_state), unit.active == "failed",
     )  # fmt: skip
 
 
-def _not_started(seen, name, state):
-    for other in ("nodeadm-config.service", "nodeadm-run.service"):
-        if seen["units"].get(other, {}).get("state") == "activating":
-            return Finding("kubelet_not_started", f"kubelet is not started yet: {other} is at work", f"journalctl -u {other}", (state,))
+def _was_stopped(unit: Unit) -> bool:
+    """Whether the unit does not run and did not fail."""
+    return unit.active == "inactive" and unit.result in ("success", "")
+
+
+def _explain_not_started(evidence: Evidence, name: str, state: str) -> Finding:
+    for other in _NODEADM_UNITS:
+        unit = evidence.unit(other)
+        if unit is not None and unit.active == "activating":
+            return Finding(
+                "kubelet_not_started", f"kubelet has not started yet, because {other} is still running",
+                f"wait until it is done, or follow its log: journalctl -f -u {other}", (state,),
+            )  # fmt: skip
     return Finding(
-        "kubelet_not_started", f"kubelet does not run: {state}",
-        f"systemctl start {name}; on a node that bootstraps itself look at user data first: journalctl -u cloud-final", (state,),
+        "kubelet_not_started", f"kubelet is not running: {state}",
+        f"systemctl start {name}; if user data sets the node up, check its log first: journalctl -u cloud-final", (state,),
     )  # fmt: skip
 
 
-def _exit(seen):
-    kubelet = seen["kubelet"]
-    if kubelet is None or kubelet["exit"] is None:
+def _check_exit(evidence: Evidence) -> Finding | None:
+    kubelet = evidence.kubelet
+    if kubelet is None or kubelet.exit is None:
         return None
-    return exits.diagnose(kubelet["unit"], seen["units"][kubelet["unit"]], kubelet["exit"])
+    return kubelet_exit_diagnosis.diagnose(kubelet.unit, evidence.unit(kubelet.unit), kubelet.exit)
 
 
-# --- while it runs -----------------------------------------------------------------------------------------------------------------
+# --- while kubelet runs ------------------------------------------------------------------------------------------------------------
 
 
-def _cgroup_driver(seen):
-    kubelet, containerd = seen["kubelet"], seen["containerd"]
-    if not kubelet or not kubelet["running"] or containerd is None or containerd["systemd_cgroup"] is None:
+def _check_cgroup_driver(evidence: Evidence) -> Finding | None:
+    kubelet, containerd = evidence.kubelet, evidence.containerd
+    if kubelet is None or not kubelet.is_running or containerd is None or containerd.uses_systemd_cgroup is None:
         return None
-    own, runtime = kubelet["cgroup_driver"], "systemd" if containerd["systemd_cgroup"] else "cgroupfs"
-    # A runtime that tells kubelet its driver is obeyed, whatever kubelet's configuration says, and kubelet says so once, at its start.
-    if own is None or own == runtime or not kubelet["whole"] or any(_OF_THE_RUNTIME in line for line in kubelet["lines"]):
+    own, runtime = kubelet.process.cgroup_driver, "systemd" if containerd.uses_systemd_cgroup else "cgroupfs"
+    # If the runtime tells kubelet its driver, kubelet uses it whatever its own configuration says, and logs that once, at its start.
+    if own is None or own == runtime or not kubelet.has_first_lines or any(_RUNTIME_DECIDES in line for line in kubelet.lines):
         return None
-    message, fix, final = exits.driver_words(own, runtime)
-    where = ", ".join(kubelet["config"]) or "kubelet's default"
-    evidence = (f"cgroupDriver of kubelet: {own} ({where})", f"SystemdCgroup of containerd: {str(containerd['systemd_cgroup']).lower()}")
-    return Finding("cgroup_driver_mismatch", message, fix, evidence, final)
+    explanation = kubelet_exit_diagnosis.explain_cgroup_drivers(own, runtime)
+    source = ", ".join(kubelet.process.config_files) or "the default of kubelet"
+    shown = (f"cgroupDriver of kubelet: {own} ({source})", f"SystemdCgroup of containerd: {str(containerd.uses_systemd_cgroup).lower()}")
+    return Finding("cgroup_driver_mismatch", explanation.message, explanation.fix, shown, explanation.final)
 
 
-def _unknown_field(seen):
-    """kubelet says it of the file of --config alone, once, and goes on without the field."""
-    kubelet = seen["kubelet"]
-    for line in reversed(kubelet["lines"] if kubelet and kubelet["running"] else []):
+def _check_config_fields(evidence: Evidence) -> Finding | None:
+    """kubelet logs an unknown field of its main configuration file once, at its start, and runs without the field."""
+    kubelet = evidence.kubelet
+    if kubelet is None or not kubelet.is_running:
+        return None
+    for line in reversed(kubelet.lines):
         match = _LENIENT.match(line)
         fields = _FIELD.findall(match.group("why")) if match else []
         if fields:
             names = ", ".join(dict.fromkeys(fields))
+            file = kubelet.process.config_files[0] if kubelet.process.config_files else "the file of --config"
             return Finding(
-                "unknown_config_field", f"kubelet does not know {names} in its configuration, and runs without it",
-                f"correct {names} in {kubelet['config'][0] if kubelet['config'] else 'the file of --config'}, and restart kubelet",
-                (quoted(kubelet["unit"], line),), True,
+                "unknown_config_field", f"kubelet does not know {names} in its configuration and ignores it",
+                f"correct {names} in {file}, then run: systemctl restart {kubelet.unit}", quote_log(kubelet.unit, line), True,
             )  # fmt: skip
     return None
 
 
-def _ready(seen):
-    node = seen["node"]
-    if node is None or standing(seen)[1]:
+def _check_ready(evidence: Evidence) -> Finding | None:
+    node, kubelet = evidence.node, evidence.kubelet
+    if node is None or kubelet is None or is_ready(evidence):
         return None
-    told = f"Node {seen['name']}: Ready is {node['ready']} ({node['reason']}): {node['message']}"
-    if node["ready"] is None:
-        return Finding("not_ready", "the Node has no condition Ready yet", "wait: kubelet reports it in its first seconds", ())
-    if _stale(seen):
+    if node.ready is None:
+        return Finding("not_ready", "the Node has no condition Ready yet", "wait: kubelet reports it in its first seconds")
+    return _explain_not_ready(evidence, node, kubelet)
+
+
+def _explain_not_ready(evidence: Evidence, node: NodeObject, kubelet: Kubelet) -> Finding:
+    shown = shorten([f"Node {evidence.node_name}: Ready is {node.ready} ({node.reason}): {node.message}"])
+    check_log = f"check the kubelet log: journalctl -u {kubelet.unit}"
+    if _is_outdated(evidence, node):
+        message = f"this kubelet has not reported to the cluster yet: an earlier kubelet reported that Ready is {node.ready}"
+        return Finding("not_ready", message, check_log, shown)
+    if "NetworkPluginNotReady" in node.message or "cni" in node.message.lower():
         return Finding(
-            "not_ready", f"the cluster has not heard from this kubelet yet: that Ready is {node['ready']} was said by an earlier one",
-            f"read what kubelet says: journalctl -u {seen['kubelet']['unit']}", (shortened(told),),
+            "no_network_plugin", "the node is registered but has no network plugin: there is no CNI configuration yet",
+            "check the pod of the network plugin on this node (aws-node for the Amazon VPC CNI): kubectl -n kube-system get pods -o wide",
+            shown,
         )  # fmt: skip
-    if "NetworkPluginNotReady" in node["message"] or "cni" in node["message"].lower():
-        return Finding(
-            "no_network_plugin", "the node is registered, but has no network plugin: nothing has written a CNI configuration yet",
-            "look at the network plugin's pod on this node: kubectl -n kube-system get pods -o wide (aws-node, for Amazon's VPC CNI)",
-            (shortened(told),),
-        )  # fmt: skip
-    if node["ready"] == "Unknown":
-        return Finding(
-            "not_ready", "the cluster has lost sight of this node: kubelet's reports do not arrive",
-            f"read what kubelet says: journalctl -u {seen['kubelet']['unit']}", (shortened(told),),
-        )  # fmt: skip
-    return Finding(
-        "not_ready", f"the node is registered, but not Ready: {node['message'][:300] or node['reason']}",
-        f"read what kubelet says: journalctl -u {seen['kubelet']['unit']}", (shortened(told),),
-    )  # fmt: skip
+    if node.ready == "Unknown":
+        return Finding("not_ready", "the cluster no longer receives reports from kubelet on this node", check_log, shown)
+    return Finding("not_ready", f"the node is registered but not Ready: {node.message[:300] or node.reason}", check_log, shown)

@@ -1,334 +1,401 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gathers what tells why a node does not join: C(seen), as the docstring of C(diagnosis) has it. Reads only. Python 3.7 and newer.
+"""Collect the evidence that `diagnosis.diagnose` interprets. Reads only. Standard library, Python 3.7 and newer.
 
-In this order, and no further than it makes sense: units, kubelet's exit, its process, the API server; the rest when something is wrong.
+In the order in which a node starts, and no further than needed: units, the failed start of kubelet, its process, the API server.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Match, NamedTuple, Sequence
 
-from .._node import journald as journal
+from .._node import journald, programs, systemd
 from .._node import kubelet_config as kubelets
 from .._node import kubelet_flags as flags_of
-from .model import plain
+from .._node.errors import ApplyRefused
+from .._node.host import Machine
+from .._node.systemd import Unit
+from .model import ApiResult, Containerd, Evidence, FailedUnit, Instance, Kubelet, KubeletExit, KubeletProcess, runs, to_plain_text
 
-UNITS = (*kubelets.UNITS, "containerd.service", "nodeadm-config.service", "nodeadm-run.service")
-KUBECONFIG = "/var/lib/kubelet/kubeconfig"
-_PROPERTIES = (
-    "Id", "LoadState", "ActiveState", "SubState", "Result", "MainPID", "NRestarts", "UnitFileState", "ExecMainStatus",
-    "ExecMainStartTimestampMonotonic", "InactiveExitTimestampMonotonic",
-)  # fmt: skip
-_MARGIN, _LONGEST_DOUBT = 2.0, 20.0
-_FIRST_WORDS = 10.0
-_PATIENCE = 60.0
-"""Seconds in which the cluster may approve the request for kubelet's serving certificate."""
+if TYPE_CHECKING:
+    from .api_client import ApiClient
 
-_CONTAINERD = "/etc/containerd/config.toml"
+CONTAINERD = "containerd.service"
+NODEADM_UNITS = ("nodeadm-config.service", "nodeadm-run.service")
+UNITS = (*kubelets.UNITS, CONTAINERD, *NODEADM_UNITS)
+
+RESTART_MARGIN, MAX_RESTART_DOUBT = 2.0, 20.0
+"""A restarted kubelet counts as failed until it runs longer than its last start by the first number of seconds; at most the second one."""
+
+FIRST_LINES_WITHIN = 10.0
+"""Seconds after its start in which a kubelet has logged something, if the journal is complete."""
+
+SERVING_CERTIFICATE_AFTER = 60.0
+"""Seconds that the cluster gets to approve the request for the serving certificate of kubelet."""
+
+_MAX_LOG_LINES = 20
 
 
-class Look:
-    """Called again and again, it answers with what is there now. C(machine): a Machine. What cannot change is read once."""
+class EvidenceCollector:
+    """Collects evidence from a machine. Call `collect` repeatedly on the same object: what cannot change is read once."""
 
-    def __init__(self, machine, clock=time.monotonic):
+    def __init__(self, machine: Machine, clock: Callable[[], float] = time.monotonic) -> None:
         self._machine = machine
         self._clock = clock
-        self._process = None
-        self._api = None
-        self._instance = None
-        self._driver = {}
         self._hostname = os.uname()[1]
+        self._process: _Process | None = None
+        self._first_lines: dict[tuple[int, float], list[journald.Entry]] = {}
+        self._client: ApiClient | None = None
+        self._instance: Instance | None = None
+        self._cgroup_drivers: dict[int, bool | None] = {}
 
-    def __call__(self):
-        units = self._units()
-        name = next((unit for unit in kubelets.UNITS if unit in (units or ())), None)
-        seen = {
-            "time": round(time.time(), 3), "name": None, "hostname": self._hostname, "units": units, "kubelet": None, "api": None,
-            "node": None, "containerd": None, "nodeadm": None, "instance": None, "serves": None,
-        }  # fmt: skip
-        if name is None:
-            return seen
-        unit = units[name]
-        entries = journal.entries(name)
-        seen["kubelet"] = kubelet = {"unit": name, "running": unit["running"], "exit": self._exit(unit, entries), "lines": []}
-        self._look_at_nodeadm(seen)
-        if not unit["running"]:
-            self._look_at_containerd(seen)
-            return seen
-        process = self._of_process(unit)
-        kubelet.update(process.told)
-        said, kubelet["whole"] = process.lines(entries)
-        kubelet["lines"] = _shown(said)
-        # With the cloud provider that was built in before 1.26 kubelet asks EC2 for its name.
-        seen["name"] = process.name or _registered_as(said) or self._hostname.lower()
-        if kubelet["exit"] is None:
-            self._ask(seen, process)
-        self._look_at_containerd(seen, process)
-        if seen["node"] is not None and seen["node"]["ready"] == "True" and kubelet["serving_port"]:
-            seen["serves"] = self._serves(unit, kubelet["serving_port"])
-        return seen
+    def collect(self) -> Evidence:
+        """What is known about the join now."""
+        units = read_units(self._machine)
+        now = round(time.time(), 3)
+        name = kubelets.unit_of(units or {})
+        if units is None or name is None:
+            return Evidence(now, units=units)
+        unit, entries = units[name], journald.entries(name)
+        failed_start, nodeadm = self._find_failed_start(unit, entries), _find_failed_nodeadm(units)
+        if not runs(unit):
+            kubelet = Kubelet(name, exit=failed_start)
+            return Evidence(now, None, units, kubelet, nodeadm, self._collect_containerd(units, None))
+        process = self._read_process(unit)
+        lines, has_first_lines = self._read_log(unit, entries)
+        kubelet = Kubelet(name, True, failed_start, _to_plain_lines(lines), has_first_lines, process.settings)
+        # With the cloud provider that was built in before Kubernetes 1.26, kubelet gets the name from EC2.
+        node_name = process.node_name or _find_registered_name(lines) or self._hostname.lower()
+        api = self._request_node(process, node_name) if failed_start is None else None
+        evidence = Evidence(now, node_name, units, kubelet, nodeadm, self._collect_containerd(units, process), api)
+        return evidence._replace(
+            instance=self._collect_instance(api), has_serving_certificate=self._check_serving_certificate(evidence, unit)
+        )
 
-    # --- units and their words -----------------------------------------------------------------------------------------------------
+    # --- units and logs --------------------------------------------------------------------------------------------------------------
 
-    def _units(self):
-        """{name: state} of those units that systemd knows; None when it does not answer."""
-        text = self._machine.run("systemctl", "show", "--no-pager", "-p", ",".join(_PROPERTIES), *UNITS)
-        found = None if text is None else {}
-        for block in (text or "").split("\n\n"):
-            values = dict(line.partition("=")[::2] for line in block.splitlines())
-            if values.get("LoadState") not in (None, "", "not-found"):
-                found[values.get("Id", "")] = _unit(values)
-        return found
-
-    def _exit(self, unit, entries):
-        """What kubelet said in the start that failed: in the last one, or in the one before when the present one has not lived longer."""
-        if not unit["running"]:
-            if unit["state"] == "inactive" and unit["result"] in ("success", ""):
+    def _find_failed_start(self, unit: Unit, entries: list[journald.Entry]) -> KubeletExit | None:
+        """The last start, if it failed. After a restart that is the one before, until the new one has run longer than that."""
+        if runs(unit):
+            before = journald.failed_before(entries, started_at(unit))
+            if before is None or self._clock() - started_at(unit) > min((before.seconds or 0.0) + RESTART_MARGIN, MAX_RESTART_DOUBT):
                 return None
-            if unit["state"] in ("activating", "deactivating") and not unit["sub"].startswith("auto-restart"):
-                # Somebody starts or stops it; what it said before counts only where that was systemd, after a failure.
-                last = journal.failed_before(entries, float("inf"))
-                return None if last is None else _said(last.lines, entries)
-            return _said(journal.lines_since(entries, unit["since"]), entries)
-        before = journal.failed_before(entries, unit["since"])
-        if before is None or self._clock() - unit["since"] > min(before.seconds + _MARGIN, _LONGEST_DOUBT):
+            return _to_exit(before.lines, entries)
+        if unit.active == "inactive" and unit.result in ("success", ""):
             return None
-        return _said(before.lines, entries)
+        if unit.active in ("activating", "deactivating") and not unit.is_auto_restarting:
+            # It is being started or stopped. The log counts only if systemd does that, after a failure.
+            last = journald.failed_before(entries, float("inf"))
+            return None if last is None else _to_exit(last.lines, entries)
+        return _to_exit(journald.lines_since(entries, started_at(unit)), entries)
 
-    def _look_at_nodeadm(self, seen):
-        for name in ("nodeadm-config.service", "nodeadm-run.service"):
-            if seen["units"].get(name, {}).get("state") == "failed":
-                lines = journal.lines_since(journal.entries(name), seen["units"][name]["since"])
-                seen["nodeadm"] = {"unit": name, "lines": _shown(lines)[-20:]}
-                return
+    def _read_log(self, unit: Unit, entries: list[journald.Entry]) -> tuple[list[str], bool]:
+        """(first and latest lines of the running process, whether its first lines are there)."""
+        latest = journald.lines_since(entries, started_at(unit))
+        if len(entries) < journald.LINES or entries[0].moment < started_at(unit):
+            return latest, _has_first_lines(entries, started_at(unit))
+        key = (unit.pid, started_at(unit))
+        if key not in self._first_lines:
+            self._first_lines = {key: journald.entries(None, unit.pid)}
+        first = self._first_lines[key]
+        return [entry.text for entry in first] + latest, _has_first_lines(first, started_at(unit))
 
-    def _look_at_containerd(self, seen, process=None):
-        unit = seen["units"].get("containerd.service")
+    # --- the kubelet process -----------------------------------------------------------------------------------------------------------
+
+    def _read_process(self, unit: Unit) -> _Process:
+        before, key = self._process, (unit.pid, started_at(unit))
+        # A program in front of kubelet is replaced by it, and a kubelet that bootstraps changes its kubeconfig, both in the same process.
+        if before is not None and before.key == key and before.kubeconfig is not None and not before.settings.is_bootstrapping:
+            return before
+        process = read_process(self._machine, unit, self._hostname)
+        if before is None or before.key != key or before.kubeconfig != process.kubeconfig:
+            self._client = None
+        self._process = process
+        return process
+
+    def _request_node(self, process: _Process, node_name: str) -> ApiResult:
+        if process.kubeconfig is None:
+            return ApiResult("standalone", is_kubelet=process.is_kubelet)
+        if self._client is None:
+            # Imported here, because it imports TLS and HTTP.
+            from .api_client import ApiClient
+
+            self._client = ApiClient(self._machine, process.kubeconfig, process.environment)
+        return self._client.request_node(node_name)
+
+    # --- everything else ---------------------------------------------------------------------------------------------------------------
+
+    def _collect_containerd(self, units: Mapping[str, Unit], process: _Process | None) -> Containerd | None:
+        unit = units.get(CONTAINERD)
         if unit is None:
-            return
-        seen["containerd"] = told = {"lines": [], "systemd_cgroup": None}
-        if not unit["running"]:
-            told["lines"] = _shown(journal.lines_since(journal.entries("containerd.service"), unit["since"]))[-20:]
-        elif process is not None and process.told["cgroup_driver"] is not None:
-            if unit["pid"] not in self._driver:
-                started = time.time() - time.monotonic() + unit["since"]
-                self._driver = {unit["pid"]: systemd_cgroup(self._machine, unit["pid"], started)}
-            told["systemd_cgroup"] = self._driver[unit["pid"]]
+            return None
+        if not runs(unit):
+            return Containerd(_read_last_lines(CONTAINERD, unit))
+        if process is None or process.settings.cgroup_driver is None:
+            return Containerd()
+        if unit.pid not in self._cgroup_drivers:
+            self._cgroup_drivers = {unit.pid: uses_systemd_cgroup(self._machine, unit.pid, _to_wall_time(started_at(unit)))}
+        return Containerd(uses_systemd_cgroup=self._cgroup_drivers[unit.pid])
 
-    def _serves(self, unit, port):
-        """Whether kubelet has a certificate to serve with; None while its request is young, or when that cannot be told."""
-        if self._clock() - unit["since"] < _PATIENCE:
+    def _collect_instance(self, api: ApiResult | None) -> Instance | None:
+        """Which instance this is, after credentials were rejected."""
+        if api is None or api.status != 401:
+            return None
+        if self._instance is None:
+            self._instance = read_instance()
+        return self._instance
+
+    def _check_serving_certificate(self, evidence: Evidence, unit: Unit) -> bool | None:
+        node, port = evidence.node, evidence.kubelet.process.serving_port if evidence.kubelet is not None else None
+        if node is None or node.ready != "True" or port is None or self._clock() - started_at(unit) < SERVING_CERTIFICATE_AFTER:
             return None
         from .._node import http
 
         return http.has_certificate("127.0.0.1", port, time.monotonic() + 2)
 
-    # --- kubelet and the API server ------------------------------------------------------------------------------------------------
 
-    def _of_process(self, unit):
-        before, key = self._process, (unit["pid"], unit["since"])
-        # A program in front of kubelet gives way to it, and one that bootstraps gets another kubeconfig, in the same process.
-        if before is None or before.key != key or before.kubeconfig is None or before.told["bootstraps"]:
-            self._process = _Process(self._machine, unit, self._hostname)
-            if before is None or before.key != key or before.kubeconfig != self._process.kubeconfig:
-                self._api = None
-        return self._process
+def read_units(machine: Machine) -> dict[str, Unit] | None:
+    """The units that exist; None if systemd does not answer."""
 
-    def _ask(self, seen, process):
-        if process.kubeconfig is None:
-            seen["api"] = {"kind": "standalone", "final": process.is_kubelet}
-            return
-        if self._api is None:
-            # Only here, because it brings TLS and HTTP with it.
-            from . import api_client
+    def run(argv: Sequence[str]) -> programs.Result:
+        output = machine.run(*argv)
+        return programs.Result(1, "", "") if output is None else programs.Result(0, output, "")
 
-            self._api = api_client.Api(self._machine, process.kubeconfig, process.environment)
-        seen["api"] = told = self._api.ask(seen["name"])
-        seen["node"] = told.pop("node", None)
-        if told.get("status") == 401:
-            if self._instance is None:
-                from . import instance
-
-                self._instance = instance.facts()
-            seen["instance"] = self._instance
+    try:
+        units = systemd.read_units(UNITS, run)
+    except ApplyRefused:
+        return None
+    return {name: unit for name, unit in units.items() if unit.exists}
 
 
-def _unit(values):
-    state, sub, pid = values.get("ActiveState"), values.get("SubState", ""), values.get("MainPID", "0")
-    since = values.get("ExecMainStartTimestampMonotonic", "")
-    if since in ("", "0"):
-        since = values.get("InactiveExitTimestampMonotonic", "")
-    pid = int(pid) if pid.isdigit() else 0
-    again = sub.startswith("auto-restart")
-    return {
-        "load": values.get("LoadState"),
-        "state": state,
-        "sub": sub,
-        "result": values.get("Result", ""),
-        "enabled": values.get("UnitFileState", ""),
-        # systemd counts them from version 235 on; Amazon Linux 2 has 219.
-        "restarts": int(values["NRestarts"]) if values.get("NRestarts", "").isdigit() else None,
-        "status": values.get("ExecMainStatus", ""),
-        "pid": pid,
-        "running": pid > 0 and (state in ("active", "reloading") or (state == "activating" and not again)),
-        "since": int(since) / 1e6 if since.isdigit() else 0.0,
-    }
+def started_at(unit: Unit) -> float:
+    """When the main process of a unit started, in seconds of the monotonic clock; without one, when the unit started."""
+    return unit.main_started or unit.inactive_exited or 0.0
 
 
-def _said(lines, entries):
-    """What tells of a kubelet that ended; systemd's own last lines tell of one that was never run."""
-    systemd = _shown([entry.text for entry in entries if entry.systemd][-8:])
-    # Where nothing stands before its first line, earlier ones may have been left out. Another start may have begun with an equal one.
-    whole = not lines or entries[0].text is not lines[0]
-    return {"lines": _shown(lines), "systemd": systemd, "whole": whole}
+def _to_wall_time(monotonic: float) -> float:
+    """Seconds since 1970 of seconds of the monotonic clock."""
+    return time.time() - time.monotonic() + monotonic
 
+
+# --- logs --------------------------------------------------------------------------------------------------------------------------
 
 _REGISTERED = re.compile(r"register(?:ed)? node\b.* node=\"?(?P<name>[0-9A-Za-z.-]+)")
 
 
-def _registered_as(lines):
-    """The name by which kubelet itself calls its node."""
-    found = [match.group("name") for match in map(_REGISTERED.search, lines) if match]
-    return found[-1] if found else None
+def _to_exit(lines: Sequence[str], entries: Sequence[journald.Entry]) -> KubeletExit:
+    """A failed start. The last lines of systemd explain a kubelet that could not be run at all."""
+    systemd_lines = _to_plain_lines([entry.text for entry in entries if entry.systemd][-8:])
+    # If the first line is also the first entry, earlier lines may be missing. Compare identity: another start may begin with the same text.
+    is_complete = not lines or entries[0].text is not lines[0]
+    return KubeletExit(_to_plain_lines(lines), systemd_lines, is_complete)
 
 
-def _shown(lines):
-    """Lines as they may be shown: printable, without secrets and not longer than they have to be."""
-    found = []
-    for line in "\n".join(lines).split("\n"):
-        # kubelet repeats all its flags, and a label may hold any text.
-        if line.strip() and " FLAG: --" not in line:
-            found.append(plain(line))
-    return found
+def _has_first_lines(entries: Sequence[journald.Entry], since: float) -> bool:
+    """Whether the log goes back to the start of kubelet. A journal loses its oldest entries first, and kubelet logs something at once."""
+    return any(not entry.systemd and 0 <= entry.moment - since + 0.001 < FIRST_LINES_WITHIN for entry in entries)
 
 
-class _Process:
-    """A kubelet that runs: what of it stays as it is."""
-
-    def __init__(self, machine, unit, hostname):
-        self.key = (unit["pid"], unit["since"])
-        self._pid, self._since = self.key
-        self._head = None
-        process = kubelets.Process(machine, unit["pid"], time.time() - time.monotonic() + unit["since"])
-        environ = machine.read(f"/proc/{unit['pid']}/environ") or b""
-        pairs = (os.fsdecode(item).partition("=") for item in environ.split(b"\0") if b"=" in item)
-        self.environment = {name: value for name, _unused, value in pairs}
-        flags = flags_of.parse(process.words[1:])
-        shown, merged = kubelets.configuration(machine, process, flags)
-        self.name = kubelets.node_name(flags, True, hostname)
-        self.kubeconfig = self._kubeconfig(machine, flags)
-        # It may stand behind a loader or an interpreter.
-        self.is_kubelet = any(word.rpartition("/")[2] == "kubelet" for word in process.words[:3])
-        registers = flags_of.last(flags, "register-node")
-        self.told = {
-            "started": round(time.time() - time.monotonic() + unit["since"], 3),
-            "registers": str(merged.get("registerNode", True) if registers is None else registers).lower() != "false",
-            "bootstraps": self.kubeconfig is not None and self.kubeconfig == flags_of.last(flags, "bootstrap-kubeconfig"),
-            # A program in front of kubelet has no flags that tell of it.
-            "cgroup_driver": _cgroup_driver(flags, shown, merged) if self.kubeconfig or self.is_kubelet else None,
-            "config": [file["path"] for file in shown["files"]],
-            "serving_port": _serving_port(flags, merged),
-        }
-
-    @staticmethod
-    def _kubeconfig(machine, flags):
-        """The file by which kubelet finds the API server now; None for a kubelet that has none."""
-        path, first = flags_of.last(flags, "kubeconfig"), flags_of.last(flags, "bootstrap-kubeconfig")
-        if path and first and not machine.exists(path) and machine.exists(first):
-            return first
-        return path or first
-
-    def lines(self, entries):
-        """(what this process said at its start, and lately; whether that is there from the start on)."""
-        late = journal.lines_since(entries, self._since)
-        if len(entries) < journal.LINES or entries[0].moment < self._since:
-            return late, self._has_start(entries)
-        if self._head is None:
-            self._head = journal.entries(None, self._pid)
-        return [entry.text for entry in self._head] + late, self._has_start(self._head)
-
-    def _has_start(self, entries):
-        """Journals are thrown away from their old end, and a kubelet says something at once."""
-        return any(not entry.systemd and 0 <= entry.moment - self._since + 0.001 < _FIRST_WORDS for entry in entries)
+def _find_failed_nodeadm(units: Mapping[str, Unit]) -> FailedUnit | None:
+    failed = next((name for name in NODEADM_UNITS if name in units and units[name].active == "failed"), None)
+    return None if failed is None else FailedUnit(failed, _read_last_lines(failed, units[failed]))
 
 
-def _serving_port(flags, merged):
-    """Where kubelet serves with a certificate that the cluster has to sign; None when it makes its own."""
-    asks = flags_of.last(flags, "rotate-server-certificates", kubelets.at(merged, "serverTLSBootstrap"))
-    port = str(flags_of.last(flags, "port", kubelets.at(merged, "port") or 10250))
-    return int(port) if str(asks).lower() == "true" and port.isdigit() and 0 < int(port) < 65536 else None
+def _read_last_lines(name: str, unit: Unit) -> tuple[str, ...]:
+    return _to_plain_lines(journald.lines_since(journald.entries(name), started_at(unit)))[-_MAX_LOG_LINES:]
 
 
-def _cgroup_driver(flags, shown, merged):
-    """The driver that kubelet's own configuration asks for; None when it cannot be told what the process runs with."""
+def _find_registered_name(lines: Iterable[str]) -> str | None:
+    """The name that kubelet logs for its node."""
+    names = [match.group("name") for match in map(_REGISTERED.search, lines) if match]
+    return names[-1] if names else None
+
+
+def _to_plain_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """Log lines that are safe to show. kubelet logs all its flags, which is left out: a label may contain any text."""
+    split = "\n".join(lines).split("\n")
+    return tuple(to_plain_text(line) for line in split if line.strip() and " FLAG: --" not in line)
+
+
+# --- the kubelet process -----------------------------------------------------------------------------------------------------------
+
+
+class _Process(NamedTuple):
+    """What stays the same as long as kubelet runs. `environment` may contain secrets; only `settings` becomes evidence.
+
+    `key`: its pid and start. `is_kubelet`: the program is kubelet itself, perhaps behind a loader or an interpreter.
+    """
+
+    key: tuple[int, float]
+    environment: Mapping[str, str]
+    node_name: str | None
+    kubeconfig: str | None
+    is_kubelet: bool
+    settings: KubeletProcess
+
+
+def read_process(machine: Machine, unit: Unit, hostname: str) -> _Process:
+    """The kubelet process of a unit."""
+    started = _to_wall_time(started_at(unit))
+    process = kubelets.Process(machine, unit.pid, started)
+    environ = machine.read(f"/proc/{unit.pid}/environ") or b""
+    pairs = (os.fsdecode(item).partition("=") for item in environ.split(b"\0") if b"=" in item)
+    flags = flags_of.parse(process.words[1:])
+    shown, config = kubelets.configuration(machine, process, flags)
+    kubeconfig = _find_kubeconfig(machine, flags)
+    is_kubelet = any(word.rpartition("/")[2] == "kubelet" for word in process.words[:3])
+    registers = flags_of.last(flags, "register-node")
+    settings = KubeletProcess(
+        started=round(started, 3),
+        registers_node=str(config.get("registerNode", True) if registers is None else registers).lower() != "false",
+        is_bootstrapping=kubeconfig is not None and kubeconfig == flags_of.last(flags, "bootstrap-kubeconfig"),
+        # A program in front of kubelet does not have the flags that decide.
+        cgroup_driver=_find_cgroup_driver(flags, shown, config) if kubeconfig or is_kubelet else None,
+        config_files=tuple(file["path"] for file in shown["files"]),
+        serving_port=_find_serving_port(flags, config),
+    )
+    environment = {name: value for name, _unused, value in pairs}
+    return _Process((unit.pid, started_at(unit)), environment, kubelets.node_name(flags, True, hostname), kubeconfig, is_kubelet, settings)
+
+
+def _find_kubeconfig(machine: Machine, flags: Mapping[str, Any]) -> str | None:
+    """The kubeconfig that kubelet uses now; None if it has none."""
+    path, bootstrap = flags_of.last(flags, "kubeconfig"), flags_of.last(flags, "bootstrap-kubeconfig")
+    if path and bootstrap and not machine.exists(path) and machine.exists(bootstrap):
+        return str(bootstrap)
+    return None if not (path or bootstrap) else str(path or bootstrap)
+
+
+def _find_serving_port(flags: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
+    """The port on which kubelet serves with a certificate that the cluster signs; None if it signs the certificate itself."""
+    requests = flags_of.last(flags, "rotate-server-certificates", kubelets.at(config, "serverTLSBootstrap"))
+    port = str(flags_of.last(flags, "port", kubelets.at(config, "port") or 10250))
+    return int(port) if str(requests).lower() == "true" and port.isdigit() and 0 < int(port) < 65536 else None
+
+
+def _find_cgroup_driver(flags: Mapping[str, Any], shown: Mapping[str, Any], config: Mapping[str, Any]) -> str | None:
+    """The cgroup driver that kubelet is configured with; None if it is not known which configuration the process read."""
     driver = flags_of.last(flags, "cgroup-driver")
     if driver:
-        return driver
+        return str(driver)
     if shown["effective"] is None:
         return None if shown["files"] else "cgroupfs"
     if any(file["changed_since_start"] for file in shown["files"]):
         return None
-    return str(merged.get("cgroupDriver") or "cgroupfs")
+    return str(config.get("cgroupDriver") or "cgroupfs")
 
 
 # --- containerd --------------------------------------------------------------------------------------------------------------------
 
+_DEFAULT_CONFIG = "/etc/containerd/config.toml"
 _SECTION = re.compile(r"\s*\[+(?P<name>[^\]]+)\]+\s*(?:#.*)?\Z")
 _CRI = re.compile(r"plugins\.[\"']?io\.containerd\.(?:grpc\.v1\.cri|cri\.v1\.runtime)[\"']?\.containerd")
-_ASSIGNED = re.compile(r"\s*(?P<name>default_runtime_name|SystemdCgroup)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|true|false)\s*(?:#.*)?\Z")
-
-
+_SETTING = re.compile(r"\s*(?P<name>default_runtime_name|SystemdCgroup)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|true|false)\s*(?:#.*)?\Z")
 _IMPORTS = re.compile(r"^\s*imports\s*=(?:\s*\[(?P<list>[^\]]*))?", re.MULTILINE)
 
 
-def systemd_cgroup(machine, pid, started=float("inf")):
-    """Whether containerd's default runtime lets systemd make the cgroups; None when that cannot be told.
+def uses_systemd_cgroup(machine: Machine, pid: int, started: float = float("inf")) -> bool | None:
+    """Whether the default runtime of containerd uses systemd for cgroups; None if it is not known.
 
-    C(started): when it was started, in seconds since 1970. What was written after that it has not read.
+    `started`: when containerd started, in seconds since 1970. It has not read what changed after that.
     """
     words = kubelets.Process(machine, pid).words
     flags = flags_of.parse(words[1:])
-    path = flags_of.last(flags, "config") or flags_of.last(flags, "c") or _CONTAINERD
+    path = flags_of.last(flags, "config") or flags_of.last(flags, "c") or _DEFAULT_CONFIG
     text = machine.text(path)
     imports = _IMPORTS.search(text or "")
-    if any((machine.changed_at(one) or 0) > started for one in _files(machine, path, text, imports)):
+    if any((machine.changed_at(file) or 0) > started for file in _config_paths(machine, path, text, imports)):
         return None
-    found = None if text is None or imports else of_toml(text)
-    if found is None and words:
-        found = of_toml(machine.run("containerd", "--config", path, "config", "dump") or "")
-    return found
+    result = None if text is None or imports else parse_systemd_cgroup(text)
+    if result is None and words:
+        result = parse_systemd_cgroup(machine.run("containerd", "--config", path, "config", "dump") or "")
+    return result
 
 
-def _files(machine, path, text, imports):
-    """What tells by its time whether containerd's configuration is still the one that it read."""
-    folder = path.rpartition("/")[0]
-    # Of a file that is gone, the folder tells since when.
-    found = [path] if text is not None else [folder]
+def _config_paths(machine: Machine, path: str, text: str | None, imports: Match[str] | None) -> list[str]:
+    """The paths whose change times show whether containerd has read its present configuration."""
+    directory = path.rpartition("/")[0]
+    # If the file was deleted, its directory has the time of that.
+    paths = [path] if text is not None else [directory]
     for pattern in re.findall(r"[\"']([^\"']+)[\"']", (imports and imports.group("list")) or ""):
-        where = os.path.join(folder, pattern).rpartition("/")[0]
-        found += [where, *(f"{where}/{name}" for name in machine.names(where))]
-    return found
+        where = os.path.join(directory, pattern).rpartition("/")[0]
+        paths += [where, *(f"{where}/{name}" for name in machine.names(where))]
+    return paths
 
 
-def of_toml(text):
-    """The setting of the default runtime in containerd's configuration; None when it does not stand there plainly."""
-    section, runtime, found = "", "runc", {}
+def parse_systemd_cgroup(text: str) -> bool | None:
+    """SystemdCgroup of the default runtime in a containerd configuration; None if it is not set there in a plain form."""
+    section, runtime, settings = "", "runc", {}
     for line in text.splitlines():
         header = _SECTION.match(line)
         if header:
             section = re.sub(r"\s*\.\s*", ".", header.group("name").strip())
             continue
-        given = _ASSIGNED.match(line)
-        cri = _CRI.match(section) if given else None
-        if cri is None:
+        setting = _SETTING.match(line)
+        cri = _CRI.match(section) if setting else None
+        if setting is None or cri is None:
             continue
         below = [part.strip("\"'") for part in section[cri.end() :].strip(".").split(".") if part]
-        if given.group("name") == "default_runtime_name" and not below:
-            runtime = given.group("value").strip("\"'")
-        elif given.group("name") == "SystemdCgroup" and len(below) == 3 and below[::2] == ["runtimes", "options"]:
-            found[below[1]] = given.group("value") == "true"
-    return found.get(runtime)
+        if setting.group("name") == "default_runtime_name" and not below:
+            runtime = setting.group("value").strip("\"'")
+        elif setting.group("name") == "SystemdCgroup" and len(below) == 3 and below[::2] == ["runtimes", "options"]:
+            settings[below[1]] = setting.group("value") == "true"
+    return settings.get(runtime)
+
+
+# --- the EC2 instance --------------------------------------------------------------------------------------------------------------
+
+# EC2 does not show tags with a slash in the instance metadata; other services that answer in its place may.
+_CLUSTER_TAGS = ("eks:cluster-name", "aws:eks:cluster-name", "eks:eks-cluster-name", "KubernetesCluster")
+_OWNED_TAG = "kubernetes.io/cluster/"
+_CLUSTER = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}\Z")
+_ROLE = re.compile(r"[\w+=,.@-]{1,64}\Z", re.ASCII)
+_ID = re.compile(r"[a-z0-9-]{1,64}\Z")
+
+
+def read_instance(get: Callable[[str], str | None] | None = None) -> Instance:
+    """The role and the clusters of this instance, requested once, within four seconds. `get`: returns a path of the metadata service."""
+    get = get or _metadata_getter()
+    document = _parse_object(get("dynamic/instance-identity/document"))
+    account, region = (_parse_id(document.get(field)) for field in ("accountId", "region"))
+    role = (get("meta-data/iam/security-credentials/") or "").strip()
+    clusters = {}
+    for key in (get("meta-data/tags/instance/") or "").splitlines():
+        if key.startswith(_OWNED_TAG):
+            clusters[_OWNED_TAG + "NAME"] = key[len(_OWNED_TAG) :]
+        elif key in _CLUSTER_TAGS:
+            clusters[key] = (get(f"meta-data/tags/instance/{key}") or "").strip()
+    clusters = {key: name for key, name in clusters.items() if _CLUSTER.match(name)}
+    return Instance(clusters, role if _ROLE.match(role) else None, account, region)
+
+
+def _metadata_getter() -> Callable[[str], str | None]:
+    # Imported here, because it imports HTTP.
+    from .._node import imds
+
+    client = imds.Client(timeout=2.0, retries=0)
+
+    def get(path: str) -> str | None:
+        try:
+            return client.get(path, missing_ok=True)
+        except imds.ImdsError:
+            return None
+
+    return get
+
+
+def _parse_object(text: str | None) -> dict[str, Any]:
+    try:
+        document = json.loads(text or "")
+    except (ValueError, RecursionError):
+        document = None
+    return document if isinstance(document, dict) else {}
+
+
+def _parse_id(value: object) -> str | None:
+    return value if isinstance(value, str) and _ID.match(value) else None

@@ -1,44 +1,186 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a node does not join, as one value. Pure. Standard library, Python 3.7 and newer."""
+"""The evidence about a join (`Evidence` and its parts) and the conclusion from it (`Finding`). Pure, Python 3.7 and newer.
+
+Every text in the evidence is printable and free of secrets. None means: not collected, or not known.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, Iterable, Mapping, NamedTuple
 
 from .._node.redaction import in_text, in_word
+from .._node.systemd import Unit
 
-_LONGEST_LINE = 600
-# Nobody reads on in a word of this length, and to look for secrets in it takes long.
+CAUSES = (
+    "api_error", "bad_kubeconfig", "certificate_dates", "certificate_pending", "cgroup_driver_mismatch", "cgroup_v1", "check_failed",
+    "clock_skew", "credentials_failed", "endpoint_refused", "endpoint_silent", "endpoint_unknown", "endpoint_unreachable",
+    "forbidden_label", "invalid_config", "invalid_flag", "kernel_defaults", "kubelet_exits", "kubelet_not_started", "label_not_allowed",
+    "missing_file", "no_container_runtime", "no_credential_provider", "no_credentials_program", "no_kubeconfig", "no_kubelet",
+    "no_network_plugin", "node_name_mismatch", "nodeadm_failed", "not_a_node", "not_ready", "not_registered", "proxy_failed",
+    "registration_off", "swap_on", "token_expired", "unauthorized", "unknown_config_field", "unknown_feature_gate", "unknown_flag",
+    "wrong_certificate_authority", "wrong_cluster_name", "wrong_endpoint",
+)  # fmt: skip
+"""Every cause that a Finding can have. In the catalogue of rules each has the prefix `join.`."""
+
+# Parts of a fix that several causes share.
+BOOTSTRAP = "bootstrap the node: bootstrap.sh, nodeadm or the action nodebootstrap.eks.apply writes that file"
+DESCRIBE_CLUSTER = "aws eks describe-cluster --query cluster."
+
+_MAX_EVIDENCE_LENGTH = 600
+# Words longer than this are cut: they tell a reader nothing more, and searching them for secrets takes long.
 _LONG_WORD = re.compile(r"[^\s\"'{}\[\],:]{400,}")
 
 
 class Finding(NamedTuple):
-    """One reason. C(message): a sentence without its full stop; C(fix): what to do, in the same form.
+    """One reason why a node does not join.
 
-    C(evidence): lines that show it, each with where it comes from. C(final): nothing changes it by itself, so waiting is of no use.
+    `message` and `fix` are single lines without a final full stop. `evidence`: lines that show the cause, each with its source.
+    `final`: the cause does not go away by itself, so waiting does not help.
     """
 
     cause: str
     message: str
     fix: str
-    evidence: tuple = ()
+    evidence: tuple[str, ...] = ()
     final: bool = False
 
 
-def plain(text, limit=2000, whole=False):
-    """A text from anywhere as it may be shown: one line, printable, bounded, without secrets.
+class KubeletExit(NamedTuple):
+    """The log of a kubelet start that failed. `is_complete`: the log goes back to the first line of that start."""
 
-    C(whole): it may be YAML or the like, in which the name of a secret stands before it.
+    lines: tuple[str, ...] = ()
+    systemd_lines: tuple[str, ...] = ()
+    is_complete: bool = True
+
+
+class KubeletProcess(NamedTuple):
+    """Settings of the running kubelet process.
+
+    `started`: seconds since 1970. `is_bootstrapping`: it uses its bootstrap kubeconfig, because it has no certificate yet. `cgroup_driver`:
+    None if it is not known. `serving_port`: where it serves with a certificate that the cluster signs, None with a self-signed one.
     """
-    text = _LONG_WORD.sub(lambda match: match.group(0)[:200] + "…", text[: 2 * limit])
-    text = in_text(text) if whole else in_word(text)
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:limit]
+
+    started: float | None = None
+    registers_node: bool = True
+    is_bootstrapping: bool = False
+    cgroup_driver: str | None = None
+    config_files: tuple[str, ...] = ()
+    serving_port: int | None = None
 
 
-def sentence(finding):
+class Kubelet(NamedTuple):
+    """The kubelet unit and its log.
+
+    `exit`: the last start, if it failed. `lines`: log of the running process. `has_first_lines`: they go back to its start.
+    """
+
+    unit: str
+    is_running: bool = False
+    exit: KubeletExit | None = None
+    lines: tuple[str, ...] = ()
+    has_first_lines: bool = False
+    process: KubeletProcess = KubeletProcess()
+
+
+class FailedUnit(NamedTuple):
+    """A unit that failed, and the last lines of its log."""
+
+    unit: str
+    lines: tuple[str, ...] = ()
+
+
+class Containerd(NamedTuple):
+    """`lines`: log of a containerd that is not running. `uses_systemd_cgroup`: setting of its default runtime, None if it is not known."""
+
+    lines: tuple[str, ...] = ()
+    uses_systemd_cgroup: bool | None = None
+
+
+class NodeObject(NamedTuple):
+    """The condition Ready of the Node object. `ready`: its status, None without such a condition. `heartbeat`: seconds since 1970."""
+
+    ready: str | None = None
+    reason: str = ""
+    message: str = ""
+    heartbeat: float | None = None
+
+
+class ApiResult(NamedTuple):
+    """How far the request for the Node object got. Fields of later steps keep their defaults.
+
+    `outcome`: `answer`, or the step that failed (`api_diagnosis` lists them). `message`: the error of that step or of the API server.
+    `is_kubelet`: False while another program runs in place of kubelet. `uses_program`: a program gets the credentials; `cluster_name`: the
+    cluster for which it gets them. `credentials`: a description. `expires`: seconds since 1970. `authority`: where the trusted certificates
+    are. `certificate_names`, `date_problem`: why a certificate was refused. `clock_skew`: seconds by which the clock of this node is ahead.
+    `is_kubernetes`: the answer has the form of an answer of an API server.
+    """
+
+    outcome: str
+    message: str = ""
+    is_kubelet: bool = True
+    kubeconfig: str = ""
+    server: str = ""
+    host: str = ""
+    proxy: str | None = None
+    uses_program: bool = False
+    cluster_name: str | None = None
+    program: str = ""
+    credentials: str = ""
+    expires: float | None = None
+    authority: str | None = None
+    certificate_names: tuple[str, ...] = ()
+    date_problem: str | None = None
+    clock_skew: float | None = None
+    status: int | None = None
+    is_kubernetes: bool = False
+    node: NodeObject | None = None
+
+
+class Instance(NamedTuple):
+    """What the instance metadata service says. `clusters`: tag → cluster name. Collected only after an answer 401."""
+
+    clusters: Mapping[str, str] = {}
+    role: str | None = None
+    account: str | None = None
+    region: str | None = None
+
+
+class Evidence(NamedTuple):
+    """Everything that was collected at one moment.
+
+    `time`: seconds since 1970. `node_name`: as the running kubelet calls its node. `units`: None if systemd does not answer. `nodeadm`: the
+    unit of nodeadm that failed. `has_serving_certificate`: collected only on a Ready node, and not in the first minute of kubelet.
+    """
+
+    time: float = 0.0
+    node_name: str | None = None
+    units: Mapping[str, Unit] | None = None
+    kubelet: Kubelet | None = None
+    nodeadm: FailedUnit | None = None
+    containerd: Containerd | None = None
+    api: ApiResult | None = None
+    instance: Instance | None = None
+    has_serving_certificate: bool | None = None
+
+    @property
+    def node(self) -> NodeObject | None:
+        """The Node object, if the API server returned it."""
+        return None if self.api is None else self.api.node
+
+    def unit(self, name: str) -> Unit | None:
+        """The unit of this name, if systemd knows it."""
+        return (self.units or {}).get(name)
+
+
+def runs(unit: Unit) -> bool:
+    """Whether the main process of a unit runs."""
+    return unit.pid > 0 and unit.is_up
+
+
+def sentence(finding: Finding | Mapping[str, Any]) -> str:
     """What a user reads. C(finding): a Finding, or the dict that C(_join.wait) returns."""
     if isinstance(finding, Finding):
         finding = finding._asdict()
@@ -50,11 +192,22 @@ def sentence(finding):
     return ". ".join(parts)
 
 
-def quoted(unit, line):
-    """A line of a unit's journal as evidence."""
-    return shortened(f"journal of {unit}: {line}")
+def to_plain_text(text: str, limit: int = 2000, is_document: bool = False) -> str:
+    """A text from an unknown source, made safe to show: one line, printable, at most `limit` characters, without secrets.
+
+    `is_document`: the text may be YAML or the like, where the name of a secret comes before its value.
+    """
+    text = _LONG_WORD.sub(lambda match: match.group(0)[:200] + "…", text[: 2 * limit])
+    text = in_text(text) if is_document else in_word(text)
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:limit]
 
 
-def shortened(line):
-    """A line that fits on a screen."""
-    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
+def quote_log(unit: str, *lines: str) -> tuple[str, ...]:
+    """Lines of the journal of a unit as evidence."""
+    return shorten(f"journal of {unit}: {line}" for line in lines)
+
+
+def shorten(lines: Iterable[str]) -> tuple[str, ...]:
+    """Lines that fit on a screen."""
+    limit = _MAX_EVIDENCE_LENGTH
+    return tuple(line if len(line) <= limit else line[: limit - 1] + "…" for line in lines)

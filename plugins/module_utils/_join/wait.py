@@ -1,116 +1,114 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Does this node join its cluster, and why not? Reads only. Standard library, Python 3.7 and newer.
+"""Wait for this node to join its cluster, or find out why it does not. Reads only. Standard library, Python 3.7 and newer.
 
-Nothing here imports what speaks TLS or HTTP before kubelet runs and has a kubeconfig.
+TLS and HTTP are imported only when kubelet runs and has a kubeconfig.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from .._node.host import Machine
 from .._node.redaction import in_word
-from . import diagnosis, evidence
-from .model import Finding
+from . import diagnosis
+from .evidence import EvidenceCollector
+from .model import Evidence, Finding
 
-POLL = 0.5
-"""Seconds between two looks."""
+POLL_SECONDS = 0.5
+"""Time between two checks."""
 
-SETTLE = 4.0
-"""Seconds for which a final finding has to stand before the wait ends with it. A wait may last so much longer than it was asked to."""
+STABLE_FOR = 4.0
+"""Seconds for which a final cause must stay the same before the wait ends with it. A wait may exceed its timeout by this much."""
 
-LONGEST = 5.0
+PROGRAM_TIMEOUT = 5.0
 """Seconds that systemctl or containerd may take to answer."""
 
-LOOKS = 3
-"""How often somebody looks before it is not certain that a node never joined."""
+MAX_CHECKS = 3
+"""How often `never_joined` checks before it gives up without a certain answer."""
 
 WAIT_FOR = ("ready", "registered")
 
 
 class Options(NamedTuple):
-    """C(wait_for): one of C(WAIT_FOR). C(timeout): seconds; 0 looks once. C(look): called for what is seen, for tests."""
+    """`wait_for`: one of `WAIT_FOR`. `timeout`: seconds; 0 checks once. `collect`: returns the Evidence; a parameter for tests."""
 
     wait_for: str = "ready"
     timeout: float = 0.0
-    look: Any = None
+    collect: Callable[[], Evidence] | None = None
 
 
-def wait(options):
-    """Look until the node is what is waited for, a final finding has stood for C(SETTLE) seconds, or the time is over.
+def wait(options: Options) -> dict[str, Any]:
+    """Check until the node is in the wanted state, a final cause stayed the same for `STABLE_FOR` seconds, or the timeout is over.
 
-    Returns C({"node", "registered", "ready", "cause", "message", "fix", "evidence", "final", "waited"}), all of them always. C(cause) is
-    None exactly when the node is what was waited for and nothing final speaks against it; then C(message) and C(fix) are None, too.
-    C(evidence) is a list of lines without secrets; without a cause it holds warnings, mostly none. C(waited): seconds. Never raises over
-    what it finds.
+    Returns the keys node, registered, ready, cause, message, fix, evidence, final and waited. `cause`, `message` and `fix` are None if the
+    node is in the wanted state and has no final problem; then `evidence` contains warnings, usually none. `waited` is in seconds.
+    Unexpected errors become the cause `check_failed`.
     """
-    look = options.look or evidence.Look(Machine(LONGEST))
-    clock, began = time.monotonic, time.monotonic()
-    since, before = None, None
+    collect = options.collect or _collect_from_machine()
+    began = time.monotonic()
+    final_since, final_cause = 0.0, None
     while True:
-        seen, finding = _looked(look)
-        finding = _against(options.wait_for, seen, finding)
-        now = clock()
-        if finding is None or not finding.final or finding.cause != before:
-            since, before = now, finding.cause if finding is not None and finding.final else None
-        # What stands against a node that is Ready is written down, and needs no time to settle.
-        ready = before is not None and diagnosis.standing(seen)[1]
-        stood = before is not None and now - since >= SETTLE
-        # Final findings that take turns never stand for long, and must not hold the wait open.
-        over = now - began >= options.timeout + (0 if before is None else SETTLE)
-        if finding is None or ready or stood or over or options.timeout <= 0:
-            return _result(seen, finding, now - began)
-        time.sleep(POLL)
+        evidence, finding = _check(collect)
+        if finding is not None and not finding.final and options.wait_for == "registered" and diagnosis.is_registered(evidence):
+            finding = None
+        now = time.monotonic()
+        cause = finding.cause if finding is not None and finding.final else None
+        if cause is None or cause != final_cause:
+            final_since, final_cause = now, cause
+        # A problem of a node that is Ready is written in a file or in the log: it cannot be a passing state.
+        is_certain = cause is not None and (diagnosis.is_ready(evidence) or now - final_since >= STABLE_FOR)
+        # If final causes alternate, none of them stays for long. They must not keep the wait open.
+        is_over = now - began >= options.timeout + (0 if cause is None else STABLE_FOR)
+        if finding is None or is_certain or is_over or options.timeout <= 0:
+            return _result(evidence, finding, now - began)
+        time.sleep(POLL_SECONDS)
 
 
-def never_joined(look=None):
-    """Whether this node is no Node of its cluster now: the cluster does not know it or let it in, or it will not join without a change.
+def never_joined(collect: Callable[[], Evidence] | None = None) -> bool:
+    """Whether it is certain that the cluster has no Node of this machine: it does not know or admit it, or the cause is final.
 
-    A cluster that does not answer says nothing. C(look): a Look.
+    A cluster that does not answer proves nothing.
     """
-    look = look or evidence.Look(Machine(LONGEST))
-    # On a busy node one look may not get an answer in time.
-    for _unused in range(LOOKS):
-        seen, finding = _looked(look)
-        if seen["node"] is not None:
+    collect = collect or _collect_from_machine()
+    # On a busy node one check may not get an answer in time.
+    for _unused in range(MAX_CHECKS):
+        evidence, finding = _check(collect)
+        if evidence.node is not None:
             return False
-        api = seen.get("api") or {}
-        if (api.get("kubernetes") and api.get("status") in (401, 403, 404)) or (finding is not None and finding.final):
+        api = evidence.api
+        is_refused = api is not None and api.is_kubernetes and api.status in (401, 403, 404)
+        if is_refused or (finding is not None and finding.final):
             return True
     return False
 
 
-def _looked(look):
-    """(what is seen, its Finding). One surprise on a node must not end the play with a traceback."""
+def _collect_from_machine() -> Callable[[], Evidence]:
+    return EvidenceCollector(Machine(PROGRAM_TIMEOUT)).collect
+
+
+def _check(collect: Callable[[], Evidence]) -> tuple[Evidence, Finding | None]:
+    """The evidence and the finding. An unexpected error on a node must not end the play with a traceback."""
     try:
-        seen = look()
-        return seen, diagnosis.diagnose(seen)
-    except Exception as error:  # whatever it is, it is told
-        said = in_word(f"{type(error).__name__}: {error}")[:300]
-        fix = "please report it; kubelet's journal may say why the node does not join"
-        return {"name": None, "kubelet": None, "node": None}, Finding("look_failed", f"the look at the node failed: {said}", fix)
+        evidence = collect()
+        return evidence, diagnosis.diagnose(evidence)
+    except Exception as error:  # any error becomes a finding
+        message = in_word(f"{type(error).__name__}: {error}")[:300]
+        fix = "report this error; until it is fixed, the kubelet journal may show why the node does not join: journalctl -u kubelet"
+        return Evidence(), Finding("check_failed", f"the check of the node failed: {message}", fix)
 
 
-def _against(wait_for, seen, finding):
-    """The finding that counts for who waits for this."""
-    if finding is not None and not finding.final and wait_for == "registered" and diagnosis.standing(seen)[0]:
-        return None
-    return finding
-
-
-def _result(seen, finding, waited):
-    registered, ready = diagnosis.standing(seen)
+def _result(evidence: Evidence, finding: Finding | None, seconds: float) -> dict[str, Any]:
     return {
-        "node": seen["name"],
-        "registered": registered,
-        "ready": ready,
+        "node": evidence.node_name,
+        "registered": diagnosis.is_registered(evidence),
+        "ready": diagnosis.is_ready(evidence),
         "cause": finding and finding.cause,
         "message": finding and finding.message,
         "fix": finding and finding.fix,
-        "evidence": list(finding.evidence) if finding else diagnosis.warnings(seen),
+        "evidence": list(finding.evidence) if finding else diagnosis.warnings(evidence),
         "final": finding is not None and finding.final,
-        "waited": round(waited, 3),
+        "waited": round(seconds, 3),
     }

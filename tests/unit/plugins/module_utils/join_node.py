@@ -14,7 +14,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host impor
 KUBELET = "kubelet.service"
 
 
-class Node(Machine):
+class FakeNode(Machine):
     """C(units): {name: properties}; C(said): (unit, pid, monotonic seconds, message) in order."""
 
     def __init__(self, root: Path) -> None:
@@ -41,7 +41,7 @@ class Node(Machine):
 
     def run(self, *argv: str) -> str | None:
         if argv[:2] == ("systemctl", "show"):
-            blocks = [self.units.get(name, {"Id": name, "LoadState": "not-found"}) for name in argv[5:]]
+            blocks = [self.units.get(name, {"Id": name, "LoadState": "not-found"}) for name in argv[argv.index("--") + 1 :]]
             return "\n\n".join("\n".join(f"{key}={value}" for key, value in block.items()) for block in blocks) if self.answers else None
         return self.dump if argv[0] == "containerd" else None
 

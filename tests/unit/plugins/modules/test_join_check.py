@@ -17,7 +17,8 @@ import ansible
 import pytest
 import yaml
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_answers, kubelet_exits
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import kubelet_exit_diagnosis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import CAUSES
 from ansible_collections.nodebootstrap.eks.plugins.modules import join_check
 
 TOP = Path(__file__).resolve().parents[4]
@@ -76,19 +77,23 @@ def test_it_can_run_on_the_python_of_amazon_linux_2() -> None:
 
 
 def causes() -> set[str]:
-    """Every cause that the code can name: what stands first in a call of Finding, or in the table of exits."""
-    found = set(kubelet_exits._WORDS)
+    """Every cause in the code: the first argument of a call that builds a Finding, and the table of exits."""
+    found = {cause for cause, _pattern, _explain in kubelet_exit_diagnosis._CAUSES}
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "_way") and node.args:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "_connection_finding"):
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
                     found.add(str(first.value))
     return found
 
 
+def test_the_list_of_causes_is_complete() -> None:
+    assert causes() == set(CAUSES) and len(CAUSES) == len(set(CAUSES)) and list(CAUSES) == sorted(CAUSES)
+
+
 def test_the_page_lists_every_cause_and_no_other() -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     rows = [line.split("|")[1].strip().strip("`") for line in lines if line.startswith("| `") and line.count("|") == 5]
     assert len(rows) == len(set(rows))
-    assert set(rows) == causes() and set(api_answers._OF_THE_WAY) < causes()
+    assert set(rows) == set(CAUSES)

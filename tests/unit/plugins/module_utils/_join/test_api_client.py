@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the API server is asked, over real TLS, and how each failure is told from the others. No token goes anywhere else."""
+"""Requests to an API server over real TLS, the outcome of each failure, and that the token goes nowhere else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client as apis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_stand_in import (
     NAME,
@@ -27,7 +27,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_s
     proxying,
     serving,
 )
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_asking import Asking, cause
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_request import Request, diagnose
 
 
 @pytest.fixture(scope="module")
@@ -41,42 +41,42 @@ def pem(authority: Authority) -> Path:
 
 
 @pytest.fixture
-def asking(tmp_path: Path, authority: Authority) -> Asking:
-    return Asking(tmp_path, authority.path)
+def request_node(tmp_path: Path, authority: Authority) -> Request:
+    return Request(tmp_path, authority.path)
 
 
-# --- what comes through ------------------------------------------------------------------------------------------------------------
+# --- successful requests ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_node_as_the_api_server_has_it(asking: Asking, pem: Path) -> None:
+def test_the_node_object(request_node: Request, pem: Path) -> None:
     with serving(pem, a_node()) as server:
-        found = asking(server)
+        found = request_node(server)
         [(path, headers, _unused)] = server.asked
     assert path == f"/api/v1/nodes/{NAME}?resourceVersion=0" and headers["Authorization"] == f"Bearer {TOKEN}"
-    assert found["kind"] == "answer" and found["status"] == 200 and abs(found["skew"]) < 60
-    assert found["node"]["ready"] == "True" and abs(found["node"]["heartbeat"] - time.time()) < 60
-    assert found["user"] == {"kind": "exec", "cluster": "demo"} and found["credentials"] == "the token of get-token"
+    assert found.outcome == "answer" and found.status == 200 and found.is_kubernetes and abs(found.clock_skew or 99) < 60
+    assert found.node is not None and found.node.ready == "True" and abs((found.node.heartbeat or 0) - time.time()) < 60
+    assert found.uses_program and found.cluster_name == "demo" and found.credentials == "the token of get-token"
 
 
-def test_ipv6_and_a_name_that_only_the_kubeconfig_knows(asking: Asking, authority: Authority, pem: Path) -> None:
+def test_ipv6_and_tls_server_name(request_node: Request, authority: Authority, pem: Path) -> None:
     with serving(pem, a_node(), host="::1") as server:
-        assert asking(server)["status"] == 200
+        assert request_node(server).status == 200
         assert server.asked[0][1]["Host"] == f"[::1]:{server.server_address[1]}"
     other = authority.sign("other", ("api.example.com",))
     with serving(other, a_node()) as server:
-        assert asking(server)["kind"] == "names"
-        asking.cluster["tls-server-name"] = "api.example.com"
-        assert asking(server)["status"] == 200
+        assert request_node(server).outcome == "names"
+        request_node.cluster["tls-server-name"] = "api.example.com"
+        assert request_node(server).status == 200
 
 
-def test_the_authority_inside_of_the_kubeconfig(asking: Asking, authority: Authority, pem: Path) -> None:
-    del asking.cluster["certificate-authority"]
-    asking.cluster["certificate-authority-data"] = base64.b64encode(b"a comment\n" + authority.path.read_bytes()).decode()
+def test_the_authority_in_the_kubeconfig(request_node: Request, authority: Authority, pem: Path) -> None:
+    del request_node.cluster["certificate-authority"]
+    request_node.cluster["certificate-authority-data"] = base64.b64encode(b"a comment\n" + authority.path.read_bytes()).decode()
     with serving(pem, a_node()) as server:
-        assert asking(server)["status"] == 200
+        assert request_node(server).status == 200
 
 
-def test_client_certificates(asking: Asking, authority: Authority, pem: Path, tmp_path: Path) -> None:
+def test_client_certificates(request_node: Request, authority: Authority, pem: Path, tmp_path: Path) -> None:
     mine = authority.sign("kubelet")
     key, _unused, certificate = mine.read_text().partition("-----END PRIVATE KEY-----\n")
     data = {name: base64.b64encode(text.encode()).decode() for name, text in (("key", key + _unused), ("certificate", certificate))}
@@ -85,72 +85,73 @@ def test_client_certificates(asking: Asking, authority: Authority, pem: Path, tm
         {"client-certificate": str(mine)},
         {"client-certificate-data": data["certificate"], "client-key-data": data["key"]},
     ):
-        asking.user = user
+        request_node.user = user
         with serving(pem, a_node(), clients=authority.path) as server:
-            assert asking(server)["status"] == 200
+            assert request_node(server).status == 200
             [(_path, headers, shown)] = server.asked
             assert shown and "Authorization" not in headers
-    asking.user = {"client-certificate": str(tmp_path / "gone.pem")}
-    found = asking("https://127.0.0.1:1")
-    assert found["kind"] == "bad_certificate" and cause(found).cause == "credentials_failed"
+    request_node.user = {"client-certificate": str(tmp_path / "gone.pem")}
+    found = request_node("https://127.0.0.1:1")
+    assert found.outcome == "bad_certificate" and diagnose(found).cause == "credentials_failed"
 
 
-# --- what does not -----------------------------------------------------------------------------------------------------------------
+# --- failed requests ---------------------------------------------------------------------------------------------------------------
 
 
-def test_another_authority_gets_no_token(asking: Asking, pem: Path, tmp_path: Path) -> None:
+def test_a_server_of_another_authority_gets_no_token(request_node: Request, pem: Path, tmp_path: Path) -> None:
     stranger = Authority(tmp_path / "stranger")
-    asking.cluster["certificate-authority"] = str(stranger.path)
+    request_node.cluster["certificate-authority"] = str(stranger.path)
     with serving(pem, a_node()) as server:
-        found = asking(server)
+        found = request_node(server)
         assert not server.asked, "the handshake did not end"
-    finding = cause(found)
+    finding = diagnose(found)
     assert (finding.cause, finding.final) == ("wrong_certificate_authority", True)
     assert str(stranger.path) in finding.message and server.url in finding.message
 
 
 @pytest.mark.parametrize("content", [None, "", "garbage\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-def test_an_authority_that_is_none(asking: Asking, tmp_path: Path, content: str | None) -> None:
+def test_an_invalid_authority(request_node: Request, tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "ca.crt"
     if content is not None:
         path.write_text(content, encoding="utf-8")
-    asking.cluster["certificate-authority"] = str(path)
-    found = asking("https://127.0.0.1:1")
-    assert found["kind"] == "no_authority" and cause(found).cause == "wrong_certificate_authority" and cause(found).final
+    request_node.cluster["certificate-authority"] = str(path)
+    found = request_node("https://127.0.0.1:1")
+    assert found.outcome == "no_authority" and diagnose(found).cause == "wrong_certificate_authority" and diagnose(found).final
 
 
-def test_a_certificate_for_others(asking: Asking, authority: Authority) -> None:
+def test_a_certificate_for_other_names(request_node: Request, authority: Authority) -> None:
     with serving(authority.sign("others", ("10.9.9.9", "api.example.com")), a_node()) as server:
-        finding = cause(asking(server))
+        found = request_node(server)
         assert not server.asked
-    assert (finding.cause, finding.final) == ("wrong_endpoint", True)
-    assert "is for 10.9.9.9, api.example.com, and not for 127.0.0.1" in finding.message
+    assert (diagnose(found).cause, diagnose(found).final) == ("wrong_endpoint", True)
+    assert found.certificate_names == ("10.9.9.9", "api.example.com") and found.host == "127.0.0.1"
 
 
-def test_a_certificate_with_a_common_name_alone_is_refused_as_go_does(asking: Asking, authority: Authority) -> None:
+def test_a_certificate_with_a_common_name_alone_is_refused_as_go_does(request_node: Request, authority: Authority) -> None:
     with serving(authority.sign("127.0.0.1"), a_node()) as server:
-        assert asking(server)["kind"] == "names"
+        assert request_node(server).outcome == "names"
 
 
 @pytest.mark.parametrize(
-    ("valid", "ahead", "name", "words"),
+    ("valid", "ahead", "cause", "problem"),
     [
         ((-7200, -3600), 0, "certificate_dates", "has expired"),
         ((3600, 7200), 0, "certificate_dates", "is not valid yet"),
-        ((3600, 7200), 5000, "clock_skew", "5000 s behind"),
-        ((-7200, -3600), -5000, "clock_skew", "5000 s ahead of"),
+        ((3600, 7200), 5000, "clock_skew", "is not valid yet"),
+        ((-7200, -3600), -5000, "clock_skew", "has expired"),
     ],
 )
-def test_dates(asking: Asking, authority: Authority, valid: tuple[float, float], ahead: float, name: str, words: str) -> None:
+def test_dates(request_node: Request, authority: Authority, valid: tuple[float, float], ahead: float, cause: str, problem: str) -> None:
     with serving(authority.sign("dated", ("127.0.0.1",), valid), a_node(), ahead=ahead) as server:
-        finding = cause(asking(server))
+        found = request_node(server)
         assert all("Authorization" not in headers for _path, headers, _shown in server.asked)
-    assert finding.cause == name and words.replace("5000 s ", "") in finding.message and (ahead == 0 or "s " in finding.message)
+    assert (diagnose(found).cause, found.date_problem) == (cause, problem)
+    assert found.clock_skew is not None and abs(found.clock_skew + ahead) < 60
 
 
-def test_nobody_there(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = asking("https://127.0.0.1:1")
-    assert found["kind"] == "refused" and cause(found).cause == "endpoint_refused" and not cause(found).final
+def test_no_server(request_node: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = request_node("https://127.0.0.1:1")
+    assert found.outcome == "refused" and diagnose(found).cause == "endpoint_refused" and not diagnose(found).final
 
     errors: list[int] = []
 
@@ -166,9 +167,9 @@ def test_nobody_there(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
         (socket.EAI_MEMORY, "dns_silent", False),
     ):
         errors.append(number)
-        found = asking("https://nobody.example.com")
-        assert (found["kind"], cause(found).cause, cause(found).final) == (kind, "endpoint_unknown", final)
-        assert "nobody.example.com" in cause(found).message
+        found = request_node("https://nobody.example.com")
+        assert (found.outcome, diagnose(found).cause, diagnose(found).final) == (kind, "endpoint_unknown", final)
+        assert "nobody.example.com" in diagnose(found).message
 
 
 @pytest.mark.parametrize(
@@ -180,21 +181,21 @@ def test_nobody_there(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
         ([], "dns"),
     ],
 )
-def test_what_keeps_a_name_from_being_looked_up(asking: Asking, monkeypatch: pytest.MonkeyPatch, answer: Any, kind: str) -> None:
+def test_failed_dns_queries(request_node: Request, monkeypatch: pytest.MonkeyPatch, answer: Any, kind: str) -> None:
     def resolve(*_unused: Any, **_unuseds: Any) -> Any:
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    found = asking("https://nobody.example.com")
-    assert (found["kind"], cause(found).cause, cause(found).final) == (kind, "endpoint_unknown", kind == "dns")
+    found = request_node("https://nobody.example.com")
+    assert (found.outcome, diagnose(found).cause, diagnose(found).final) == (kind, "endpoint_unknown", kind == "dns")
 
 
-def test_a_resolver_that_hangs_holds_nothing_up(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resolver_that_hangs_does_not_block(request_node: Request, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_unused, **_unuseds: time.sleep(60))
     began = time.monotonic()
-    assert asking("https://nobody.example.com", limit=0.5)["kind"] == "dns_silent"
+    assert request_node("https://nobody.example.com", limit=0.5).outcome == "dns_silent"
     assert time.monotonic() - began < 20
 
 
@@ -213,24 +214,24 @@ def drip(connection: socket.socket) -> None:
         (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH\r\n") or connection.recv(1000), "no_tls", "wrong_endpoint"),
     ],
 )
-def test_what_answers_is_no_api_server(asking: Asking, behaves: Any, kind: str, name: str) -> None:
+def test_servers_that_are_not_an_api_server(request_node: Request, behaves: Any, kind: str, name: str) -> None:
     began = time.monotonic()
     with listening(behaves) as port:
-        found = asking(f"https://127.0.0.1:{port}", limit=1.0 if kind == "silent" else 60.0)
-    assert (found["kind"], cause(found).cause) == (kind, name) and time.monotonic() - began < 20
+        found = request_node(f"https://127.0.0.1:{port}", limit=1.0 if kind == "silent" else 60.0)
+    assert (found.outcome, diagnose(found).cause) == (kind, name) and time.monotonic() - began < 20
 
 
-def test_bytes_that_come_one_by_one_end_with_the_limit(asking: Asking, pem: Path) -> None:
+def test_bytes_that_come_one_by_one_end_with_the_limit(request_node: Request, pem: Path) -> None:
     with serving(pem, (200, b"")) as server:
         server.finish_request = lambda request, _address: drip(server.tls.wrap_socket(request, server_side=True))
         began = time.monotonic()
-        assert asking(server, limit=1.0)["kind"] == "silent" and time.monotonic() - began < 20
+        assert request_node(server, limit=1.0).outcome == "silent" and time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(
     "part", [b'5\r\n{"kin', b'5\r\n{"kin\r\n', b'5\r\n{"kin\r\n8', b"ffff\r\n{", b""], ids=["chunk", "chunks", "size", "large", "none"]
 )
-def test_an_answer_that_is_cut_off_may_be_whole_the_next_time(asking: Asking, pem: Path, part: bytes) -> None:
+def test_a_truncated_answer_may_pass(request_node: Request, pem: Path, part: bytes) -> None:
     def cut(request: Any, _address: Any) -> None:
         connection = server.tls.wrap_socket(request, server_side=True)
         connection.recv(10000)
@@ -239,18 +240,18 @@ def test_an_answer_that_is_cut_off_may_be_whole_the_next_time(asking: Asking, pe
 
     with serving(pem) as server:
         server.finish_request = cut
-        found = asking(server)
-    assert (found["kind"], cause(found).cause, cause(found).final) == ("broken", "endpoint_refused", False)
+        found = request_node(server)
+    assert (found.outcome, diagnose(found).cause, diagnose(found).final) == ("broken", "endpoint_refused", False)
 
 
-def test_whether_a_server_has_a_certificate_at_all(pem: Path) -> None:
+def test_whether_a_server_has_a_certificate(pem: Path) -> None:
     def alerts(connection: socket.socket) -> None:
         connection.recv(10000)
         connection.sendall(b"\x15\x03\x03\x00\x02\x02\x50")  # what Go's server says without one: fatal, internal error
         connection.recv(10000)
 
     def asked(port: int, seconds: float = 60) -> Any:
-        return apis.https.has_certificate("127.0.0.1", port, time.monotonic() + seconds)
+        return api_client.https.has_certificate("127.0.0.1", port, time.monotonic() + seconds)
 
     with serving(pem) as server:
         assert asked(server.server_address[1]) is True
@@ -268,29 +269,29 @@ def test_whether_a_server_has_a_certificate_at_all(pem: Path) -> None:
 # --- proxies -----------------------------------------------------------------------------------------------------------------------
 
 
-def test_through_a_proxy(asking: Asking, pem: Path) -> None:
+def test_through_a_proxy(request_node: Request, pem: Path) -> None:
     with serving(pem, a_node()) as server, proxying() as (port, heads):
         target = f"localhost:{server.server_address[1]}"
-        asking.environment["HTTPS_PROXY"] = f"http://user:cAnArY@127.0.0.1:{port}"
+        request_node.environment["HTTPS_PROXY"] = f"http://user:cAnArY@127.0.0.1:{port}"
         # localhost is never proxied, as Go has it; a name that leads there is.
-        assert asking(f"https://{target}")["status"] == 200 and not heads
-        asking.cluster["proxy-url"] = asking.environment["HTTPS_PROXY"]
-        found = asking(f"https://{target}")
-    assert found["status"] == 200 and found["proxy"] == f"http://127.0.0.1:{port} (proxy-url of the kubeconfig)"
+        assert request_node(f"https://{target}").status == 200 and not heads
+        request_node.cluster["proxy-url"] = request_node.environment["HTTPS_PROXY"]
+        found = request_node(f"https://{target}")
+    assert found.status == 200 and found.proxy == f"http://127.0.0.1:{port} (proxy-url of the kubeconfig)"
     assert heads[0].startswith(f"CONNECT {target} HTTP/1.1\r\n".encode())
     assert b"Proxy-Authorization: Basic " + base64.b64encode(b"user:cAnArY") in heads[0] and TOKEN.encode() not in heads[0]
 
 
-def test_through_a_proxy_that_speaks_tls(asking: Asking, authority: Authority, pem: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_through_a_proxy_that_speaks_tls(request_node: Request, authority: Authority, pem: Path, tmp_path: Path, monkeypatch: Any) -> None:
     with serving(pem, a_node()) as server, proxying(pem=pem) as (port, heads):
-        asking.cluster["proxy-url"] = f"https://user:cAnArY@localhost:{port}"
-        found = asking(f"https://localhost:{server.server_address[1]}")
-        assert found["kind"] == "proxy" and not heads, "nobody on this machine trusts its certificate"
+        request_node.cluster["proxy-url"] = f"https://user:cAnArY@localhost:{port}"
+        found = request_node(f"https://localhost:{server.server_address[1]}")
+        assert found.outcome == "proxy" and not heads, "this machine does not trust its certificate"
         monkeypatch.setenv("SSL_CERT_FILE", str(authority.path))
-        assert asking(f"https://localhost:{server.server_address[1]}")["status"] == 200
+        assert request_node(f"https://localhost:{server.server_address[1]}").status == 200
         assert server.asked[0][1]["Authorization"] == f"Bearer {TOKEN}" and TOKEN.encode() not in heads[0]
-        asking.cluster["certificate-authority"] = str(Authority(tmp_path / "stranger").path)
-        assert asking(f"https://localhost:{server.server_address[1]}")["kind"] == "authority"
+        request_node.cluster["certificate-authority"] = str(Authority(tmp_path / "stranger").path)
+        assert request_node(f"https://localhost:{server.server_address[1]}").outcome == "authority"
 
 
 @pytest.mark.parametrize(
@@ -301,50 +302,52 @@ def test_through_a_proxy_that_speaks_tls(asking: Asking, authority: Authority, p
         (b"SSH-2.0-x", "does not speak HTTP"),
     ],
 )
-def test_a_proxy_that_refuses(asking: Asking, refusal: bytes, words: str) -> None:
+def test_a_proxy_that_refuses(request_node: Request, refusal: bytes, words: str) -> None:
     with proxying(refusal) as (port, _heads):
-        asking.environment["HTTPS_PROXY"] = f"http://user:cAnArY@127.0.0.1:{port}"
-        found = asking("https://192.0.2.1")
-    finding = cause(found)
-    assert found["kind"] == "proxy" and finding.cause == "proxy_failed" and words in finding.message and not finding.final
+        request_node.environment["HTTPS_PROXY"] = f"http://user:cAnArY@127.0.0.1:{port}"
+        found = request_node("https://192.0.2.1")
+    finding = diagnose(found)
+    assert found.outcome == "proxy" and finding.cause == "proxy_failed" and words in finding.message and not finding.final
     assert "(HTTPS_PROXY)" in finding.message and "\x1b" not in finding.message
 
 
-def test_a_proxy_that_is_not_there(asking: Asking) -> None:
-    asking.environment["https_proxy"] = "http://127.0.0.1:1"
-    assert "Connection refused" in cause(asking("https://192.0.2.1")).message
-    asking.environment["https_proxy"] = "socks5://127.0.0.1:1"
-    assert "a proxy of the kind socks5" in cause(asking("https://192.0.2.1")).message
+def test_a_proxy_that_does_not_exist(request_node: Request) -> None:
+    request_node.environment["https_proxy"] = "http://127.0.0.1:1"
+    assert "Connection refused" in diagnose(request_node("https://192.0.2.1")).message
+    request_node.environment["https_proxy"] = "socks5://127.0.0.1:1"
+    assert "socks5" in diagnose(request_node("https://192.0.2.1")).message
 
 
 # --- kubeconfigs -------------------------------------------------------------------------------------------------------------------
 
 
-def test_kubeconfigs_that_lead_nowhere(asking: Asking, tmp_path: Path) -> None:
-    api = apis.Api(Machine(5.0), str(tmp_path / "none"), {})
-    assert api.ask(NAME)["kind"] == "no_kubeconfig" and cause(api.ask(NAME)).cause == "no_kubeconfig"
+def test_invalid_kubeconfigs(request_node: Request, tmp_path: Path) -> None:
+    client = api_client.ApiClient(Machine(5.0), str(tmp_path / "none"), {})
+    found = client.request_node(NAME)
+    assert found.outcome == "no_kubeconfig" and diagnose(found).cause == "no_kubeconfig"
     for server in ("", "http://x", "https://u:cAnArY@x", "MASTER_ENDPOINT", "https://x:99999", "https://x y"):
-        found = asking(server)
-        assert found["kind"] == "bad_kubeconfig" and cause(found).cause == "bad_kubeconfig" and cause(found).final
-    asking.user = {}
-    assert "names no credentials" in cause(asking("https://127.0.0.1:1")).message
+        found = request_node(server)
+        assert found.outcome == "bad_kubeconfig" and diagnose(found).cause == "bad_kubeconfig" and diagnose(found).final
+    request_node.user = {}
+    found = request_node("https://127.0.0.1:1")
+    assert (found.outcome, found.credentials, diagnose(found).cause) == ("bad_kubeconfig", "", "bad_kubeconfig")
 
 
 def test_the_client_key_leaves_no_file(
-    asking: Asking, authority: Authority, pem: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request_node: Request, authority: Authority, pem: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[str, int]] = []
-    original = apis.tempfile.mkstemp
+    original = api_client.tempfile.mkstemp
 
     def mkstemp(**words: Any) -> Any:
         handle, path = original(**{**words, "dir": str(tmp_path)})
         made.append((path, stat.S_IMODE(os.stat(path).st_mode)))
         return handle, path
 
-    monkeypatch.setattr(apis.tempfile, "mkstemp", mkstemp)
+    monkeypatch.setattr(api_client.tempfile, "mkstemp", mkstemp)
     text = authority.sign("kubelet").read_text()
     both = base64.b64encode(text.encode()).decode()
-    asking.user = {"client-certificate-data": both, "client-key-data": both}
+    request_node.user = {"client-certificate-data": both, "client-key-data": both}
     with serving(pem, a_node(), clients=authority.path) as server:
-        assert asking(server)["status"] == 200
+        assert request_node(server).status == 200
     assert [mode for _path, mode in made] == [0o600] and not os.path.exists(made[0][0])

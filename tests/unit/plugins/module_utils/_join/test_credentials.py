@@ -30,40 +30,40 @@ def program(folder: Path, text: str, name: str = "get-token") -> str:
     return str(path)
 
 
-def gives(version: Any = V1BETA1, **status: Any) -> str:
+def prints(version: Any = V1BETA1, **status: Any) -> str:
     return f"print({json.dumps({'kind': 'ExecCredential', 'apiVersion': version, 'status': status or {'token': TOKEN}})!r})"
 
 
 def source(
     folder: Path, given: dict[str, Any] | None = None, cluster: dict[str, Any] | None = None, limit: float = 20.0, **user: Any
 ) -> Any:
-    """A Source for a kubeconfig in C(folder); C(given): what its exec section says beside the version."""
+    """A CredentialSource for a kubeconfig in `folder`; `given`: its exec section beside the version."""
     if given is not None:
         user["exec"] = {"apiVersion": V1BETA1, **given}
     access = kubeconfigs.Access("https://x", "x", 443, "", {"server": "https://x", **(cluster or {})}, user, str(folder))
-    return credentials.Source(
+    return credentials.CredentialSource(
         access, Machine(5.0), {"PATH": f"{folder}:{os.environ['PATH']}", "KUBELETS_OWN": "yes", "BOTH": "kubelet"}, limit
     )
 
 
 def failure(found: Any) -> Any:
-    with pytest.raises(credentials.Failed) as problem:
+    with pytest.raises(credentials.CredentialsFailed) as problem:
         found.get()
-    assert "cAnArY" not in problem.value.said and "\x1b" not in problem.value.said and "\n" not in problem.value.said
+    assert "cAnArY" not in problem.value.message and "\x1b" not in problem.value.message and "\n" not in problem.value.message
     return problem.value
 
 
-def test_it_gets_what_kubelet_gives(tmp_path: Path) -> None:
+def test_it_gets_what_kubelet_prints(tmp_path: Path) -> None:
     told = tmp_path / "told"
     show = f"json.dump([sys.argv[1:], dict(os.environ), os.getcwd(), sys.stdin.read()], open({str(told)!r}, 'w'))"
     given = {
-        "command": program(tmp_path, f"{show}\n{gives()}"),
+        "command": program(tmp_path, f"{show}\n{prints()}"),
         "args": ["eks", "get-token", "--cluster-name", "demo", 5],
         "env": [{"name": "AWS_STS_REGIONAL_ENDPOINTS", "value": "regional"}, {"name": "BOTH", "value": "kubeconfig"}],
         "provideClusterInfo": True,
     }
     found = source(tmp_path, given, {"certificate-authority-data": "Q0E="}).get()
-    assert (found.token, found.expires, found.how) == (TOKEN, None, "the token of get-token")
+    assert (found.token, found.expires, found.description) == (TOKEN, None, "the token of get-token")
     words, environment, folder, stdin = json.loads(told.read_text())
     assert words == ["eks", "get-token", "--cluster-name", "demo", "5"] and folder == "/" and stdin == ""
     assert environment["KUBELETS_OWN"] == "yes" and environment["BOTH"] == "kubeconfig"
@@ -73,28 +73,26 @@ def test_it_gets_what_kubelet_gives(tmp_path: Path) -> None:
 
 
 def test_both_versions_and_no_other(tmp_path: Path) -> None:
-    command = program(tmp_path, gives(V1))
+    command = program(tmp_path, prints(V1))
     assert source(tmp_path, {"command": command, "apiVersion": V1}).get().token == TOKEN
-    assert (
-        "prints an ExecCredential of apiVersion 'client.authentication.k8s.io/v1'" in failure(source(tmp_path, {"command": command})).said
-    )
+    assert "with apiVersion 'client.authentication.k8s.io/v1'" in failure(source(tmp_path, {"command": command})).message
     old = failure(source(tmp_path, {"command": command, "apiVersion": "client.authentication.k8s.io/v1alpha1"}))
-    assert "v1alpha1" in old.said and V1 in old.said
+    assert "v1alpha1" in old.message and V1 in old.message
 
 
 def test_where_the_program_is(tmp_path: Path) -> None:
-    program(tmp_path, gives())
+    program(tmp_path, prints())
     assert source(tmp_path, {"command": "get-token"}).get().token == TOKEN, "in the PATH of kubelet"
     assert source(tmp_path, {"command": "./get-token"}).get().token == TOKEN, "beside the kubeconfig"
     for command in ("no-such-program", "/no/such/program", "", str(tmp_path)):
         found = failure(source(tmp_path, {"command": command, "installHint": "install\nit"}))
-        assert found.kind == "no_program" and command in found.said and "(install / it)" in found.said
+        assert found.outcome == "no_program" and command in found.message and "(install / it)" in found.message
     (tmp_path / "plain").write_text("no program")
-    assert failure(source(tmp_path, {"command": f"{tmp_path}/plain"})).kind == "no_program"
+    assert failure(source(tmp_path, {"command": f"{tmp_path}/plain"})).outcome == "no_program"
     broken = tmp_path / "broken"
     broken.write_bytes(b"\x7fELF")
     broken.chmod(0o755)
-    assert failure(source(tmp_path, {"command": str(broken)})).kind == "no_program"
+    assert failure(source(tmp_path, {"command": str(broken)})).outcome == "no_program"
 
 
 @pytest.mark.parametrize(
@@ -115,9 +113,9 @@ def test_a_program_that_cannot_be_run_now_may_run_later(tmp_path: Path, monkeypa
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(credentials.subprocess, "Popen", refuse)
-    command = program(tmp_path, gives())
+    command = program(tmp_path, prints())
     found = failure(source(tmp_path, {"command": command}))
-    assert (found.kind, found.said, found.program) == (kind, f"{command} cannot be run: {os.strerror(number)}", command)
+    assert (found.outcome, found.message, found.program) == (kind, f"{command} cannot be run: {os.strerror(number)}", command)
 
 
 @pytest.mark.parametrize(
@@ -128,25 +126,25 @@ def test_a_program_that_cannot_be_run_now_may_run_later(tmp_path: Path, monkeypa
             "program",
             "(status 253): Unable to locate",
         ),
-        ("sys.exit(7)", "program", "fails (status 7) and says nothing"),
+        ("sys.exit(7)", "program", "fails (status 7) and prints no error"),
         ("os.kill(os.getpid(), 9)", "program", "fails (signal 9)"),
         ("sys.stderr.write('token: cAnArY\\nkey AKIACANARY1234567890 x\\n'); sys.exit(1)", "program", "token: ******** / key ******** x"),
         ("sys.exit('my password is ' + os.environ['OWN'])", "program", "my password is ********"),
         ("sys.stderr.buffer.write(b'\\x1b[31m\\xff\\x00 broken' + b'x' * 100000); sys.exit(1)", "program", "fails (status 1): "),
-        ("print('hello')", "output", "prints no ExecCredential in JSON"),
-        ("print('[' * 100000)", "output", "prints no ExecCredential in JSON"),
-        ("print('5')", "output", "prints no ExecCredential in JSON"),
-        (gives(V1BETA1, token=""), "output", "without a token"),
-        (gives(V1BETA1, token=5), "output", "without a token"),
-        (gives(V1BETA1, token="a\r\nHost: evil"), "output", "without a token"),
-        (gives(V1BETA1, expirationTimestamp="2026"), "output", "without a token"),
-        ('print(\'{"apiVersion": "' + V1BETA1 + '", "status": 5}\')', "output", "prints no ExecCredential in JSON"),
+        ("print('hello')", "output", "does not print an ExecCredential"),
+        ("print('[' * 100000)", "output", "does not print an ExecCredential"),
+        ("print('5')", "output", "does not print an ExecCredential"),
+        (prints(V1BETA1, token=""), "output", "without a token"),
+        (prints(V1BETA1, token=5), "output", "without a token"),
+        (prints(V1BETA1, token="a\r\nHost: evil"), "output", "without a token"),
+        (prints(V1BETA1, expirationTimestamp="2026"), "output", "without a token"),
+        ('print(\'{"apiVersion": "' + V1BETA1 + '", "status": 5}\')', "output", "does not print an ExecCredential"),
     ],
 )
 def test_programs_that_fail(tmp_path: Path, text: str, kind: str, words: str) -> None:
     given = {"command": program(tmp_path, text), "env": [{"name": "OWN", "value": "cAnArY-of-the-kubeconfig"}]}
     found = failure(source(tmp_path, given))
-    assert found.kind == kind and words in found.said and len(found.said) < 700
+    assert found.outcome == kind and words in found.message and len(found.message) < 700
 
 
 def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> None:
@@ -157,7 +155,7 @@ def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> N
     command.chmod(0o755)
     began = time.monotonic()
     found = failure(source(tmp_path, {"command": str(command)}, limit=2.0))
-    assert found.said == "get-token does not end within 2 s" and time.monotonic() - began < 30
+    assert found.message == "get-token does not end within 2 s" and time.monotonic() - began < 30
     for pid in map(int, started.read_text().split()):
         limit = time.monotonic() + 300
         while running(pid):
@@ -177,7 +175,7 @@ def test_a_token_is_kept_until_it_expires(tmp_path: Path, monkeypatch: pytest.Mo
     counter = tmp_path / "counter"
     count = f"open({str(counter)!r}, 'a').write('x')"
     soon = "2030-01-01T00:00:00Z"
-    found = source(tmp_path, {"command": program(tmp_path, f"{count}\n{gives(V1BETA1, token=TOKEN, expirationTimestamp=soon)}")})
+    found = source(tmp_path, {"command": program(tmp_path, f"{count}\n{prints(V1BETA1, token=TOKEN, expirationTimestamp=soon)}")})
     expires = found.get().expires
     assert found.get() is found.get() and counter.read_text() == "x"
     monkeypatch.setattr(credentials.time, "time", lambda: expires + 1)
@@ -188,14 +186,14 @@ def test_a_token_is_kept_until_it_expires(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_refused_token_is_renewed_and_a_failure_repeated_but_not_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counter = tmp_path / "counter"
     count = f"open({str(counter)!r}, 'a').write('x')"
-    found = source(tmp_path, {"command": program(tmp_path, f"{count}\n{gives()}")})
+    found = source(tmp_path, {"command": program(tmp_path, f"{count}\n{prints()}")})
     found.get()
-    found.refused()
+    found.reject()
     found.get()
     assert counter.read_text() == "x"
     now = time.monotonic()
-    monkeypatch.setattr(credentials.time, "monotonic", lambda: now + credentials.RENEW + 1)
-    found.refused()
+    monkeypatch.setattr(credentials.time, "monotonic", lambda: now + credentials.RENEW_AFTER + 1)
+    found.reject()
     found.get()
     assert counter.read_text() == "xx"
     monkeypatch.undo()
@@ -203,7 +201,7 @@ def test_a_refused_token_is_renewed_and_a_failure_repeated_but_not_at_once(tmp_p
     fails = source(tmp_path, {"command": program(tmp_path, f"{count}\nsys.exit(1)")})
     failure(fails), failure(fails)
     assert counter.read_text() == "x"
-    fails._since -= credentials.AGAIN + 1
+    fails._fetched_at -= credentials.RETRY_AFTER + 1
     failure(fails)
     assert counter.read_text() == "xx"
 
@@ -228,4 +226,4 @@ def test_tokens_of_the_kubeconfig(tmp_path: Path) -> None:
     ],
 )
 def test_moments(text: Any, seconds: float | None) -> None:
-    assert credentials.seconds(text) == seconds
+    assert credentials.parse_time(text) == seconds

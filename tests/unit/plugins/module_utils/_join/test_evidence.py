@@ -1,23 +1,35 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is gathered on a machine whose files lie below a folder, and whose systemd and journal are tables."""
+"""The evidence that is collected on a machine whose files are below a directory, and whose systemd and journal are tables."""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client as apis
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import diagnosis as causes
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import evidence as look
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import instance
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import journald as journal
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_node import KUBELET, Node
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import diagnosis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import evidence as collecting
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.api_client import ApiClient
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.evidence import EvidenceCollector
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import (
+    ApiResult,
+    Containerd,
+    Evidence,
+    FailedUnit,
+    Finding,
+    Instance,
+    Kubelet,
+    KubeletExit,
+    NodeObject,
+)
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import http, imds, journald, programs
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_node import KUBELET, FakeNode
 
 SNAP, CONTAINERD = "snap.kubelet-eks.daemon.service", "containerd.service"
 FATAL = 'E1121 22:55:32.212722 1977 run.go:74] "command failed" err="failed to parse kubelet flag: unknown flag: --no-such-flag"'
@@ -30,37 +42,56 @@ AGAIN, OLD_AGAIN = (
 KUBECONFIG = "/var/lib/kubelet/kubeconfig"
 
 
+READY = ApiResult("answer", status=200, is_kubernetes=True, node=NodeObject("True"))
+
+
 @pytest.fixture
-def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Node:
-    made = Node(tmp_path)
-    monkeypatch.setattr(journal.programs, "first_lines", made.first_lines)
-    monkeypatch.setattr(apis.Api, "ask", lambda *_unused: {"kind": "answer", "status": 200, "node": {"ready": "True"}})
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeNode:
+    made = FakeNode(tmp_path)
+    monkeypatch.setattr(programs, "first_lines", made.first_lines)
+    monkeypatch.setattr(ApiClient, "request_node", lambda *_unused: READY)
     return made
 
 
-def seen(node: Node, now: float = 1000.0) -> dict[str, Any]:
-    """What a look finds; JSON can hold it."""
-    found: dict[str, Any] = json.loads(json.dumps(look.Look(node, clock=lambda: now)()))
+def collect(node: FakeNode, now: float = 1000.0) -> Evidence:
+    return EvidenceCollector(node, clock=lambda: now).collect()
+
+
+def kubelet_of(node: FakeNode, now: float = 1000.0) -> Kubelet:
+    kubelet = collect(node, now).kubelet
+    assert kubelet is not None
+    return kubelet
+
+
+def exit_of(node: FakeNode, now: float = 1000.0) -> KubeletExit:
+    found = kubelet_of(node, now).exit
+    assert found is not None
     return found
+
+
+def finding_of(node: FakeNode) -> Finding:
+    finding = diagnosis.diagnose(collect(node))
+    assert finding is not None
+    return finding
 
 
 # --- units and exits ---------------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_runs_here(node: Node) -> None:
-    assert seen(node)["units"] == {} and seen(node)["kubelet"] is None
+def test_nothing_runs_here(node: FakeNode) -> None:
+    assert collect(node).units == {} and collect(node).kubelet is None
     node.answers = False
-    assert seen(node)["units"] is None
+    assert collect(node).units is None
 
 
-def test_the_snap_runs_kubelet_where_there_is_one(node: Node) -> None:
+def test_the_snap_runs_kubelet_where_there_is_one(node: FakeNode) -> None:
     node.unit(KUBELET, "inactive", "dead", pid=0)
     node.unit(SNAP)
     node.process()
-    assert seen(node)["kubelet"]["unit"] == SNAP
+    assert kubelet_of(node).unit == SNAP
 
 
-def one_failed_start(node: Node, at: float, pid: int = 5, lived: float = 0.3, exited: Any = EXITED, again: str = AGAIN) -> None:
+def one_failed_start(node: FakeNode, at: float, pid: int = 5, lived: float = 0.3, exited: Any = EXITED, again: str = AGAIN) -> None:
     node.says("Started kubelet.service", at=at, pid=1)
     node.says("Flag --x has been deprecated", FATAL, at=at + 0.1, pid=pid)
     node.says(*exited, at=at + lived, pid=1)
@@ -68,109 +99,111 @@ def one_failed_start(node: Node, at: float, pid: int = 5, lived: float = 0.3, ex
 
 
 @pytest.mark.parametrize(("exited", "again"), [(EXITED, AGAIN), (OLD_EXITED, OLD_AGAIN)])
-def test_a_restart_loop_is_told_by_its_last_finished_start(node: Node, exited: Any, again: str) -> None:
+def test_a_restart_loop_is_told_by_its_last_finished_start(node: FakeNode, exited: Any, again: str) -> None:
     one_failed_start(node, 90.0, pid=4, exited=exited, again=again)
     node.said = [row for row in node.said if row[3] != FATAL]
     one_failed_start(node, 96.0, exited=exited, again=again)
     node.unit(KUBELET, "activating", "auto-restart", pid=0, since=96.0, Result="exit-code", ExecMainStatus=1)
-    assert seen(node)["kubelet"]["exit"]["lines"] == ["Flag --x has been deprecated", FATAL]
-    assert causes.diagnose(seen(node)).cause == "unknown_flag"
+    assert exit_of(node).lines == ("Flag --x has been deprecated", FATAL)
+    assert finding_of(node).cause == "unknown_flag"
     # systemd starts it again: nothing is better until it lives longer than the last one did.
     node.unit(KUBELET, pid=6, since=102.0)
     node.process(pid=6)
-    young = seen(node, now=103.0)
-    assert young["kubelet"]["running"] and young["kubelet"]["exit"]["lines"][-1] == FATAL and young["api"] is None
+    young = collect(node, now=103.0)
+    assert young.kubelet is not None and young.kubelet.is_running and young.kubelet.exit is not None
+    assert young.kubelet.exit.lines[-1] == FATAL and young.api is None
     node.process(f"--kubeconfig={KUBECONFIG}", pid=6)
-    old = seen(node, now=105.0)
-    assert old["kubelet"]["exit"] is None and old["api"]["status"] == 200
+    old = collect(node, now=105.0)
+    assert old.kubelet is not None and old.kubelet.exit is None and old.api == READY
 
 
-def test_somebody_who_starts_it_anew_gets_no_old_news(node: Node) -> None:
+def test_somebody_who_starts_it_anew_gets_no_old_news(node: FakeNode) -> None:
     one_failed_start(node, 96.0, lived=5.0)
     node.said = [row for row in node.said if row[3] != AGAIN]
     node.says("Stopping kubelet.service", "Started kubelet.service", at=109.0, pid=1)
     node.unit(KUBELET, pid=6, since=110.0)
     node.process(pid=6)
-    assert seen(node, now=110.5)["kubelet"]["exit"] is None
+    assert kubelet_of(node, now=110.5).exit is None
 
 
 @pytest.mark.parametrize(("state", "sub"), [("activating", "start-pre"), ("deactivating", "stop-sigterm")])
-def test_while_it_is_started_or_stopped_old_words_count_only_in_a_loop(node: Node, state: str, sub: str) -> None:
+def test_while_it_is_started_or_stopped_old_words_count_only_in_a_loop(node: FakeNode, state: str, sub: str) -> None:
     one_failed_start(node, 96.0)
     node.unit(KUBELET, state, sub, pid=0, since=96.0)
-    assert causes.diagnose(seen(node)).cause == "unknown_flag", "systemd starts it again"
+    assert finding_of(node).cause == "unknown_flag", "systemd starts it again"
     node.said = [row for row in node.said if row[3] != AGAIN]
-    found = causes.diagnose(seen(node))
-    assert (found.cause, found.final) == ("kubelet_not_started", False) and f"is {state} ({sub})" in found.message, "somebody does"
+    found = finding_of(node)
+    assert (found.cause, found.final) == ("kubelet_not_started", False)
+    assert any(f"is {state} ({sub})" in line for line in found.evidence), "systemd was told to"
 
 
-def test_lines_of_earlier_starts_do_not_count(node: Node) -> None:
+def test_lines_of_earlier_starts_do_not_count(node: FakeNode) -> None:
     node.says('"Using lenient decoding as strict decoding failed" err="unknown field \\"a\\""', at=50.0, pid=3)
     node.unit(KUBELET)
     node.process()
     node.says("Successfully registered node", at=101.0)
-    assert seen(node)["kubelet"]["lines"] == ["Successfully registered node"]
+    assert kubelet_of(node).lines == ("Successfully registered node",)
 
 
-def test_what_a_kubelet_said_long_ago_is_found_at_its_start(node: Node) -> None:
+def test_what_a_kubelet_said_long_ago_is_found_at_its_start(node: FakeNode) -> None:
     node.unit(KUBELET)
     node.process()
     node.says("the first line", at=100.5)
-    node.says(*(f"line {number}" for number in range(2 * journal.LINES)), at=200.0)
-    lines = seen(node)["kubelet"]["lines"]
-    assert lines[0] == "the first line" and lines[-1] == f"line {2 * journal.LINES - 1}"
+    node.says(*(f"line {number}" for number in range(2 * journald.LINES)), at=200.0)
+    lines = kubelet_of(node).lines
+    assert lines[0] == "the first line" and lines[-1] == f"line {2 * journald.LINES - 1}"
 
 
-def test_whether_the_words_of_a_kubelet_are_all_there(node: Node) -> None:
+def test_whether_the_words_of_a_kubelet_are_all_there(node: FakeNode) -> None:
     node.unit(KUBELET)
     node.process()
-    assert not seen(node)["kubelet"]["whole"], "the journal may have been thrown away, or is not kept"
+    assert not kubelet_of(node).has_first_lines, "the journal may have been thrown away, or is not kept"
     node.says("what it says later", at=150.0)
-    assert not seen(node)["kubelet"]["whole"]
+    assert not kubelet_of(node).has_first_lines
     node.said.clear()
     node.says("Started kubelet.service", at=99.9, pid=1)
     node.says("Flag --x has been deprecated", at=100.4)
-    assert seen(node)["kubelet"]["whole"]
-    node.says(*(f"line {number}" for number in range(2 * journal.LINES)), at=200.0)
-    assert seen(node)["kubelet"]["whole"], "the first lines are asked for, too"
+    assert kubelet_of(node).has_first_lines
+    node.says(*(f"line {number}" for number in range(2 * journald.LINES)), at=200.0)
+    assert kubelet_of(node).has_first_lines, "the first lines are asked for, too"
     node.said = node.said[5:]
-    assert not seen(node)["kubelet"]["whole"]
+    assert not kubelet_of(node).has_first_lines
 
 
-def test_whether_the_words_of_an_exit_are_all_there(node: Node) -> None:
+def test_whether_the_words_of_an_exit_are_all_there(node: FakeNode) -> None:
     node.unit(KUBELET, "failed", "failed", pid=0, since=96.0, Result="signal", ExecMainStatus=9)
     one_failed_start(node, 96.0)
-    assert seen(node)["kubelet"]["exit"]["whole"]
+    assert exit_of(node).is_complete
     del node.said[0]
-    assert not seen(node)["kubelet"]["exit"]["whole"], "before its first line nothing is left"
+    assert not exit_of(node).is_complete, "before its first line nothing is left"
     node.says("Flag --x has been deprecated", at=91.0, pid=4)
     node.said.sort(key=lambda row: row[2])
-    assert seen(node)["kubelet"]["exit"]["whole"], "of an earlier start something is"
+    assert exit_of(node).is_complete, "of an earlier start something is"
     del node.said[0]
     node.unit(KUBELET, pid=6, since=102.0)
     node.process(pid=6)
-    assert not seen(node, now=102.5)["kubelet"]["exit"]["whole"]
+    assert not exit_of(node, now=102.5).is_complete
     node.said.clear()
     node.unit(KUBELET, "failed", "failed", pid=0, since=96.0, Result="signal", ExecMainStatus=9)
     node.says("Started kubelet.service", at=96.0, pid=1)
-    node.says("Probe failed output=<", *("Error: unknown flag: --check",) * journal.LINES, at=96.1, pid=5)
-    assert not seen(node)["kubelet"]["exit"]["whole"]
-    assert causes.diagnose(seen(node)).cause == "kubelet_exits", "the head of these lines is gone"
+    node.says("Probe failed output=<", *("Error: unknown flag: --check",) * journald.LINES, at=96.1, pid=5)
+    assert not exit_of(node).is_complete
+    assert finding_of(node).cause == "kubelet_exits", "the head of these lines is gone"
 
 
-def test_hostile_bytes_in_a_journal(node: Node) -> None:
+def test_hostile_bytes_in_a_journal(node: FakeNode) -> None:
     node.unit(KUBELET)
     node.process()
     node.says(list(b"\x1b[31m\xff\x00red"), None, 5, [999], {"a": 1}, b"no json\n", b"\xff" * 100 + b"\n", b"[]\n", "x" * 100000, at=101.0)
     node.says("proxy http://user:cAnArY@proxy:1 and k8s-aws-v1.cAnArY", '1 flags.go:64] FLAG: --node-labels="cAnArY"', at=102.0)
     began = time.monotonic()
-    lines = seen(node)["kubelet"]["lines"]
+    lines = kubelet_of(node).lines
     assert time.monotonic() - began < 10
     assert lines[0] == "[31m\ufffd red" and lines[-1] == "proxy http://********@proxy:1 and ********"
     assert not any("cAnArY" in line or len(line) > 2000 for line in lines)
 
 
-def test_units_that_failed_are_asked_for_their_words(node: Node) -> None:
+def test_units_that_failed_are_asked_for_their_words(node: FakeNode) -> None:
     node.unit(KUBELET, "inactive", "dead", pid=0)
     node.unit("nodeadm-config.service", "failed", "failed", pid=0, Result="exit-code")
     node.unit("nodeadm-run.service", "inactive", "dead", pid=0)
@@ -178,100 +211,105 @@ def test_units_that_failed_are_asked_for_their_words(node: Node) -> None:
     node.says("nodeadm: cluster.name is missing", at=101.0, unit="nodeadm-config.service")
     node.unit(CONTAINERD, "failed", "failed", pid=0, Result="exit-code")
     node.says("containerd: failed to load TOML", at=101.0, unit=CONTAINERD)
-    found = seen(node)
-    assert found["nodeadm"] == {"unit": "nodeadm-config.service", "lines": ["nodeadm: cluster.name is missing"]}
-    assert found["containerd"]["lines"] == ["containerd: failed to load TOML"]
-    assert causes.diagnose(found).cause == "nodeadm_failed"
+    evidence = collect(node)
+    assert evidence.nodeadm == FailedUnit("nodeadm-config.service", ("nodeadm: cluster.name is missing",))
+    assert evidence.containerd == Containerd(("containerd: failed to load TOML",))
+    assert finding_of(node).cause == "nodeadm_failed"
 
 
 # --- the process -------------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_known_of_the_process(node: Node) -> None:
+def test_what_is_known_of_the_process(node: FakeNode) -> None:
     node.file("/k/config.json", '{"cgroupDriver": "systemd", "registerNode": false}')
     node.unit(KUBELET, since=time.monotonic() + 60)
     node.process("--config=/k/config.json", "--hostname-override=Node-A", f"--kubeconfig={KUBECONFIG}")
-    found = seen(node)
-    assert found["name"] == "node-a" and found["kubelet"]["registers"] is False and found["kubelet"]["cgroup_driver"] == "systemd"
-    assert abs(found["kubelet"]["started"] - (time.time() + 60)) < 5
+    settings = kubelet_of(node).process
+    assert collect(node).node_name == "node-a" and not settings.registers_node and settings.cgroup_driver == "systemd"
+    assert settings.started is not None and abs(settings.started - (time.time() + 60)) < 5 and settings.config_files == ("/k/config.json",)
     node.process("--register-node=true", "--cgroup-driver=cgroupfs", f"--kubeconfig={KUBECONFIG}")
-    found = seen(node)
-    assert found["name"] == found["hostname"].lower() and found["kubelet"]["registers"] and found["kubelet"]["cgroup_driver"] == "cgroupfs"
+    settings = kubelet_of(node).process
+    assert collect(node).node_name == os.uname()[1].lower() and settings.registers_node and settings.cgroup_driver == "cgroupfs"
 
 
-def test_a_configuration_that_kubelet_may_not_have_read_proves_nothing(node: Node) -> None:
+def test_a_configuration_that_kubelet_may_not_have_read_proves_nothing(node: FakeNode) -> None:
     node.unit(KUBELET, since=time.monotonic() - 600)
     node.process("--config=/k/config.json")
     node.file("/k/config.json", '{"cgroupDriver": "cgroupfs"}')
-    assert seen(node)["kubelet"]["cgroup_driver"] is None, "it changed after the start"
+    assert kubelet_of(node).process.cgroup_driver is None, "it changed after the start"
     node.unit(KUBELET, since=time.monotonic() + 60)
-    assert seen(node)["kubelet"]["cgroup_driver"] == "cgroupfs"
+    assert kubelet_of(node).process.cgroup_driver == "cgroupfs"
     node.file("/k/config.json", "{broken")
-    assert seen(node)["kubelet"]["cgroup_driver"] is None
+    assert kubelet_of(node).process.cgroup_driver is None
 
 
-def test_which_kubeconfig(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_kubeconfig(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(apis.Api, "__init__", lambda self, _machine, path, environment: asked.append((path, environment)))
+    monkeypatch.setattr(ApiClient, "__init__", lambda _self, _machine, path, environment: asked.append((path, environment)))
     node.unit(KUBELET)
     node.process(f"--kubeconfig={KUBECONFIG}", "--bootstrap-kubeconfig=/b", environ="HTTPS_PROXY=http://p:1\0A=b=c\0junk\0")
-    seen(node)
+    collect(node)
     assert asked[-1] == (KUBECONFIG, {"HTTPS_PROXY": "http://p:1", "A": "b=c"})
     node.file("/b", "x")
-    found = seen(node)
-    assert asked[-1][0] == "/b" and found["kubelet"]["bootstraps"], "the certificate has not come yet"
+    assert kubelet_of(node).process.is_bootstrapping and asked[-1][0] == "/b", "there is no certificate yet"
     node.file(KUBECONFIG, "x")
-    seen(node)
+    collect(node)
     assert asked[-1][0] == KUBECONFIG
     node.process()
-    assert seen(node)["api"] == {"kind": "standalone", "final": True}
-    finding = causes.diagnose(seen(node))
+    assert collect(node).api == ApiResult("standalone")
+    finding = finding_of(node)
     assert (finding.cause, finding.final) == ("no_kubeconfig", True)
 
 
 @pytest.mark.parametrize(
     "words", [["/usr/bin/snap", "run", "kubelet-eks.daemon"], ["(kubelet)"], ["/bin/sh", "-c", "exec kubelet --kubeconfig=/k"], []]
 )
-def test_a_program_in_front_of_kubelet_gives_way_to_it(node: Node, words: list[str]) -> None:
+def test_a_program_in_front_of_kubelet_gives_way_to_it(node: FakeNode, words: list[str]) -> None:
     node.unit(KUBELET)
     node.file("/proc/7/cmdline", "".join(f"{word}\0" for word in words))
     node.file("/proc/7/environ", "")
-    whole = look.Look(node, clock=lambda: 1000.0)
-    finding = causes.diagnose(whole())
-    assert (finding.cause, finding.final) == ("no_kubeconfig", False)
-    assert whole()["kubelet"]["cgroup_driver"] is None
+    collector = EvidenceCollector(node, clock=lambda: 1000.0)
+    evidence = collector.collect()
+    finding = diagnosis.diagnose(evidence)
+    assert finding is not None and (finding.cause, finding.final) == ("no_kubeconfig", False)
+    assert evidence.kubelet is not None and evidence.kubelet.process.cgroup_driver is None
     node.process(f"--kubeconfig={KUBECONFIG}")
-    found = whole()
-    assert found["api"]["status"] == 200 and found["node"] == {"ready": "True"}, "the same process is kubelet now"
+    assert collector.collect().api == READY, "the same process is kubelet now"
 
 
-def test_a_kubelet_that_has_its_certificate_is_asked_about_with_it(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(apis.Api, "__init__", lambda self, _machine, path, _environment: setattr(self, "place", path))
-    monkeypatch.setattr(apis.Api, "ask", lambda self, _name: asked.append(self.place) or {"kind": "answer", "status": 403})
+def test_a_kubelet_with_a_certificate_uses_it(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests: list[tuple[Any, str]] = []
+    monkeypatch.setattr(ApiClient, "__init__", lambda self, _machine, path, _environment: setattr(self, "place", path))
+    monkeypatch.setattr(
+        ApiClient, "request_node", lambda self, _name: requests.append((self, self.place)) or ApiResult("answer", status=403)
+    )
     node.unit(KUBELET)
     node.process(f"--kubeconfig={KUBECONFIG}", "--bootstrap-kubeconfig=/b")
     node.file("/b", "x")
-    whole = look.Look(node, clock=lambda: 1000.0)
-    assert whole()["kubelet"]["bootstraps"]
-    kept = whole._api
-    assert whole()["kubelet"]["bootstraps"] and whole._api is kept, "credentials are kept as long as they are the same"
+    collector = EvidenceCollector(node, clock=lambda: 1000.0)
+
+    def is_bootstrapping() -> bool:
+        kubelet = collector.collect().kubelet
+        assert kubelet is not None
+        return kubelet.process.is_bootstrapping
+
+    assert is_bootstrapping() and is_bootstrapping()
+    assert requests[0][0] is requests[1][0], "credentials are kept as long as the kubeconfig is the same"
     node.file(KUBECONFIG, "x")
-    assert not whole()["kubelet"]["bootstraps"] and asked == ["/b", "/b", KUBECONFIG]
-    process = whole._process
-    whole()
-    assert whole._process is process, "nothing of it changes now"
+    assert not is_bootstrapping() and [place for _client, place in requests] == ["/b", "/b", KUBECONFIG]
+    monkeypatch.setattr(collecting, "read_process", lambda *_unused: pytest.fail("nothing of it changes any more"))
+    assert not is_bootstrapping()
 
 
-def test_the_instance_is_asked_only_after_401(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_instance_is_read_only_after_401(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    monkeypatch.setattr(instance, "facts", lambda: calls.append(1) or {"clusters": {}})
+    monkeypatch.setattr(collecting, "read_instance", lambda: calls.append(1) or Instance())
     node.unit(KUBELET)
     node.process(f"--kubeconfig={KUBECONFIG}")
-    assert seen(node)["instance"] is None and not calls
-    monkeypatch.setattr(apis.Api, "ask", lambda *_unused: {"kind": "answer", "status": 401})
-    whole = look.Look(node)
-    assert whole()["instance"] == {"clusters": {}} and whole()["instance"] is not None and len(calls) == 1
+    assert collect(node).instance is None and not calls
+    monkeypatch.setattr(ApiClient, "request_node", lambda *_unused: ApiResult("answer", status=401))
+    collector = EvidenceCollector(node)
+    assert collector.collect().instance == collector.collect().instance == Instance() and len(calls) == 1
 
 
 # --- containerd --------------------------------------------------------------------------------------------------------------------
@@ -295,62 +333,63 @@ V3 = "[plugins.'io.containerd.cri.v1.runtime'.containerd"
     ],
 )  # fmt: skip
 def test_the_cgroup_driver_of_containerd(text: str, expected: bool | None) -> None:
-    assert look.of_toml(text) is expected
+    assert collecting.parse_systemd_cgroup(text) is expected
 
 
-def test_where_containerds_setting_is_read(node: Node) -> None:
+def test_where_containerds_setting_is_read(node: FakeNode) -> None:
     node.process("--config", "/c.toml", pid=9, program="containerd")
     node.file("/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
-    assert look.systemd_cgroup(node, 9) is True
+    assert collecting.uses_systemd_cgroup(node, 9) is True
     node.dump = f"{V2}.runtimes.runc.options]\n  SystemdCgroup = false\n"
     node.file("/c.toml", 'imports = ["/d/*.toml"]\n' + f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
-    assert look.systemd_cgroup(node, 9) is False, "other files count, too: containerd itself is asked"
+    assert collecting.uses_systemd_cgroup(node, 9) is False, "other files count, too: containerd itself is asked"
     node.file("/c.toml", "version = 2\n")
-    assert look.systemd_cgroup(node, 9) is False
+    assert collecting.uses_systemd_cgroup(node, 9) is False
     node.dump = None
-    assert look.systemd_cgroup(node, 9) is None
+    assert collecting.uses_systemd_cgroup(node, 9) is None
 
 
-def test_what_containerd_may_not_have_read_proves_nothing(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_containerd_may_not_have_read_proves_nothing(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     changed: dict[str, float] = {"/e/c.toml": 50.0}
     monkeypatch.setattr(node, "changed_at", changed.get)
     node.process("--config", "/e/c.toml", pid=9, program="containerd")
     node.dump = f"{V2}.runtimes.runc.options]\n  SystemdCgroup = false\n"
     node.file("/e/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
-    assert look.systemd_cgroup(node, 9, 60.0) is True
-    assert look.systemd_cgroup(node, 9, 40.0) is None, "it changed after the start"
+    assert collecting.uses_systemd_cgroup(node, 9, 60.0) is True
+    assert collecting.uses_systemd_cgroup(node, 9, 40.0) is None, "it changed after the start"
     node.file("/d/a.toml", "x = 1\n")
     node.file("/e/d/a.toml", "x = 1\n")
     for imports, folder in (('["/d/*.toml"]', "/d"), ("['d/*.toml']", "/e/d"), ('[\n  "/x/one.toml",\n  "/d/*.toml", # more\n]', "/d")):
         node.file("/e/c.toml", f"imports = {imports}\n")
         for late in (folder, f"{folder}/a.toml"):
-            assert look.systemd_cgroup(node, 9, 60.0) is False
+            assert collecting.uses_systemd_cgroup(node, 9, 60.0) is False
             changed[late] = 70.0
-            assert look.systemd_cgroup(node, 9, 60.0) is None, "what it imports changed"
-            assert look.systemd_cgroup(node, 9, 80.0) is False
+            assert collecting.uses_systemd_cgroup(node, 9, 60.0) is None, "what it imports changed"
+            assert collecting.uses_systemd_cgroup(node, 9, 80.0) is False
             del changed[late]
     (node.root / "e/c.toml").unlink()
     changed.update({"/e": 70.0, "/e/c.toml": 0.0})
-    assert look.systemd_cgroup(node, 9, 80.0) is False and look.systemd_cgroup(node, 9, 60.0) is None, "it may have been there"
+    assert collecting.uses_systemd_cgroup(node, 9, 80.0) is False
+    assert collecting.uses_systemd_cgroup(node, 9, 60.0) is None, "the file may have existed"
 
 
-def test_containerd_is_asked_for_what_it_started_with(node: Node) -> None:
+def test_containerd_is_asked_for_what_it_started_with(node: FakeNode) -> None:
     node.process("--cgroup-driver=systemd", f"--kubeconfig={KUBECONFIG}")
     node.unit(KUBELET)
     node.process("--config", "/c.toml", pid=9, program="containerd")
     node.file("/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = false\n")
     node.unit(CONTAINERD, pid=9, since=time.monotonic() + 60)
-    assert seen(node)["containerd"]["systemd_cgroup"] is False
+    assert collect(node).containerd == Containerd(uses_systemd_cgroup=False)
     node.unit(CONTAINERD, pid=9, since=time.monotonic() - 60)
-    assert seen(node)["containerd"]["systemd_cgroup"] is None
+    assert collect(node).containerd == Containerd()
 
 
 # --- what else is asked ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_serving_certificate_is_looked_at_after_a_minute(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_serving_certificate_is_looked_at_after_a_minute(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(apis.https, "has_certificate", lambda _host, port, _moment: asked.append(port))
+    monkeypatch.setattr(http, "has_certificate", lambda _host, port, _moment: asked.append(port))
     node.unit(KUBELET, since=100.0)
     for words, ports in (
         (["--rotate-server-certificates=true"], [10250]),
@@ -359,19 +398,48 @@ def test_the_serving_certificate_is_looked_at_after_a_minute(node: Node, monkeyp
         ([], []),
     ):
         node.process(*words, f"--kubeconfig={KUBECONFIG}")
-        seen(node, now=159.0)
+        collect(node, now=159.0)
         assert asked == []
-        seen(node, now=161.0)
+        collect(node, now=161.0)
         assert asked == ports
         asked.clear()
 
 
-def test_a_kubelet_that_asks_the_cloud_for_its_name(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(apis.Api, "ask", lambda _self, name: asked.append(name) or {"kind": "answer", "status": 404})
+def test_a_kubelet_that_asks_the_cloud_for_its_name(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(ApiClient, "request_node", lambda _self, name: asked.append(name) or ApiResult("answer", status=404))
     node.unit(KUBELET)
     node.process("--cloud-provider=aws", f"--kubeconfig={KUBECONFIG}")
-    hostname = look.os.uname()[1].lower()
-    assert seen(node)["name"] == hostname
+    hostname = os.uname()[1].lower()
+    assert collect(node).node_name == hostname
     node.says('I1121 22:55:32.2 7 kubelet_node_status.go:70] "Attempting to register node" node="ip-10-0-0-5.ec2.internal"', at=101.0)
-    assert seen(node)["name"] == "ip-10-0-0-5.ec2.internal" and asked == [hostname, "ip-10-0-0-5.ec2.internal"]
+    assert collect(node).node_name == "ip-10-0-0-5.ec2.internal" and asked == [hostname, "ip-10-0-0-5.ec2.internal"]
+
+
+# --- the instance ------------------------------------------------------------------------------------------------------------------
+
+DOCUMENT = "dynamic/instance-identity/document"
+ROLE, TAGS = "meta-data/iam/security-credentials/", "meta-data/tags/instance/"
+
+
+def test_the_instance() -> None:
+    document = json.dumps({"accountId": "111122223333", "instanceId": "i-1", "region": "eu-central-1"})
+    tags = "Name\naws:eks:cluster-name\nkubernetes.io/cluster/prod\neks:nodegroup-name\nKubernetesCluster"
+    answers = {DOCUMENT: document, ROLE: "node-role\n", TAGS: tags, f"{TAGS}aws:eks:cluster-name": "prod"}
+    clusters = {"aws:eks:cluster-name": "prod", "kubernetes.io/cluster/NAME": "prod"}
+    assert collecting.read_instance(answers.get) == Instance(clusters, "node-role", "111122223333", "eu-central-1")
+
+
+@pytest.mark.parametrize("text", ["<html>\n<body>", "[" * 100000, "5", "\x1b[31m"])
+def test_another_server_in_place_of_the_metadata_service(text: str) -> None:
+    found = collecting.read_instance(lambda _path: text)
+    assert found.account is None and found.region is None and found.role in (None, "5")
+    assert found.clusters == {}
+
+
+def test_no_metadata_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(*_unused: Any, **_unuseds: Any) -> str:
+        raise imds.ImdsError("no answer")
+
+    monkeypatch.setattr(imds.Client, "get", get)
+    assert collecting.read_instance() == Instance()

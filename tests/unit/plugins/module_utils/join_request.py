@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A kubeconfig in a folder, a program that gets credentials, and the one who asks the API server with them."""
+"""A kubeconfig in a directory, a program that gets credentials, and a request to the API server with them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_answers as answers
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client as apis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client, api_diagnosis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import (
+    ApiResult,
+    Evidence,
+    Finding,
+    Instance,
+    Kubelet,
+    KubeletProcess,
+)
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_stand_in import NAME, TOKEN
 
@@ -29,24 +36,24 @@ def program(folder: Path, text: str) -> str:
     return str(path)
 
 
-def gives(version: str = V1BETA1, **fields: Any) -> str:
+def prints(version: str = V1BETA1, **fields: Any) -> str:
     credential = {"kind": "ExecCredential", "apiVersion": version, "status": {"token": TOKEN, **fields}}
     return f"print({json.dumps(credential)!r})"
 
 
-class Asking:
-    """A kubeconfig in a folder, and the one who asks with it."""
+class Request:
+    """A request with the kubeconfig of a directory. Change `cluster`, `user` and `environment`, then call it."""
 
     def __init__(self, folder: Path, ca: Path | None) -> None:
         self.folder = folder
         self.cluster: dict[str, Any] = {"server": "https://127.0.0.1:1"}
         if ca is not None:
             self.cluster["certificate-authority"] = str(ca)
-        self.user: dict[str, Any] = {"exec": {"apiVersion": V1BETA1, "command": program(folder, gives()), "args": ["-i", "demo"]}}
+        self.user: dict[str, Any] = {"exec": {"apiVersion": V1BETA1, "command": program(folder, prints()), "args": ["-i", "demo"]}}
         self.environment = {"PATH": os.environ["PATH"]}
-        self._api: Any = None
+        self.client: Any = None
 
-    def __call__(self, server: Any = None, limit: float = 5.0, again: bool = False, name: str = NAME) -> dict[str, Any]:
+    def __call__(self, server: Any = None, limit: float = 5.0, again: bool = False, name: str = NAME) -> ApiResult:
         if server is not None:
             self.cluster["server"] = server if isinstance(server, str) else server.url
         document = {
@@ -58,16 +65,16 @@ class Asking:
         path = self.folder / "kubeconfig"
         path.write_text(json.dumps(document), encoding="utf-8")
         if not again:
-            self._api = apis.Api(Machine(5.0), str(path), self.environment, limit)
-        found: dict[str, Any] = self._api.ask(name)
-        text = json.dumps(found)
+            self.client = api_client.ApiClient(Machine(5.0), str(path), self.environment, limit)
+        result: ApiResult = self.client.request_node(name)
         for secret in (TOKEN, SECRET, "cAnArY"):
-            assert secret not in text
-        return found
+            assert secret not in repr(result)
+        return result
 
 
-def cause(found: dict[str, Any], **seen: Any) -> Any:
-    """The finding that follows, for a kubelet that said nothing."""
-    kubelet = {"unit": "kubelet.service", "lines": [], "registers": True, "bootstraps": False}
-    whole = {"api": found, "node": None, "kubelet": kubelet, "time": time.time(), "name": NAME, "instance": None, **seen}
-    return answers.diagnose(whole)
+def diagnose(result: ApiResult, instance: Instance | None = None, is_bootstrapping: bool = False) -> Finding:
+    """The finding that follows, for a kubelet with an empty log."""
+    kubelet = Kubelet("kubelet.service", True, process=KubeletProcess(is_bootstrapping=is_bootstrapping))
+    finding = api_diagnosis.diagnose(Evidence(time.time(), NAME, kubelet=kubelet, api=result, instance=instance))
+    assert finding is not None
+    return finding
