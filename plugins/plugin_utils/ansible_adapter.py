@@ -21,7 +21,9 @@ from .errors import Problem, SpecError
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-_RECURSIVE = SpecError([Problem("input", "is nested too deeply, or contains itself")])
+
+def _too_deep() -> SpecError:
+    return SpecError([Problem("input.too_deep", "input", "is nested too deeply, or contains itself")])
 
 
 def to_plain(value: Any) -> Any:
@@ -62,7 +64,7 @@ def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Re
         try:
             plain = [to_plain(arg) for arg in args], {key: to_plain(value) for key, value in kwargs.items()}
         except RecursionError:
-            raise AnsibleFilterError(message(name, _RECURSIVE)) from None
+            raise AnsibleFilterError(message(name, _too_deep())) from None
         collects = gc.isenabled()
         # Rendering creates no garbage that needs the collector, and one pass over Ansible's objects takes a fifth of the
         # time of the first filter call (benchmarks/filter_cost.py).
@@ -129,7 +131,7 @@ def call(name: str, error_type: type[Exception], function: Callable[..., Result]
         # The message is complete. With a cause, Ansible would append the messages of the whole chain.
         raise error_type(message(name, error)) from None
     except RecursionError:
-        raise error_type(message(name, _RECURSIVE)) from None
+        raise error_type(message(name, _too_deep())) from None
 
 
 def message(name: str, error: SpecError) -> str:

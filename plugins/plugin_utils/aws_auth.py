@@ -63,11 +63,11 @@ def _role_arn(value: Any, path: str, problems: Problems) -> Any:
     match = _ARN.fullmatch(value)
     if not match:
         fix = "give the whole ARN, not the role's name" if ":" not in value else None
-        problems.add(path, "is not an ARN of IAM", value=value, allowed=_ALLOWED, fix=fix)
+        problems.add("aws_auth.invalid_arn", path, "is not an ARN of IAM", value=value, allowed=_ALLOWED, fix=fix)
         return INVALID
     reason, fix = _arn_problem(match)
     if reason:
-        problems.add(path, reason, value=value, allowed=_ALLOWED, fix=fix)
+        problems.add("aws_auth.invalid_arn", path, reason, value=value, allowed=_ALLOWED, fix=fix)
         return INVALID
     name = match["rest"].rpartition("/")[2]
     return f"arn:{match['partition']}:iam::{match['account']}:role/{name}"

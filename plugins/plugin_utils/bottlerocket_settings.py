@@ -96,7 +96,7 @@ def bottlerocket_problems(settings: Any, path: str, problems: Problems, version:
     """
     tree = {"type": "table", "settings": data.bottlerocket_settings()}
     if isinstance(settings, Mapping) and set(settings) == {"settings"}:
-        problems.add(joined(path, "settings"), "settings within settings", fix="leave out the outer one")
+        problems.add("bottlerocket.nested_settings", joined(path, "settings"), "settings within settings", fix="leave out the outer one")
         return
     _check(settings, tree, path, problems, version)
 
@@ -105,11 +105,16 @@ def _check(value: Any, node: _Node | str, path: str, problems: Problems, version
     node = {"type": node} if isinstance(node, str) else node
     needs = node.get("kubernetes")
     if needs is not None and version is not None and version[1] < needs:
-        problems.add(path, f"Bottlerocket knows this setting from Kubernetes 1.{needs}, not in 1.{version[1]}", fix="leave it out")
+        problems.add(
+            "bottlerocket.setting_not_in_version",
+            path,
+            f"Bottlerocket knows this setting from Kubernetes 1.{needs}, not in 1.{version[1]}",
+            fix="leave it out",
+        )
         return
     kind = node["type"]
     if value is None:
-        problems.add(path, "TOML has no null", value=value, fix="give a value or leave it out")
+        problems.add("bottlerocket.null", path, "TOML has no null", value=value, fix="give a value or leave it out")
     elif kind in {"table", "map"}:
         _check_table(value, node, path, problems, version)
     elif kind == "list" or (kind == "one_or_list" and isinstance(value, (list, tuple))):
@@ -124,18 +129,19 @@ def _check(value: Any, node: _Node | str, path: str, problems: Problems, version
 
 def _check_table(value: Any, node: _Node, path: str, problems: Problems, version: _Version) -> None:
     if not isinstance(value, Mapping):
-        problems.add(path, "is not a table", value=value, allowed="a mapping")
+        problems.add("bottlerocket.wrong_type", path, "is not a table", value=value, allowed="a mapping")
         return
     known, items, keys = node.get("settings", {}), node.get("items"), node.get("keys")
     for key, item in value.items():
         where = joined(path, key)
         if not isinstance(key, str):
-            problems.add(where, "a key is text", value=key, fix="quote it")
+            problems.add("bottlerocket.wrong_type", where, "a key is text", value=key, fix="quote it")
         elif key in known:
             _check(item, known[key], where, problems, version)
         elif items is None or (isinstance(keys, tuple) and key not in keys):
             names = sorted(known) or list(keys or ())
             problems.add(
+                "bottlerocket.unknown_setting",
                 where,
                 "Bottlerocket does not know this setting and would not boot",
                 allowed=", ".join(names) if len(names) <= 12 else None,
@@ -143,17 +149,17 @@ def _check_table(value: Any, node: _Node, path: str, problems: Problems, version
                 fix=f"rename it to {guess}" if guess else "leave it out",
             )
         elif isinstance(keys, str) and not _TEXTS[keys][0](key):
-            problems.add(where, "is not a name that can stand here", value=key, allowed=_TEXTS[keys][1])
+            problems.add("bottlerocket.invalid_name", where, "is not a name that can stand here", value=key, allowed=_TEXTS[keys][1])
         else:
             _check(item, items, where, problems, version)
     for name in node.get("required", ()):
         if name not in value:
-            problems.add(path, f"{name} is missing", fix=f"add {name}")
+            problems.add("bottlerocket.missing_setting", path, f"{name} is missing", fix=f"add {name}")
 
 
 def _check_list(value: Any, items: _Node | str, path: str, problems: Problems, version: _Version) -> None:
     if not isinstance(value, (list, tuple)):
-        problems.add(path, "is not a list", value=value, allowed="a list")
+        problems.add("bottlerocket.wrong_type", path, "is not a list", value=value, allowed="a list")
         return
     for index, item in enumerate(value):
         _check(item, items, joined(path, index), problems, version)
@@ -165,12 +171,19 @@ def _check_text(value: Any, node: _Node, path: str, problems: Problems) -> None:
     # What may be a secret is not repeated in a message.
     shown = {} if node.get("secret") or node["type"].startswith("base64") else {"value": value}
     if not isinstance(value, str):
-        problems.add(path, "is not text", allowed=", ".join(enum) if enum else allowed, fix="quote it", **shown)
+        problems.add("bottlerocket.wrong_type", path, "is not text", allowed=", ".join(enum) if enum else allowed, fix="quote it", **shown)
     elif enum is not None and value not in enum:
         quoted = ", ".join(one or '""' for one in enum)
-        problems.add(path, "is not a value that Bottlerocket knows", allowed=quoted, nearest=nearest(value, enum), **shown)
+        problems.add(
+            "bottlerocket.unknown_value",
+            path,
+            "is not a value that Bottlerocket knows",
+            allowed=quoted,
+            nearest=nearest(value, enum),
+            **shown,
+        )
     elif enum is None and not fits(value):
-        problems.add(path, "cannot be read", allowed=allowed, **shown)
+        problems.add("bottlerocket.invalid_value", path, "cannot be read", allowed=allowed, **shown)
 
 
 def _is_number(value: Any) -> bool:
@@ -179,13 +192,19 @@ def _is_number(value: Any) -> bool:
 
 def _check_bool(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     if not isinstance(value, bool):
-        problems.add(path, "is not a boolean", value=value, allowed="true or false, unquoted")
+        problems.add("bottlerocket.wrong_type", path, "is not a boolean", value=value, allowed="true or false, unquoted")
 
 
 def _check_int(value: Any, node: _Node, path: str, problems: Problems) -> None:
     least, most = node["minimum"], node["maximum"]
     if not _is_number(value) or not least <= value <= most:
-        problems.add(path, "is not a number that can stand here", value=value, allowed=f"a whole number from {least} to {most}, unquoted")
+        problems.add(
+            "bottlerocket.out_of_range",
+            path,
+            "is not a number that can stand here",
+            value=value,
+            allowed=f"a whole number from {least} to {most}, unquoted",
+        )
 
 
 def _check_int_or_text(value: Any, node: _Node, path: str, problems: Problems) -> None:
@@ -199,25 +218,37 @@ def _check_percent(value: Any, _node: _Node, path: str, problems: Problems) -> N
 
 def _check_bytes(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     if not (_is_number(value) and 0 <= value < 2**63) and not (isinstance(value, str) and _BYTES(value)):
-        problems.add(path, "cannot be read", value=value, allowed='a number of bytes, or a size such as "8mib"')
+        problems.add(
+            "bottlerocket.invalid_value", path, "cannot be read", value=value, allowed='a number of bytes, or a size such as "8mib"'
+        )
 
 
 def _check_limit(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     if value != "unlimited" and not (_is_number(value) and -1 <= value < 2**63):
-        problems.add(path, "is not a limit", value=value, allowed='a whole number, or -1 or "unlimited" for none')
+        problems.add(
+            "bottlerocket.invalid_value", path, "is not a limit", value=value, allowed='a whole number, or -1 or "unlimited" for none'
+        )
 
 
 def _check_command(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     words = value if isinstance(value, (list, tuple)) else ()
     if not words or not all(isinstance(word, str) and word.isprintable() for word in words) or words[0] != "apiclient":
-        problems.add(path, "is not a call of apiclient", value=value, allowed='a list of words, the first of which is "apiclient"')
+        problems.add(
+            "bottlerocket.invalid_value",
+            path,
+            "is not a call of apiclient",
+            value=value,
+            allowed='a list of words, the first of which is "apiclient"',
+        )
 
 
 def _check_host_entry(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     pair = value if isinstance(value, (list, tuple)) and len(value) == 2 else (None, None)
     names = pair[1] if isinstance(pair[1], (list, tuple)) else (None,)
     if ip_problem(pair[0]) or not all(isinstance(name, str) and _TEXTS["domain"][0](name) for name in names):
-        problems.add(path, "is not an entry of /etc/hosts", value=value, allowed='["IP address", ["name", …]]')
+        problems.add(
+            "bottlerocket.invalid_value", path, "is not an entry of /etc/hosts", value=value, allowed='["IP address", ["name", …]]'
+        )
 
 
 _SHAPES: Mapping[str, Callable[[Any, _Node, str, Problems], None]] = {

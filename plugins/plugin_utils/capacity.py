@@ -60,7 +60,7 @@ def instance_shape(
     given = {"max_enis": max_enis, "ips_per_eni": ips_per_eni, "vcpus": vcpus}
     for name, value in given.items():
         if value is not None and not _counts(value, 1):
-            problems.add(f"{path}.{name}", "is not a count", value=value, allowed="a whole number from 1")
+            problems.add("capacity.invalid_count", f"{path}.{name}", "is not a count", value=value, allowed="a whole number from 1")
     problems.raise_any()
     row: dict[str, Any] = {}
     if instance_type is not None:
@@ -69,6 +69,7 @@ def instance_shape(
             row.update(known[instance_type])
         elif max_enis is None or ips_per_eni is None:
             problems.add(
+                "capacity.unknown_instance_type",
                 f"{path}.type",
                 "the table of instance types does not know this one",
                 value=instance_type,
@@ -77,7 +78,12 @@ def instance_shape(
             )
     row.update({name: value for name, value in given.items() if value is not None})
     if not problems and (row.get("max_enis") is None or row.get("ips_per_eni") is None):
-        problems.add(path, "neither a type nor max_enis and ips_per_eni are given", fix="give type, or max_enis, ips_per_eni and vcpus")
+        problems.add(
+            "capacity.missing_instance",
+            path,
+            "neither a type nor max_enis and ips_per_eni are given",
+            fix="give type, or max_enis, ips_per_eni and vcpus",
+        )
     problems.raise_any()
     hypervisor = row.get("hypervisor")
     return InstanceShape(
@@ -115,6 +121,7 @@ def max_pods(
         enis = instance.max_enis - int(custom_networking) - reserved_enis
         if enis <= 0:
             problems.add(
+                "capacity.no_interface_left",
                 f"{path}.reserved_enis" if reserved_enis else f"{path}.custom_networking",
                 f"no network interface is left for pods: the instance takes {instance.max_enis}",
                 value=reserved_enis if reserved_enis else custom_networking,
@@ -122,7 +129,7 @@ def max_pods(
             )
         pods = enis * slots * per_slot + _HOST_NETWORK_PODS
     if not problems and pods <= 0:
-        problems.add(path, "the instance has no addresses for pods", value=pods, fix="take a larger instance")
+        problems.add("capacity.no_addresses", path, "the instance has no addresses for pods", value=pods, fix="take a larger instance")
     problems.raise_any()
     if ceiling and instance.vcpus is not None:
         pods = min(pods, _LARGE_CEILING if instance.vcpus >= _LARGE_FROM_VCPUS else _SMALL_CEILING)
@@ -134,27 +141,50 @@ def _check(
 ) -> None:
     if mode not in MAX_PODS_MODES:
         guess = nearest(mode, MAX_PODS_MODES)
-        problems.add(f"{path}.mode", "is not a known mode", value=mode, allowed=", ".join(MAX_PODS_MODES), nearest=guess)
+        problems.add(
+            "input.unknown_value", f"{path}.mode", "is not a known mode", value=mode, allowed=", ".join(MAX_PODS_MODES), nearest=guess
+        )
         return
     for name, value in (("custom_networking", custom_networking), ("ceiling", ceiling)):
         if not isinstance(value, bool):
-            problems.add(f"{path}.{name}", "is not a boolean", value=value, allowed="true or false")
+            problems.add("input.wrong_type", f"{path}.{name}", "is not a boolean", value=value, allowed="true or false")
     if not _counts(reserved_enis, 0):
-        problems.add(f"{path}.reserved_enis", "is not a count", value=reserved_enis, allowed="a whole number from 0")
+        problems.add(
+            "capacity.invalid_count", f"{path}.reserved_enis", "is not a count", value=reserved_enis, allowed="a whole number from 0"
+        )
     if mode.startswith("windows_"):
         if custom_networking is True:
-            problems.add(f"{path}.custom_networking", "Windows nodes know no custom networking", value=True, fix="leave it out")
+            problems.add(
+                "capacity.unsupported_on_windows",
+                f"{path}.custom_networking",
+                "Windows nodes know no custom networking",
+                value=True,
+                fix="leave it out",
+            )
         if _counts(reserved_enis, 1):
-            problems.add(f"{path}.reserved_enis", "Windows nodes use one network interface only", value=reserved_enis, fix="leave it out")
+            problems.add(
+                "capacity.unsupported_on_windows",
+                f"{path}.reserved_enis",
+                "Windows nodes use one network interface only",
+                value=reserved_enis,
+                fix="leave it out",
+            )
     if mode in {"prefix", "windows_prefix"} and instance.nitro is False:
         problems.add(
+            "capacity.not_nitro",
             f"{path}.mode",
             f"{instance.type or 'this instance'} is not built on Nitro, so no prefixes can be delegated to it",
             value=mode,
             allowed="windows_secondary_ip" if mode == "windows_prefix" else "eni",
         )
     if ceiling is True and instance.vcpus is None:
-        problems.add(f"{path}.ceiling", "the ceiling depends on the number of vCPUs, which is unknown", value=True, fix="give vcpus")
+        problems.add(
+            "capacity.missing_vcpus",
+            f"{path}.ceiling",
+            "the ceiling depends on the number of vCPUs, which is unknown",
+            value=True,
+            fix="give vcpus",
+        )
 
 
 def kube_reserved(max_pods: int, vcpus: int, *, path: str = "reserved.kube") -> dict[str, str]:
@@ -165,7 +195,7 @@ def kube_reserved(max_pods: int, vcpus: int, *, path: str = "reserved.kube") -> 
     problems = Problems()
     for name, value in (("max_pods", max_pods), ("vcpus", vcpus)):
         if not _counts(value, 1):
-            problems.add(f"{path}.{name}", "is not a count", value=value, allowed="a whole number from 1")
+            problems.add("capacity.invalid_count", f"{path}.{name}", "is not a count", value=value, allowed="a whole number from 1")
     problems.raise_any()
     # (upper end of the band in millicores, ten-thousandths of it that are reserved)
     bands = ((1000, 600), (2000, 100), (4000, 50), (vcpus * 1000, 25))

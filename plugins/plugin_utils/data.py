@@ -114,7 +114,13 @@ def ecr_host(region: str, path: str = "cluster.region") -> str:
     served = region if region in regions else partition["fallback"]
     if served is None:
         message = "the account that serves EKS's images in this partition is not known"
-        raise SpecError([Problem(path, message, region, nearest=nearest(region, regions), fix="set containerd.pause_image")])
+        raise SpecError(
+            [
+                Problem(
+                    "containerd.unknown_region", path, message, region, nearest=nearest(region, regions), fix="set containerd.pause_image"
+                )
+            ]
+        )
     return f"{regions[served]}.dkr.ecr.{served}.{partition['domain']}"
 
 

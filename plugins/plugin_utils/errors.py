@@ -1,27 +1,28 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with an input, said so that a person can mend it.
+"""Input problems, worded so that the user can fix them.
 
-Every stage of the library reports through C(Problem)s, collected in a C(Problems) and raised together as one
-C(SpecError): a user sees all that is wrong at once, never the first thing only and never a traceback.
+Every stage of the library reports C(Problem)s, collects them in C(Problems) and raises them together as one C(SpecError):
+the user sees all problems at once, never only the first one and never a traceback.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 _VALUE_WIDTH = 80
-"""Characters of an offending value that a message repeats; the rest is cut, so one line stays one line."""
+"""Characters of a value that a message repeats. The rest is cut, so that one problem stays one line."""
 
 
 def shown(value: Any) -> str:
-    """One line that shows C(value): JSON where it is JSON, cut in the middle of nowhere after 80 characters."""
+    """C(value) on one line: as JSON if possible, cut after 80 characters."""
     try:
         text = json.dumps(value, ensure_ascii=True, sort_keys=False)
     except (TypeError, ValueError, RecursionError):
@@ -30,7 +31,7 @@ def shown(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """C(str(value)), also of what Python refuses to print: integers of more than 4,300 digits."""
+    """C(str(value)), which also accepts integers of more than 4,300 digits (Python refuses to print them)."""
     try:
         return str(value)
     except (ValueError, RecursionError):
@@ -38,7 +39,7 @@ def _text(value: Any) -> str:
 
 
 def nearest(word: Any, allowed: Iterable[str]) -> str | None:
-    """The allowed word that looks most like C(word), or None when none does."""
+    """The allowed word that is most similar to C(word), or None if no word is similar."""
     words = sorted({str(item) for item in allowed})
     by_fold = {item.lower().replace("-", "_"): item for item in words}
     folded = _text(word)[:200].lower().replace("-", "_")
@@ -49,7 +50,7 @@ def nearest(word: Any, allowed: Iterable[str]) -> str | None:
 
 
 def joined(path: str, key: Any) -> str:
-    """C(path) extended by a mapping key or a list index, in the spelling users read: C(a.b[0]["x/y"])."""
+    """C(path) extended by a mapping key or a list index, as messages show it: C(a.b[0]["x/y"])."""
     if isinstance(key, int) and not isinstance(key, bool):
         return f"{path}[{_text(key)}]"
     text = _text(key)
@@ -59,7 +60,7 @@ def joined(path: str, key: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def _below(key: str) -> str:
-    """A mapping key as it follows a path. Cached: every value that is checked has a path, and the keys are few."""
+    """A mapping key as the next part of a path. Cached, because every checked value has a path and there are few keys."""
     plain = key.replace("-", "").replace("_", "")
     return f".{key}" if plain.isascii() and plain.isalnum() else f"[{shown(key)}]"
 
@@ -68,40 +69,58 @@ _FEW = 12
 
 
 def listed(names: Iterable[str], guess: str | None = None) -> str | None:
-    """C(names) as the C(allowed) of a problem. None where there are many of them and C(guess) is probably the one that was meant."""
+    """C(names) for C(Problem.allowed). None if there are many names and C(guess) is probably the intended one."""
     words = list(names)
     return None if guess is not None and len(words) > _FEW else ", ".join(words)
 
 
 _ABSENT: Any = object()
+_GROUP = re.compile(r"(?:sources\[\d+\]\.)?node_groups\[\d+\]")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong.
+    """One problem of an input.
 
-    path: where in the user's input, for example C(node_group.labels["a/b"]).
-    value: what stands there; leave it out when nothing does or when it may be a secret.
-    message: what is wrong with it, without the path.
-    allowed: what would be right.
-    nearest: the allowed word that looks most like the given one.
-    fix: what to do about it.
+    rule: the stable id of the rule in the catalogue (C(rules)), for example C(kubelet.unknown_flag).
+    path: the place in the user's input, for example C(node_group.labels["a/b"]).
+    message: what is wrong, without the path.
+    value: the value at that place. Leave it out if there is none, or if it may be a secret.
+    allowed: what would be correct.
+    nearest: the allowed word that is most similar to the given one.
+    fix: what to do.
+    group: the name of the node group, if several groups are rendered.
     """
 
+    rule: str
     path: str
     message: str
     value: Any = field(default=_ABSENT)
     allowed: str | None = None
     nearest: str | None = None
     fix: str | None = None
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        # Only a run with a problem needs the catalogue.
+        from . import rules
+
+        if self.rule not in rules.catalogue():
+            raise LookupError(f"no rule {self.rule!r} in the catalogue (_data/rules.json)")
 
     @property
     def has_value(self) -> bool:
-        """Whether C(value) was given; None is a value, too."""
+        """Is C(value) given? None is a value, too."""
         return self.value is not _ABSENT
 
+    @property
+    def where(self) -> str:
+        """The path with the name of the node group: C(node_groups[3] (web).labels)."""
+        found = _GROUP.match(self.path) if self.group else None
+        return f"{found[0]} ({self.group}){self.path[found.end() :]}" if found else self.path
+
     def __str__(self) -> str:
-        text = f"{self.path}: {self.message}"
+        text = f"{self.where}: {self.message}"
         if self.has_value:
             text += f" (got {shown(self.value)})"
         if self.allowed:
@@ -110,27 +129,49 @@ class Problem:
             text += f"; did you mean {shown(self.nearest)}?"
         if self.fix:
             text += f"; fix: {self.fix}"
-        # One problem is one line, whatever a key or a value contains.
-        return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+        return _one_line(text)
+
+    def plain(self) -> dict[str, str]:
+        """The problem as plain data for the result of a task. It never contains the value, which may be a secret."""
+        texts = {
+            "rule": self.rule,
+            "path": self.path,
+            "message": self.message,
+            "allowed": self.allowed,
+            "nearest": self.nearest,
+            "fix": self.fix,
+            "group": self.group,
+        }
+        return {name: _one_line(text) for name, text in texts.items() if text is not None}
+
+
+def _one_line(text: str) -> str:
+    """C(text) on one line, whatever characters a key or a value contains."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 class SpecError(ValueError):
-    """Everything that is wrong with one input. C(problems) is sorted by path; C(str()) is one line a problem."""
+    """All problems of one input. C(problems) is sorted by path; C(str()) has one line for each problem."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         unique = {str(problem): problem for problem in problems}
         self.problems: tuple[Problem, ...] = tuple(unique[text] for text in sorted(unique, key=lambda t: (unique[t].path, t)))
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def with_rules(self) -> str:
+        """One line for each problem, followed by the id of its rule."""
+        return "\n".join(f"{problem} [{problem.rule}]" for problem in self.problems)
+
 
 class Problems:
-    """Collects problems while a stage goes on with what is still whole."""
+    """Collects problems, so that a stage can continue with the valid parts of the input."""
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
 
     def add(
         self,
+        rule: str,
         path: str,
         message: str,
         *,
@@ -140,22 +181,22 @@ class Problems:
         fix: str | None = None,
     ) -> None:
         """Report one problem; the arguments are those of C(Problem)."""
-        self._found.append(Problem(path, message, value, allowed, nearest, fix))
+        self._found.append(Problem(rule, path, message, value, allowed, nearest, fix))
 
     def extend(self, problems: Iterable[Problem]) -> None:
         """Report several."""
         self._found.extend(problems)
 
-    def withhold_values(self, secret: Callable[[Problem], bool]) -> None:
-        """Take the value out of every problem of which C(secret) says so: no message repeats what nobody may read."""
-        self._found = [replace(problem, value=_ABSENT) if problem.has_value and secret(problem) else problem for problem in self._found]
+    def withhold_values(self, is_secret: Callable[[Problem], bool]) -> None:
+        """Remove the value from every problem that C(is_secret) selects, so that no message shows a secret."""
+        self._found = [replace(problem, value=_ABSENT) if problem.has_value and is_secret(problem) else problem for problem in self._found]
 
     def touches(self, path: str) -> bool:
-        """Whether C(path) or something below it has a problem already: a second complaint would only confuse."""
+        """Does C(path), or a path below it, have a problem already? A second message about it would only confuse."""
         return any(p.path == path or p.path.startswith((f"{path}.", f"{path}[")) for p in self._found)
 
     def raise_any(self) -> None:
-        """Raise C(SpecError) when anything was reported."""
+        """Raise C(SpecError) if any problem was reported."""
         if self._found:
             raise SpecError(self._found)
 

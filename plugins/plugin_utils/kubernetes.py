@@ -180,7 +180,12 @@ def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: st
     elif kind == "list":
         if not isinstance(value, (list, tuple)):
             problems.add(
-                path, "is not a list", value=value, allowed="a list", fix=f"write [{shown(value)}]" if isinstance(value, str) else None
+                "kubelet.wrong_type",
+                path,
+                "is not a list",
+                value=value,
+                allowed="a list",
+                fix=f"write [{shown(value)}]" if isinstance(value, str) else None,
             )
             return
         for index, item in enumerate(value):
@@ -194,26 +199,33 @@ def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: st
 
 def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
     if not isinstance(value, Mapping):
-        problems.add(path, "is not a mapping", value=value, allowed="a mapping")
+        problems.add("kubelet.wrong_type", path, "is not a mapping", value=value, allowed="a mapping")
         return
     fields, keys = node.get("fields"), node.get("keys")
     known = sorted(fields) if fields is not None else keys
     for key, item in value.items():
         where = joined(path, key)
         if not isinstance(key, str):
-            problems.add(where, "a key is text", value=key, fix="quote it")
+            problems.add("input.key_not_text", where, "a key is text", value=key, fix="quote it")
         elif known is not None and key not in known:
             unknown = "kubelet does not know this field" if fields is not None else "kubelet does not know this key"
             allowed = ", ".join(known) if len(known) <= 12 else None
             guess = nearest(key, known)
-            problems.add(where, unknown, allowed=allowed, nearest=guess, fix=f"rename it to {guess}" if guess else "leave it out")
+            problems.add(
+                "kubelet.unknown_field",
+                where,
+                unknown,
+                allowed=allowed,
+                nearest=guess,
+                fix=f"rename it to {guess}" if guess else "leave it out",
+            )
         elif fields is not None and (gone := _gone(fields[key], minor, "field")):
-            problems.add(where, gone, fix="leave it out")
+            problems.add("kubelet.field_not_in_version", where, gone, fix="leave it out")
         else:
             _check_node(item, fields[key] if fields is not None else node["items"], minor, where, problems)
     for name in node.get("required", ()):
         if name not in value:
-            problems.add(path, f"{name} is missing", fix=f"add {name}")
+            problems.add("kubelet.missing_field", path, f"{name} is missing", fix=f"add {name}")
 
 
 def _check_scalar(value: Any, node: Mapping[str, Any], path: str, problems: Problems) -> None:
@@ -224,20 +236,29 @@ def _check_scalar(value: Any, node: Mapping[str, Any], path: str, problems: Prob
         least, most = _INTEGERS.get(kind, _INTEGERS["int64"])
         least, most = node.get("minimum", least), node.get("maximum", most)
         if not isinstance(value, int) or isinstance(value, bool):
-            problems.add(path, "is not a whole number", value=value, allowed=f"a number from {least} to {most}, unquoted")
+            problems.add(
+                "kubelet.wrong_type", path, "is not a whole number", value=value, allowed=f"a number from {least} to {most}, unquoted"
+            )
         elif not least <= value <= most:
-            problems.add(path, "is out of range", value=value, allowed=f"{least} to {most}")
+            problems.add("kubelet.out_of_range", path, "is out of range", value=value, allowed=f"{least} to {most}")
     elif kind == "bool":
         if not isinstance(value, bool):
-            problems.add(path, "is not a boolean", value=value, allowed="true or false, unquoted")
+            problems.add("kubelet.wrong_type", path, "is not a boolean", value=value, allowed="true or false, unquoted")
     elif kind == "float64":
         if isinstance(value, bool) or not isinstance(value, (int, float)) or (isinstance(value, float) and not math.isfinite(value)):
-            problems.add(path, "is not a number", value=value, allowed="a number")
+            problems.add("kubelet.wrong_type", path, "is not a number", value=value, allowed="a number")
     elif kind == "quantity" and isinstance(value, int) and not isinstance(value, bool):
         pass
     elif not isinstance(value, str):
         form = node.get("format", kind)
-        problems.add(path, "is not text", value=value, allowed=_FORMATS[form][1] if form in _FORMATS else "text", fix="quote it")
+        problems.add(
+            "kubelet.wrong_type",
+            path,
+            "is not text",
+            value=value,
+            allowed=_FORMATS[form][1] if form in _FORMATS else "text",
+            fix="quote it",
+        )
     else:
         _check_text(value, node.get("format", kind), node.get("enum"), path, problems)
 
@@ -245,6 +266,7 @@ def _check_scalar(value: Any, node: Mapping[str, Any], path: str, problems: Prob
 def _check_text(value: str, form: str, enum: Iterable[str] | None, path: str, problems: Problems) -> None:
     if enum is not None and value not in enum:
         problems.add(
+            "kubelet.unknown_value",
             path,
             "is not a value that kubelet knows",
             value=value,
@@ -252,7 +274,7 @@ def _check_text(value: str, form: str, enum: Iterable[str] | None, path: str, pr
             nearest=nearest(value, enum),
         )
     elif form in _FORMATS and not _FORMATS[form][0](value):
-        problems.add(path, "cannot be read", value=value, allowed=_FORMATS[form][1])
+        problems.add("kubelet.invalid_value", path, "cannot be read", value=value, allowed=_FORMATS[form][1])
 
 
 def _check_together(config: Mapping[str, Any], path: str, problems: Problems) -> None:
@@ -263,17 +285,29 @@ def _check_together(config: Mapping[str, Any], path: str, problems: Problems) ->
             for key in one:
                 if key not in other:
                     problems.add(
-                        joined(path, field), f"{key} is missing: a soft threshold and its grace period go together", fix=f"add {key}"
+                        "kubelet.inconsistent_fields",
+                        joined(path, field),
+                        f"{key} is missing: a soft threshold and its grace period go together",
+                        fix=f"add {key}",
                     )
     low, high = config.get("imageGCLowThresholdPercent"), config.get("imageGCHighThresholdPercent")
     if isinstance(low, int) and isinstance(high, int) and low >= high:
         problems.add(
-            joined(path, "imageGCLowThresholdPercent"), "is not below imageGCHighThresholdPercent", value=low, allowed=f"less than {high}"
+            "kubelet.inconsistent_fields",
+            joined(path, "imageGCLowThresholdPercent"),
+            "is not below imageGCHighThresholdPercent",
+            value=low,
+            allowed=f"less than {high}",
         )
     critical, total = (parse_duration(config.get(f"shutdownGracePeriod{rest}")) for rest in ("CriticalPods", ""))
     if critical is not None and total is not None and critical > total:
         field = "shutdownGracePeriodCriticalPods"
-        problems.add(joined(path, field), "is longer than shutdownGracePeriod, of which it is a part", value=config[field])
+        problems.add(
+            "kubelet.inconsistent_fields",
+            joined(path, field),
+            "is longer than shutdownGracePeriod, of which it is a part",
+            value=config[field],
+        )
 
 
 _REPEATABLE = frozenset({"list", "map", "map_bool", "thresholds"})
@@ -295,7 +329,9 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
     known = table["flags"]
     minor = _minor(version, table)
     if not isinstance(flags, Mapping):
-        problems.add(path, "is not a mapping", value=flags, allowed="a mapping of flag names, without dashes, to values")
+        problems.add(
+            "kubelet.wrong_type", path, "is not a mapping", value=flags, allowed="a mapping of flag names, without dashes, to values"
+        )
         return
     for name, value in flags.items():
         where = joined(path, name)
@@ -305,10 +341,10 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
             dashed = bare in known and bare != name
             guess = nearest(bare, known)
             fix = f"write {bare}: VALUE" if dashed else f"rename it to {guess}" if guess else "leave it out"
-            problems.add(where, "kubelet has no such flag", nearest=guess, fix=fix)
+            problems.add("kubelet.unknown_flag", where, "kubelet has no such flag", nearest=guess, fix=fix)
         elif gone := _gone(row, minor, "flag"):
             instead = f"set kubelet.config.{row['config']}" if "config" in row else "leave it out"
-            problems.add(where, gone, fix=row.get("instead", instead))
+            problems.add("kubelet.flag_not_in_version", where, gone, fix=row.get("instead", instead))
         else:
             _check_flag(value, row, minor, where, problems)
 
@@ -316,7 +352,7 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
 def _check_flag(value: Any, row: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
     if isinstance(value, (list, tuple)):
         if row["type"] not in _REPEATABLE:
-            problems.add(path, "kubelet takes this flag once", value=value, allowed="one value")
+            problems.add("kubelet.repeated_flag", path, "kubelet takes this flag once", value=value, allowed="one value")
             return
         for index, item in enumerate(value):
             _check_flag_value(item, row, minor, joined(path, index), problems)
@@ -331,12 +367,12 @@ def _check_flag_value(value: Any, row: Mapping[str, Any], minor: int | None, pat
     elif isinstance(value, int) and abs(value) < 2**63:
         value = str(value)
     if not isinstance(value, str):
-        problems.add(path, "is not one value", value=value, allowed="text, a whole number or a boolean")
+        problems.add("kubelet.wrong_type", path, "is not one value", value=value, allowed="text, a whole number or a boolean")
         return
     if kind == "bool" and value not in {"true", "false"}:
-        problems.add(path, "is not a boolean", value=value, allowed="true or false")
+        problems.add("kubelet.wrong_type", path, "is not a boolean", value=value, allowed="true or false")
     elif kind == "int" and not _NUMBER.fullmatch(value):
-        problems.add(path, "is not a whole number", value=value, allowed="a whole number")
+        problems.add("kubelet.wrong_type", path, "is not a whole number", value=value, allowed="a whole number")
     elif kind in _PAIR:
         _check_pairs(value, kind, path, problems)
     elif "values" in row:
@@ -351,7 +387,7 @@ def _check_pairs(value: str, kind: str, path: str, problems: Problems) -> None:
     for pair in filter(None, value.split(",")):
         key, found, item = pair.partition(sign)
         if not key.strip() or not found or (kind == "map_bool" and item.strip() not in {"true", "false"}):
-            problems.add(path, "cannot be read", value=pair, allowed=f"{_PAIR[kind]}, joined with commas")
+            problems.add("kubelet.invalid_value", path, "cannot be read", value=pair, allowed=f"{_PAIR[kind]}, joined with commas")
 
 
 def _enum(config: str | None) -> Iterable[str] | None:

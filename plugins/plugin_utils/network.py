@@ -63,7 +63,9 @@ def ip_problem(text: object) -> str | None:
 def _network(cidr: object, path: str) -> _Network:
     problem = cidr_problem(cidr)
     if problem:
-        raise SpecError([Problem(path, problem, value=cidr, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108")])
+        raise SpecError(
+            [Problem("input.invalid_cidr", path, problem, value=cidr, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108")]
+        )
     return ipaddress.ip_network(str(cidr))
 
 
@@ -77,7 +79,15 @@ def cluster_dns_ips(service_cidr: str, path: str = "service_cidr") -> list[str]:
     if network.num_addresses <= _DNS_HOST + 1:
         largest = network.max_prefixlen - 4
         raise SpecError(
-            [Problem(path, "is too small to hold the cluster DNS address, its host 10", service_cidr, allowed=f"/{largest} or wider")]
+            [
+                Problem(
+                    "cluster.no_dns_address",
+                    path,
+                    "is too small to hold the cluster DNS address, its host 10",
+                    service_cidr,
+                    allowed=f"/{largest} or wider",
+                )
+            ]
         )
     return [str(network.network_address + _DNS_HOST)]
 

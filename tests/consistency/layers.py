@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 ORDER = (
+    "rules",
     "errors",
     "data",
     "quantities",
@@ -42,8 +43,8 @@ THIRD_PARTY = {"yaml", "jinja2", "tomlkit"}
 LAZY = {"tomlkit", "email"}
 """Loaded inside the function that needs them: most runs do not, and a filter's first call should be quick."""
 
-READS_FILES = {"data.py"}
-"""The one place that opens the data files lying beside the library."""
+READS_FILES = {"data.py", "rules.py"}
+"""The files that read the data files of the library."""
 
 TOUCHES_THE_WORLD = {"outputs/folder.py"}
 """Sinks that write what was rendered; everything else of the library is pure."""

@@ -126,13 +126,13 @@ def strict_problems(case: dict[str, Any]) -> list[str]:
             for text in envelope.documents(data, user_data=outer):
                 schema.document_problems(read.document(text), "config", problems)
         except ValueError as error:
-            problems.add("document", str(error))
+            problems.add("nodeconfig.unreadable", "document", str(error))
     try:
         reason = read.missing(envelope.effective(user_data(case), drop_ins(case))["spec"])
     except read.NodeConfigError as error:
         reason = str(error)
     if reason is not None:
-        problems.add("nodeadm", reason)
+        problems.add("nodeconfig.missing_field", "nodeadm", reason)
     return [str(problem) for problem in problems]
 
 

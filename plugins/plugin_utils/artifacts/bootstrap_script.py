@@ -57,12 +57,14 @@ def check(spec: NodeSpec, image: Image, problems: Problems) -> None:
     check_containerd(spec, problems)
     if given_at(spec, "instance.hostname_type") is not None:
         problems.add(
+            "strategy.hostname_type",
             "node_group.instance.hostname_type",
             "cannot be chosen with strategy bootstrap_script: the image's script asks EC2 for the node's name",
             fix="remove it: both kinds of names work",
         )
     if any(":" in address for address in spec.dns_ips) and spec.cluster.service_cidr is None and not problems.touches("cluster"):
         problems.add(
+            "cluster.missing_service_cidr",
             "cluster.service_cidr",
             "is required in an IPv6 cluster",
             fix="copy kubernetesNetworkConfig.serviceIpv6Cidr of `aws eks describe-cluster`",
@@ -78,18 +80,27 @@ def check_flags(spec: NodeSpec, word_problem: Callable[[str], str | None], probl
             reason = word_problem(f"--{name}={value}")
             if reason:
                 fix = "give a value without it, or the kubelet.config field of the same meaning"
-                problems.add(joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
+                problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
 
 
 def check_containerd(spec: NodeSpec, problems: Problems) -> None:
     """Report a pause image that is none, and fields that mean nothing beside Docker."""
     image = spec.containerd.pause_image
     if image is not None and not _IMAGE.fullmatch(image):
-        problems.add("node_group.containerd.pause_image", "is not an image reference", value=image, allowed="HOST/PATH:TAG")
+        problems.add(
+            "containerd.invalid_pause_image",
+            "node_group.containerd.pause_image",
+            "is not an image reference",
+            value=image,
+            allowed="HOST/PATH:TAG",
+        )
     for field in ("config", "registry_mirrors"):
         if runs_docker(spec) and given_at(spec, f"containerd.{field}") is not None:
             problems.add(
-                f"node_group.containerd.{field}", "means nothing before Kubernetes 1.24, where Docker runs the containers", fix="remove it"
+                "containerd.not_in_version",
+                f"node_group.containerd.{field}",
+                "means nothing before Kubernetes 1.24, where Docker runs the containers",
+                fix="remove it",
             )
 
 
@@ -104,7 +115,12 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
         path = f"node_group.kubelet.config.{field}"
         if _at(spec.kubelet_config, field) is not None and not problems.touches(path):
             fix = f"write kubelet.flags.{flag}, which comes after the image's, or use strategy: static"
-            problems.add(path, f"has no effect: the image passes --{flag}, and kubelet prefers flags to files", fix=fix)
+            problems.add(
+                "kubelet.flag_overrides_config",
+                path,
+                f"has no effect: the image passes --{flag}, and kubelet prefers flags to files",
+                fix=fix,
+            )
     reason = _drop_in_problem(spec.cluster.kubernetes_version, image.alpha_switch)
     if reason is None:
         return
@@ -113,7 +129,7 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
         fix = f"give cluster.kubernetes_version, {fix}"
     for path in _configuration_paths(spec):
         if not problems.touches(path) and not problems.touches("cluster.kubernetes_version"):
-            problems.add(path, reason, fix=fix)
+            problems.add("kubelet.no_config_drop_in", path, reason, fix=fix)
 
 
 def _drop_in_problem(version: tuple[int, int] | None, alpha_switch: bool) -> str | None:
@@ -141,6 +157,7 @@ def _check_pause_image(spec: NodeSpec, image: str, problems: Problems) -> None:
         return
     if match is None:
         problems.add(
+            "containerd.pause_image_not_ecr",
             path,
             "cannot be said to the image's script, which takes an ECR account and a version",
             value=image,
@@ -149,6 +166,7 @@ def _check_pause_image(spec: NodeSpec, image: str, problems: Problems) -> None:
         )
     elif spec.cluster.region is None:
         problems.add(
+            "containerd.pause_image_other_region",
             path,
             "has a region, and the image's script always takes the node's",
             value=image,
@@ -156,6 +174,7 @@ def _check_pause_image(spec: NodeSpec, image: str, problems: Problems) -> None:
         )
     elif match["region"] != spec.cluster.region:
         problems.add(
+            "containerd.pause_image_other_region",
             path,
             f"is not in {spec.cluster.region}, and the image's script always takes the node's region",
             value=image,

@@ -112,7 +112,7 @@ def _field(name: str, value: Any, origin: str, problems: Problems) -> Iterable[S
 
 def _refuse(name: str, origin: str, problems: Problems) -> None:
     instead = _INSTEAD.get(name)
-    problems.add(origin, _SAYS, fix=f"use {instead}" if instead else "remove it")
+    problems.add("bottlerocket.no_setting", origin, _SAYS, fix=f"use {instead}" if instead else "remove it")
 
 
 def _inside(known: Mapping[str, str], value: Mapping[str, Any], origin: str, problems: Problems) -> Iterator[Setting]:
@@ -120,7 +120,7 @@ def _inside(known: Mapping[str, str], value: Mapping[str, Any], origin: str, pro
         if key in known:
             yield Setting(("kubernetes", known[key]), item, joined(origin, key))
         else:
-            problems.add(joined(origin, key), _SAYS, fix="remove it")
+            problems.add("bottlerocket.no_setting", joined(origin, key), _SAYS, fix="remove it")
 
 
 def _cpu_manager_options(value: Any, origin: str, problems: Problems) -> Iterator[Setting]:
@@ -147,7 +147,7 @@ def _switches(value: Any, origin: str, problems: Problems) -> dict[str, bool]:
         if item in ("true", "false"):
             found[key] = item == "true"
         else:
-            problems.add(joined(origin, key), "is not on or off", value=item, allowed='"true" or "false"')
+            problems.add("bottlerocket.invalid_switch", joined(origin, key), "is not on or off", value=item, allowed='"true" or "false"')
     return found
 
 
@@ -158,7 +158,13 @@ def _reserved_memory(value: Any, origin: str, problems: Problems) -> Iterator[Se
         node = item.get("numaNode", 0) if isinstance(item, Mapping) else None
         limits = item.get("limits") if isinstance(item, Mapping) else None
         if node is None or not isinstance(limits, Mapping):
-            problems.add(path, "names no node and its limits", value=item, allowed="{numaNode: 0, limits: {memory: 1Gi}}")
+            problems.add(
+                "bottlerocket.invalid_reserved_memory",
+                path,
+                "names no node and its limits",
+                value=item,
+                allowed="{numaNode: 0, limits: {memory: 1Gi}}",
+            )
             continue
         table = {"enabled": True} | {key: str(quantity) for key, quantity in limits.items()}
         yield from leaves(("kubernetes", "memory-manager-reserved-memory", str(node)), table, path)
@@ -183,15 +189,21 @@ def _flag(name: str, values: tuple[str, ...], row: Mapping[str, Any], origin: st
         if config in _SETTINGS or (config in _SHAPES and config != "reservedMemory"):
             return list(_field(config, _read(text, row["type"]), origin, problems))
     except ValueError:
-        problems.add(origin, "cannot be read as kubelet would read it", value=text)
+        problems.add("bottlerocket.unreadable_flag", origin, "cannot be read as kubelet would read it", value=text)
         return ()
     if config in _INSTEAD or config == "reservedMemory":
         problems.add(
-            origin, "has no setting of this form on Bottlerocket", fix=f"use {_INSTEAD.get(config, 'kubelet.config.reservedMemory')}"
+            "bottlerocket.no_setting",
+            origin,
+            "has no setting of this form on Bottlerocket",
+            fix=f"use {_INSTEAD.get(config, 'kubelet.config.reservedMemory')}",
         )
     else:
         problems.add(
-            origin, "cannot be given: Bottlerocket starts kubelet with flags of its own and has no setting for this one", fix="remove it"
+            "bottlerocket.no_setting",
+            origin,
+            "cannot be given: Bottlerocket starts kubelet with flags of its own and has no setting for this one",
+            fix="remove it",
         )
     return ()
 

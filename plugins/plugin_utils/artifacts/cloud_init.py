@@ -49,10 +49,11 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
             found = mime.read(text, path, problems) if kind == "mime" else (mime.Part(_CONTENT_TYPES[kind], text),)
             if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in found):
                 message = f"holds a NodeConfig, which nothing on {spec.family} reads"
-                problems.add(path, message, fix="set family: al2023, or remove it")
+                problems.add("user_data.wrong_kind", path, message, fix="set family: al2023, or remove it")
             parts.extend(found)
         else:
             problems.add(
+                "user_data.wrong_kind",
                 path,
                 f"is {KIND_NAMES[kind]}" if kind != "unknown" else "is nothing that cloud-init would run",
                 allowed="a script that begins with #!, #cloud-config, a NodeConfig, or a MIME document of them",

@@ -82,7 +82,12 @@ def check_containerd_config(spec: NodeSpec, problems: Problems) -> None:
     newer = [name for name in _CRI_VERSION_3 if isinstance(plugins, Mapping) and name in plugins]
     if config.get("version", 2) != 2 or newer:
         where = f"{path}.plugins" if newer else f"{path}.version"
-        problems.add(where, f"is not of version 2, which {spec.family} reads", fix=f'write version 2: plugins."{kubelet.CRI}"')
+        problems.add(
+            "containerd.wrong_config_version",
+            where,
+            f"is not of version 2, which {spec.family} reads",
+            fix=f'write version 2: plugins."{kubelet.CRI}"',
+        )
     try:
         toml.dump(config, path)
     except SpecError as error:

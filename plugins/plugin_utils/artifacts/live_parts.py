@@ -43,7 +43,7 @@ def refuse_managed(spec: NodeSpec) -> None:
     if spec.managed:
         fix = "put the user data of this group into its launch template (filter user_data), or set mode: managed_custom_ami"
         message = "cannot be applied to a live node: EKS completes the user data, and sets up the node when it boots"
-        raise SpecError([Problem("node_group.mode", message, value=spec.mode, fix=fix)])
+        raise SpecError([Problem("live.managed_group", "node_group.mode", message, value=spec.mode, fix=fix)])
 
 
 def once_steps(spec: NodeSpec) -> tuple[Once, ...]:
@@ -61,7 +61,7 @@ def once_steps(spec: NodeSpec) -> tuple[Once, ...]:
         what = _PARTS_OF_A_BOOT.get(part.media_type) or (None if text.startswith("#!") else "no script")
         if what is not None:
             fix = "put it into the user data of a launch template (filter user_data), or write it as commands.pre"
-            problems.add(path, f"is {what}, which only a boot can apply", fix=fix)
+            problems.add("live.boot_only_part", path, f"is {what}, which only a boot can apply", fix=fix)
         first = _RUN_FIRST.index(part.media_type) if part.media_type in _RUN_FIRST else len(_RUN_FIRST)
         scripts.append((first, cloud_init.script_name(part, index + 1), text))
     problems.raise_any()

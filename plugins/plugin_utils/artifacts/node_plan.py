@@ -179,8 +179,8 @@ class Plan:
     owned: tuple[str, ...] = ()
     snap_facts: SnapFacts | None = None
     steps: tuple[Step, ...] = ()
-    warnings: tuple[str, ...] = ()
-    unchecked: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    unchecked: tuple[Problem, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """The plan as plain data, as the module reads it."""
@@ -205,5 +205,7 @@ class Plan:
         try:
             text = json.dump(self.plain())
         except json.JsonError as error:
-            raise SpecError([Problem("node_group", f"cannot be brought to a node: {error}", fix="write it as plain text")]) from None
+            raise SpecError(
+                [Problem("live.unencodable_plan", "node_group", f"cannot be brought to a node: {error}", fix="write it as plain text")]
+            ) from None
         return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")

@@ -33,7 +33,10 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     for path, text in scripts:
         if _CALL.search(text) and not problems.touches(path):
             problems.add(
-                path, "calls /etc/eks/bootstrap.sh, and this node is started already", fix="remove the call, or make it the override"
+                "user_data.bootstraps_twice",
+                path,
+                "calls /etc/eks/bootstrap.sh, and this node is started already",
+                fix="remove the call, or make it the override",
             )
 
 

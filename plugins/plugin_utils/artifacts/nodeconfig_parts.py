@@ -44,11 +44,11 @@ def check_document(text: str, path: str, problems: Problems) -> dict[str, Any]:
     try:
         document = read.document(text)
     except read.NodeConfigError as error:
-        problems.add(path, str(error), allowed="one NodeConfig document, as YAML or JSON")
+        problems.add("nodeconfig.unreadable", path, str(error), allowed="one NodeConfig document, as YAML or JSON")
         return {}
     if not isinstance(document, dict):
         fix = "on al2023 a script belongs in commands.pre"
-        problems.add(path, "is not a NodeConfig", allowed="a mapping with apiVersion, kind and spec", fix=fix)
+        problems.add("nodeconfig.wrong_document", path, "is not a NodeConfig", allowed="a mapping with apiVersion, kind and spec", fix=fix)
         return {}
     return document if schema.document_problems(document, path, problems) else {}
 
@@ -119,7 +119,7 @@ class _Precedence:
             return True
         if self._choice is None:
             message = f"sets {path} to {shown(other)}, and the fields of node_group to {shown(value)}"
-            self._problems.add("node_group.user_data", message, fix=_FIX)
+            self._problems.add("user_data.conflict", "node_group.user_data", message, fix=_FIX)
         return self._choice != "theirs"
 
     def tree(self, value: Any, other: Any, path: str) -> Any:

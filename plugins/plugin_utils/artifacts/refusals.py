@@ -39,14 +39,16 @@ def refuse(spec: NodeSpec, reasons: Mapping[str, tuple[str, str]], problems: Pro
     """Report every given field of C(reasons): dotted path → (why the family cannot express it, what to do)."""
     for path, (reason, fix) in reasons.items():
         if given_at(spec, path) is not None and not problems.touches(f"node_group.{path}"):
-            problems.add(f"node_group.{path}", reason, fix=fix)
+            problems.add("family.unsupported_field", f"node_group.{path}", reason, fix=fix)
 
 
 def refuse_foreign_fields(spec: NodeSpec, problems: Problems) -> None:
     """Report fields that belong to another family."""
     for field, family in _OWN_FIELDS.items():
         if family != spec.family and given_at(spec, field) is not None:
-            problems.add(f"node_group.{field}", f"means nothing on {spec.family}", fix=f"remove it, or set family: {family}")
+            problems.add(
+                "family.foreign_field", f"node_group.{field}", f"means nothing on {spec.family}", fix=f"remove it, or set family: {family}"
+            )
 
 
 def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: Problems) -> None:
@@ -57,6 +59,7 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
     for path in sorted(_given_paths(spec.given, permitted)):
         if not problems.touches(f"node_group.{path}"):
             problems.add(
+                "mode.unsupported_field",
                 f"node_group.{path}",
                 "cannot be added to a managed node group whose user data EKS completes",
                 fix="set mode: managed_custom_ami (a launch template with your own AMI), or remove it",
@@ -64,6 +67,7 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
     for key, value in spec.labels.items():
         if "{" in value:
             problems.add(
+                "labels.known_at_boot_only",
                 joined("node_group.labels", key),
                 "is resolved on the node, and EKS sets the labels of a managed node group",
                 value=value,
@@ -75,6 +79,7 @@ def refuse_dns_of_managed(spec: NodeSpec, problems: Problems) -> None:
     """With C(mode: managed), report name servers of the cluster that are certainly not those that EKS's own part gives."""
     if spec.managed and not spec.dns_of_eks and not spec.dns_of_group and spec.cluster.service_cidr is not None:
         problems.add(
+            "mode.unsupported_dns_ips",
             "cluster.dns_ips",
             f"cannot be given to a managed node group of {spec.family}, whose user data EKS completes with host 10 of the service CIDR",
             value=list(spec.dns_ips),

@@ -92,7 +92,7 @@ def _united_taints(ours: Setting, theirs: Setting, decide: Decide, problems: Pro
 
 def disagree(ours: Setting, theirs: Setting, problems: Problems) -> Setting:
     """Report that two places of the input say different things."""
-    problems.add(theirs.origin, _difference(ours), fix="give it in one place only", **_value(theirs))
+    problems.add("input.conflict", theirs.origin, _difference(ours), fix="give it in one place only", **_value(theirs))
     return ours
 
 
@@ -104,7 +104,7 @@ def by_precedence(choice: str | None) -> Decide:
             return theirs
         if choice is None and ours.place not in IDENTITY:
             fix = "give it in one place only, or set user_data_precedence: ours or theirs"
-            problems.add(theirs.origin, _difference(ours), fix=fix, **_value(theirs))
+            problems.add("user_data.conflict", theirs.origin, _difference(ours), fix=fix, **_value(theirs))
         return ours
 
     return decide

@@ -18,6 +18,7 @@ def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
         return  # every such label of a managed group is reported already
     for key, value in split_labels(spec.labels)[1].items():
         problems.add(
+            "labels.known_at_boot_only",
             joined("node_group.labels", key),
             f"is only known on the node, and nothing on {spec.family} fills it in before kubelet registers",
             value=value,
@@ -28,10 +29,15 @@ def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
 def refuse_outpost(spec: NodeSpec, problems: Problems) -> None:
     """Report a local cluster on Outposts."""
     if spec.cluster.outpost:
-        problems.add("cluster.outpost", f"{spec.family} nodes cannot join a local cluster on Outposts", fix="set family: al2023 or al2")
+        problems.add(
+            "cluster.unsupported_outpost",
+            "cluster.outpost",
+            f"{spec.family} nodes cannot join a local cluster on Outposts",
+            fix="set family: al2023 or al2",
+        )
 
 
 def refuse_apply(spec: NodeSpec, reason: str) -> NoReturn:
     """Raise C(SpecError): the action C(apply) works through a shell and files. The family's role does it another way."""
     fix = f"use the role nodebootstrap.eks.eks_node_{spec.family}"
-    raise SpecError([Problem("node_group.family", reason, value=spec.family, allowed="al2, al2023, ubuntu", fix=fix)])
+    raise SpecError([Problem("live.wrong_family", "node_group.family", reason, value=spec.family, allowed="al2, al2023, ubuntu", fix=fix)])

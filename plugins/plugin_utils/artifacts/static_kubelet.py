@@ -40,24 +40,28 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
     version = spec.cluster.kubernetes_version
     if spec.max_pods is None and not problems.touches("node_group.max_pods") and not problems.touches("node_group.instance"):
         problems.add(
+            "strategy.missing_max_pods",
             "node_group.max_pods",
             "is required with strategy static, where no script computes it",
             fix="give a number, or {mode: eni} and instance.type",
         )
     if spec.cluster.service_cidr is None and any(":" in address for address in spec.dns_ips) and not problems.touches("cluster"):
         problems.add(
+            "cluster.missing_service_cidr",
             "cluster.service_cidr",
             "is required in an IPv6 cluster",
             fix="copy kubernetesNetworkConfig.serviceIpv6Cidr of `aws eks describe-cluster`",
         )
     if spec.cluster.outpost and not problems.touches("cluster.outpost"):
         problems.add(
+            "cluster.unsupported_outpost",
             "cluster.outpost",
             "needs more than finished files: a local cluster's nodes fetch a certificate and keep the API server's addresses in /etc/hosts",
             fix="set strategy: bootstrap_script",
         )
     if version is not None and version < (1, 24):
         problems.add(
+            "strategy.not_in_version",
             "node_group.strategy",
             f"static needs containerd, and Kubernetes 1.{version[1]} runs Docker",
             value="static",
@@ -78,7 +82,9 @@ def _check_flagged(spec: NodeSpec, problems: Problems) -> None:
         path = f"node_group.kubelet.config.{field}"
         if node is not None and not problems.touches(path):
             fix = f"write kubelet.flags.{flag}, which comes after it"
-            problems.add(path, f"has no effect: --{flag} is passed, and kubelet prefers flags to files", fix=fix)
+            problems.add(
+                "kubelet.flag_overrides_config", path, f"has no effect: --{flag} is passed, and kubelet prefers flags to files", fix=fix
+            )
 
 
 def al2_files(spec: NodeSpec) -> tuple[File, ...]:

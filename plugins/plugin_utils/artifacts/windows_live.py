@@ -88,7 +88,7 @@ def encoded(plan: Mapping[str, Any]) -> str:
     if len(text) > LIMIT:
         message = f"is too long for a live Windows node: {len(text)} characters when packed"
         fix = "let the commands fetch what is long"
-        raise SpecError([Problem("node_group.commands", message, allowed=f"at most {LIMIT}", fix=fix)])
+        raise SpecError([Problem("live.plan_too_large", "node_group.commands", message, allowed=f"at most {LIMIT}", fix=fix)])
     return text
 
 

@@ -73,7 +73,11 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         if spec.strategy == "static":
             fix = "set mode: managed_custom_ami, or remove it"
             problems.add(
-                "node_group.strategy", "static has no place where EKS's own part calls the image's script", value="static", fix=fix
+                "mode.static_strategy",
+                "node_group.strategy",
+                "static has no place where EKS's own part calls the image's script",
+                value="static",
+                fix=fix,
             )
         return
     kubelet_files.check_containerd_config(spec, problems)
@@ -92,6 +96,7 @@ def _check_reserved_cpus(spec: NodeSpec, problems: Problems) -> None:
     config = spec.kubelet_config
     if "reservedSystemCPUs" in config and not {"systemReservedCgroup", "kubeReservedCgroup"} <= config.keys():
         problems.add(
+            "kubelet.reserved_cpus_conflict",
             "node_group.kubelet.config.reservedSystemCPUs",
             "stops kubelet beside the reserved cgroups that the image's script sets",
             fix="write kubelet.flags.reserved-cpus, for which the script leaves them out, or use strategy: static",

@@ -61,9 +61,16 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_foreign_fields(spec, problems)
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     if "cluster" in spec.nodeadm:
-        problems.add("node_group.nodeadm.cluster", "has a place of its own", fix="write the cluster's facts under cluster")
+        problems.add(
+            "nodeadm.cluster_field", "node_group.nodeadm.cluster", "has a place of its own", fix="write the cluster's facts under cluster"
+        )
     if spec.max_pods is not None and "maxPodsExpression" in _section(spec.nodeadm, "kubelet"):
-        problems.add("node_group.nodeadm.kubelet.maxPodsExpression", "disagrees with node_group.max_pods", fix="give one of the two")
+        problems.add(
+            "input.conflict",
+            "node_group.nodeadm.kubelet.maxPodsExpression",
+            "disagrees with node_group.max_pods",
+            fix="give one of the two",
+        )
     own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
     if own:
         from ..nodeconfig import schema
@@ -74,7 +81,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
             reason = nodeconfig_parts.flag_value_problem(value)
             if reason:
                 fix = "give a value without it, or the kubelet.config field of the same meaning"
-                problems.add(joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
+                problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
     parts = cloud_init.existing_parts(spec, problems)
     if spec.override is not None:
         nodeconfig_parts.check_document(spec.override, "node_group.override", problems)

@@ -141,7 +141,11 @@ def _document(index: int, text: str, version: tuple[int, int] | None, problems: 
     kind = classify(text)
     if kind not in ("toml", "unknown"):
         problems.add(
-            path, f"is {KIND_NAMES[kind]}, which Bottlerocket cannot read", allowed="TOML with the top table settings", fix="remove it"
+            "user_data.wrong_kind",
+            path,
+            f"is {KIND_NAMES[kind]}, which Bottlerocket cannot read",
+            allowed="TOML with the top table settings",
+            fix="remove it",
         )
         return []
     before = len(problems)
@@ -149,10 +153,17 @@ def _document(index: int, text: str, version: tuple[int, int] | None, problems: 
     for key in tree:
         if key != "settings":
             fix = f"write it below settings: [settings.{key}]"
-            problems.add(joined(path, key), "stands outside of settings, and Bottlerocket would not boot", fix=fix)
+            problems.add(
+                "bottlerocket.outside_settings", joined(path, key), "stands outside of settings, and Bottlerocket would not boot", fix=fix
+            )
     settings = tree.get("settings")
     if len(problems) == before and not isinstance(settings, Mapping):
-        problems.add(path, "has no table settings, and Bottlerocket would not boot", allowed="TOML with the top table settings")
+        problems.add(
+            "bottlerocket.no_settings",
+            path,
+            "has no table settings, and Bottlerocket would not boot",
+            allowed="TOML with the top table settings",
+        )
     if not isinstance(settings, Mapping):
         return []
     bottlerocket_problems(settings, joined(path, "settings"), problems, version)
@@ -166,14 +177,20 @@ def _check_theirs(settings: list[Setting], spec: NodeSpec, problems: Problems) -
         if spec.managed and owner:
             field = {LABELS: "labels", TAINTS: "taints"}.get(owner)
             fix = f"write node_group.{field}, and give them to the node group in EKS" if field else "remove it"
-            problems.add(setting.origin, "is written by EKS for a managed node group", fix=fix)
+            problems.add("bottlerocket.written_by_eks", setting.origin, "is written by EKS for a managed node group", fix=fix)
         elif owner == LABELS and (reason := kubelet_label_problem(setting.place[-1])):
-            problems.add(setting.origin, reason, fix="use a prefix of your own, or set the label on the Node after it joined")
+            problems.add(
+                "labels.forbidden_prefix",
+                setting.origin,
+                reason,
+                fix="use a prefix of your own, or set the label on the Node after it joined",
+            )
 
 
 def _check_storage(spec: NodeSpec, problems: Problems) -> None:
     if spec.local_storage and spec.local_storage.strategy != "raid0":
         problems.add(
+            "bottlerocket.unsupported_storage",
             "node_group.local_storage.strategy",
             "cannot be had: Bottlerocket makes one RAID 0 array of the instance's disks, or leaves them alone",
             value=spec.local_storage.strategy,
@@ -185,6 +202,7 @@ def _check_storage(spec: NodeSpec, problems: Problems) -> None:
 def _check_proxy(spec: NodeSpec, problems: Problems) -> None:
     if spec.proxy and spec.proxy.http and spec.proxy.http != spec.proxy.https:
         problems.add(
+            "bottlerocket.http_proxy",
             "node_group.proxy.http",
             "has no setting of its own: Bottlerocket knows one proxy, for https",
             fix="give the proxy as https (and http only when it is the same one)",

@@ -98,6 +98,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     node_script.check(spec, problems)
     if spec.managed:
         problems.add(
+            "mode.unknown_on_family",
             "node_group.mode",
             "does not exist on ubuntu: EKS has no Ubuntu images of its own, so it adds nothing to the user data",
             value=spec.mode,
@@ -108,6 +109,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse(spec, _ALWAYS, problems)
     if spec.cluster.outpost:
         problems.add(
+            "cluster.unsupported_outpost",
             "cluster.outpost",
             "cannot be passed: Canonical's images do not know local clusters on Outposts",
             fix="set family: al2 or al2023",
@@ -127,6 +129,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
 def _check_dns(spec: NodeSpec, problems: Problems) -> None:
     if len(spec.dns_ips) > 1:
         problems.add(
+            "cluster.too_many_dns_ips",
             "cluster.dns_ips",
             "the image's script takes one address",
             value=list(spec.dns_ips),
@@ -137,6 +140,7 @@ def _check_dns(spec: NodeSpec, problems: Problems) -> None:
         taken = f"{spec.cluster.service_cidr.split('/')[0]}a"
         if not _same(taken, spec.dns_ips[0]):
             problems.add(
+                "cluster.ignored_dns_ips",
                 "cluster.dns_ips",
                 f"has no effect in an IPv6 cluster: the image's script always takes {taken}",
                 value=list(spec.dns_ips),

@@ -109,7 +109,12 @@ def live_plan(spec: NodeSpec) -> dict[str, Any]:
     existing, persist = _existing(spec, problems)
     if persist:
         message = "says that the user data runs at every boot, and a live node is set up when the play runs"
-        problems.add("node_group.windows.persist", message, fix="leave it out here, and keep it for the user data of a launch template")
+        problems.add(
+            "windows.persist_on_live_node",
+            "node_group.windows.persist",
+            message,
+            fix="leave it out here, and keep it for the user data of a launch template",
+        )
     problems.raise_any()
     parts = dict(_pieces(spec, existing, (windows_bootstrap.call_with_data(),) if spec.override is None else ()))
     post = parts.pop("commands.post", None)
@@ -166,7 +171,7 @@ def _existing(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, ...], bool
         kind = classify(text)
         if kind not in ("powershell", "unknown"):
             allowed = "PowerShell, in <powershell> tags or without"
-            problems.add(path, f"is {KIND_NAMES[kind]}, which Windows cannot run", allowed=allowed, fix="remove it")
+            problems.add("user_data.wrong_kind", path, f"is {KIND_NAMES[kind]}, which Windows cannot run", allowed=allowed, fix="remove it")
             continue
         before = len(problems)
         found = powershell.unwrap(text, path, problems)
@@ -177,10 +182,15 @@ def _existing(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, ...], bool
         if found.persist is not None:
             persists.setdefault(found.persist, path)
     if len(persists) > 1:
-        problems.add(persists[False], f"says <persist> is false, and {persists[True]} says it is true", fix="say it in one place only")
+        problems.add(
+            "input.conflict",
+            persists[False],
+            f"says <persist> is false, and {persists[True]} says it is true",
+            fix="say it in one place only",
+        )
     if spec.managed and True in persists and not own:
         message = "says <persist>, and EKS's own part of the user data would run at every boot, too"
-        problems.add(persists[True], message, fix="remove the tag")
+        problems.add("windows.persist_in_managed_group", persists[True], message, fix="remove the tag")
     return tuple(lines), True in persists
 
 
@@ -190,13 +200,27 @@ def _check_network(spec: NodeSpec, problems: Problems) -> None:
         return
     if spec.cluster.service_cidr and ip_family(spec.cluster.service_cidr) == "ipv6":
         fix = "use another family in this cluster"
-        problems.add("cluster.service_cidr", "is IPv6, which EKS does not support on Windows", value=spec.cluster.service_cidr, fix=fix)
+        problems.add(
+            "windows.ipv6",
+            "cluster.service_cidr",
+            "is IPv6, which EKS does not support on Windows",
+            value=spec.cluster.service_cidr,
+            fix=fix,
+        )
     given = given_at(spec, "kubelet.config.clusterDNS") is not None
     path = "node_group.kubelet.config.clusterDNS" if given else "cluster.dns_ips"
     if len(spec.dns_ips) > 1:
-        problems.add(path, "names several servers, and Start-EKSBootstrap.ps1 takes one", value=list(spec.dns_ips), fix="keep one")
+        problems.add(
+            "cluster.too_many_dns_ips",
+            path,
+            "names several servers, and Start-EKSBootstrap.ps1 takes one",
+            value=list(spec.dns_ips),
+            fix="keep one",
+        )
     if (given or spec.cluster.dns_ips) and any(":" in address for address in spec.dns_ips):
-        problems.add(path, "is IPv6, which EKS does not support on Windows", value=list(spec.dns_ips), fix="give an IPv4 address")
+        problems.add(
+            "windows.ipv6", path, "is IPv6, which EKS does not support on Windows", value=list(spec.dns_ips), fix="give an IPv4 address"
+        )
 
 
 def _check_kubelet(spec: NodeSpec, problems: Problems) -> None:
@@ -209,6 +233,7 @@ def _check_kubelet(spec: NodeSpec, problems: Problems) -> None:
             continue
         flag = next((by_field[config] for config in sorted(by_field) if config == field or config.startswith(f"{field}.")), None)
         problems.add(
+            "windows.kubelet_config",
             path,
             "cannot be given as configuration: Start-EKSBootstrap.ps1 writes kubelet's configuration file and merges nothing into it",
             fix=f"write it as node_group.kubelet.flags.{flag}" if flag else "remove it, or change the script in an AMI of your own",
@@ -220,22 +245,41 @@ def _check_words(spec: NodeSpec, problems: Problems) -> None:
         for value in values:
             reason = powershell.kubelet_args_problem(f"--{name}={value}")
             if reason:
-                problems.add(joined("node_group.kubelet.flags", name), reason, value=value, fix="give a value without it")
+                problems.add(
+                    "kubelet.unsafe_flag_value",
+                    joined("node_group.kubelet.flags", name),
+                    reason,
+                    value=value,
+                    fix="give a value without it",
+                )
     for index, word in enumerate(spec.windows.kube_proxy_extra_args):
         path = f"node_group.windows.kube_proxy_extra_args[{index}]"
         if not re.fullmatch(r"--?[A-Za-z0-9][A-Za-z0-9-]*(=.*)?", word) or re.search(r"\s--?[A-Za-z0-9]", word):
-            problems.add(path, "is not one argument of kube-proxy", value=word, allowed="--name=value", fix="write one list item for each")
+            problems.add(
+                "windows.invalid_kube_proxy_argument",
+                path,
+                "is not one argument of kube-proxy",
+                value=word,
+                allowed="--name=value",
+                fix="write one list item for each",
+            )
         elif reason := powershell.kubelet_args_problem(word):
-            problems.add(path, reason, value=word, fix="give a value without it")
+            problems.add("windows.unsafe_word", path, reason, value=word, fix="give a value without it")
     if spec.windows.eks_endpoint and (reason := powershell.powershell_problem(spec.windows.eks_endpoint)):
-        problems.add("node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
+        problems.add("windows.unsafe_word", "node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
 
 
 def _check_runtime(spec: NodeSpec, problems: Problems) -> None:
     version = spec.cluster.kubernetes_version
     if spec.windows.container_runtime == "docker" and version is not None and version >= (1, 24):
         path = "node_group.windows.container_runtime"
-        problems.add(path, f"is not there: Kubernetes 1.{version[1]} runs containerd only", value="docker", fix="remove it")
+        problems.add(
+            "windows.container_runtime",
+            path,
+            f"is not there: Kubernetes 1.{version[1]} runs containerd only",
+            value="docker",
+            fix="remove it",
+        )
 
 
 def _check_lines(spec: NodeSpec, problems: Problems) -> None:
@@ -246,7 +290,7 @@ def _check_lines(spec: NodeSpec, problems: Problems) -> None:
                 powershell.wrap([line])
             except SpecError as error:
                 for problem in error.problems:
-                    problems.add(path, f"{problem.message} (line {number})", fix="remove it")
+                    problems.add(problem.rule, path, f"{problem.message} (line {number})", fix="remove it")
         if path != "node_group.override":
             _check_once(text, path, problems)
 
@@ -262,4 +306,4 @@ def _commands(spec: NodeSpec) -> Iterable[tuple[str, str]]:
 def _check_once(text: str, path: str, problems: Problems) -> None:
     if _CALL.search(text):
         fix = "remove the call and write its parameters as fields, or write the call as override"
-        problems.add(path, "calls Start-EKSBootstrap.ps1, and a node bootstraps once", fix=fix)
+        problems.add("user_data.bootstraps_twice", path, "calls Start-EKSBootstrap.ps1, and a node bootstraps once", fix=fix)

@@ -21,12 +21,16 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
     try:
         document = _load_yaml(text)
     except YamlError as error:
-        problems.add(path, f"is not cloud-config: {error}", fix="write one YAML mapping below the line #cloud-config")
+        problems.add(
+            "cloud_config.unreadable", path, f"is not cloud-config: {error}", fix="write one YAML mapping below the line #cloud-config"
+        )
         return {}
     if document is None:
         return {}
     if not isinstance(document, dict):
-        problems.add(path, "is not cloud-config: not a mapping", fix="write one YAML mapping below the line #cloud-config")
+        problems.add(
+            "cloud_config.unreadable", path, "is not cloud-config: not a mapping", fix="write one YAML mapping below the line #cloud-config"
+        )
         return {}
     return document
 
@@ -46,6 +50,7 @@ def conflicts(documents: Sequence[tuple[str, Mapping[str, Any]]], problems: Prob
                 continue
             if key in owners and not merges and owners[key][1] != value:
                 problems.add(
+                    "cloud_config.replaced_key",
                     joined(path, key),
                     f"replaces the {key} of {owners[key][0]}: cloud-init keeps only the last",
                     fix="put both into one #cloud-config, or set merge_how in the later one",

@@ -109,5 +109,5 @@ def _gunzip(raw: bytes) -> bytes | str:
 
 
 def _refuse(problems: Problems, path: str, message: str, fix: str) -> str:
-    problems.add(path, message, fix=fix)
+    problems.add("user_data.unreadable", path, message, fix=fix)
     return ""

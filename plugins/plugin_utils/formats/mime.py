@@ -101,7 +101,7 @@ def write(parts: Sequence[Part]) -> str:
         try:
             block = _block(part, plain)
         except _Unwritable as error:
-            problems.add(f"parts[{index}]", str(error), fix=error.fix)
+            problems.add("mime.unwritable_part", f"parts[{index}]", str(error), fix=error.fix)
             continue
         blocks.append(block)
     problems.raise_any()
@@ -179,10 +179,10 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
         sniffed = part.media_type == NODE_CONFIG and part.transfer_encoding != "quoted-printable"
         raw = part.body.encode("utf-8") if sniffed else _raw(part)
     except _Unwritable as error:
-        problems.add(path, str(error), fix=error.fix)
+        problems.add("mime.unreadable_part", path, str(error), fix=error.fix)
         return ""
     except UnicodeEncodeError:
-        problems.add(path, "holds a lone surrogate, which UTF-8 cannot write")
+        problems.add("mime.unwritable_part", path, "holds a lone surrogate, which UTF-8 cannot write")
         return ""
     if part.media_type == NODE_CONFIG or part.media_type in _GZIPPED:
         text = unpack(raw, path, problems)
@@ -190,7 +190,7 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        problems.add(path, "is not UTF-8 text", fix="gzip belongs into a part of type application/gzip")
+        problems.add("mime.unreadable_part", path, "is not UTF-8 text", fix="gzip belongs into a part of type application/gzip")
         return ""
 
 
@@ -202,7 +202,10 @@ def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
     """
     if text[:1] in (" ", "\t", "\r", "\n"):
         problems.add(
-            path, "begins with a blank, so neither cloud-init nor nodeadm sees MIME in it", fix="begin with MIME-Version: 1.0, unindented"
+            "mime.leading_blank",
+            path,
+            "begins with a blank, so neither cloud-init nor nodeadm sees MIME in it",
+            fix="begin with MIME-Version: 1.0, unindented",
         )
         return ()
     if "\r\n" in text and text.count("\r\n") == text.count("\n") == text.count("\r"):
@@ -221,7 +224,7 @@ def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
         if part := _part(lines[start:end], start, f"{path}.parts[{index}]", problems):
             parts.append(part)
     if not spans:
-        problems.add(path, "is a MIME document without a part", fix="add a part or remove it")
+        problems.add("mime.no_part", path, "is a MIME document without a part", fix="add a part or remove it")
     return tuple(parts)
 
 
@@ -238,6 +241,7 @@ def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tup
         header = _HEADER.fullmatch(line)
         if header is None or not _HEADER_VALUE.fullmatch(header[2]) or header[1].lower() in ("apiversion", "kind"):
             problems.add(
+                "mime.invalid_header",
                 path,
                 f"line {number + 1} stands among the headers and is not one",
                 value=line,
@@ -245,7 +249,7 @@ def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tup
             )
             return None, number
         found.append((header[1], header[2].strip(" \t")))
-    problems.add(path, "has no blank line behind its headers", fix="put one blank line behind the headers")
+    problems.add("mime.invalid_header", path, "has no blank line behind its headers", fix="put one blank line behind the headers")
     return None, len(lines)
 
 
@@ -256,17 +260,35 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
     before = len(problems)
     types = [value for name, value in headers if name.lower() == "content-type"]
     if not any(name.lower() == "mime-version" for name, _unused in headers):
-        problems.add(path, "has no MIME-Version header, without which cloud-init sees no MIME", fix="begin with MIME-Version: 1.0")
+        problems.add(
+            "mime.missing_version",
+            path,
+            "has no MIME-Version header, without which cloud-init sees no MIME",
+            fix="begin with MIME-Version: 1.0",
+        )
     elif "mime-version:" not in text[:_MIME_VERSION_WITHIN].lower():
-        problems.add(path, "has its MIME-Version header too far down for cloud-init", fix="begin with MIME-Version: 1.0")
+        problems.add(
+            "mime.missing_version", path, "has its MIME-Version header too far down for cloud-init", fix="begin with MIME-Version: 1.0"
+        )
     if any(name.lower() == "content-transfer-encoding" and value.lower() not in ("7bit", "8bit", "binary") for name, value in headers):
-        problems.add(path, "has a Content-Transfer-Encoding around the parts, which nobody undoes", fix="encode the single parts instead")
+        problems.add(
+            "mime.encoded_document",
+            path,
+            "has a Content-Transfer-Encoding around the parts, which nobody undoes",
+            fix="encode the single parts instead",
+        )
     if len(types) != 1:
-        problems.add(path, "needs exactly one Content-Type header", fix='Content-Type: multipart/mixed; boundary="BOUNDARY"')
+        problems.add(
+            "mime.invalid_content_type",
+            path,
+            "needs exactly one Content-Type header",
+            fix='Content-Type: multipart/mixed; boundary="BOUNDARY"',
+        )
         return None
     media = _media(types[0])
     if media is None:
         problems.add(
+            "mime.invalid_content_type",
             path,
             "has a Content-Type that nodeadm cannot parse",
             value=types[0],
@@ -276,11 +298,17 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
     kind, parameters = media
     if not kind.startswith("multipart/") or kind == "multipart/digest":
         fix = "give the text itself, without headers" if not kind.startswith("multipart/") else None
-        problems.add(path, "is not a multipart document", value=kind, allowed="multipart/mixed", fix=fix)
+        problems.add("mime.not_multipart", path, "is not a multipart document", value=kind, allowed="multipart/mixed", fix=fix)
         return None
     boundary = parameters.get("boundary", "")
     if not _BOUNDARY.fullmatch(boundary):
-        problems.add(path, "has no boundary that both readers accept", value=boundary, allowed="1 to 70 letters, digits and '()+_,-./:=?")
+        problems.add(
+            "mime.invalid_boundary",
+            path,
+            "has no boundary that both readers accept",
+            value=boundary,
+            allowed="1 to 70 letters, digits and '()+_,-./:=?",
+        )
     return boundary if len(problems) == before else None
 
 
@@ -314,16 +342,23 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
             closed = number
         elif closed is None:
             problems.add(
+                "mime.invalid_boundary",
                 path,
                 f"line {number + 1} begins with the boundary, so nodeadm refuses the document",
                 value=line,
                 fix="choose another boundary",
             )
     if closed is None:
-        problems.add(path, "does not end with the closing delimiter, so nodeadm refuses it", fix=f"end with the line {delimiter}--")
+        problems.add(
+            "mime.missing_end",
+            path,
+            "does not end with the closing delimiter, so nodeadm refuses it",
+            fix=f"end with the line {delimiter}--",
+        )
         return []
     if any(line.strip() for line in lines[closed + 1 :]):
         problems.add(
+            "mime.text_after_end",
             path,
             f"goes on behind the closing delimiter in line {closed + 1}; cloud-init and nodeadm silently ignore the rest",
             fix=f"write {delimiter} between parts and {delimiter}-- only at the end",
@@ -331,9 +366,14 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
     first = marks[0] if marks else closed
     preamble = lines[start:first]
     if classify("\n".join(preamble)) not in ("empty", "unknown"):
-        problems.add(path, f"holds text before its first part, line {start + 1}, which nobody reads", fix="put it into a part")
+        problems.add(
+            "mime.text_before_parts",
+            path,
+            f"holds text before its first part, line {start + 1}, which nobody reads",
+            fix="put it into a part",
+        )
     elif any(len(line) >= _LONGEST_PREAMBLE_LINE for line in preamble):
-        problems.add(path, "holds a line before its first part that is too long for nodeadm", fix="remove it")
+        problems.add("mime.text_before_parts", path, "holds a line before its first part that is too long for nodeadm", fix="remove it")
     return [(mark + 1, end) for mark, end in zip(marks, [*marks, closed][1:], strict=True)]
 
 
@@ -346,12 +386,20 @@ def _part(lines: list[str], start: int, path: str, problems: Problems) -> Part |
     encodings = [value for name, value in headers if name.lower() == "content-transfer-encoding"]
     if len(types) > 1 or len(encodings) > 1:
         problems.add(
-            path, "has a header twice of which only the first counts", fix="keep one Content-Type and one Content-Transfer-Encoding"
+            "mime.repeated_header",
+            path,
+            "has a header twice of which only the first counts",
+            fix="keep one Content-Type and one Content-Transfer-Encoding",
         )
         return None
     content_type = types[0] if types else "text/plain"
     if _media(content_type) is None:
-        problems.add(path, "has a Content-Type that nodeadm cannot parse, so it refuses the whole document", value=content_type)
+        problems.add(
+            "mime.invalid_content_type",
+            path,
+            "has a Content-Type that nodeadm cannot parse, so it refuses the whole document",
+            value=content_type,
+        )
         return None
     others = tuple((name, value) for name, value in headers if name.lower() != "content-type")
     part = Part(content_type, "\n".join(lines[at:]), others)
@@ -364,11 +412,17 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
     """Report a part that nobody on the node would run, or that would arrive changed."""
     kind = part.media_type
     if kind.startswith(("multipart/", "message/")):
-        problems.add(path, "is a document inside the document, in which nodeadm finds nothing", fix="put its parts into the outer document")
+        problems.add(
+            "mime.nested_document",
+            path,
+            "is a document inside the document, in which nodeadm finds nothing",
+            fix="put its parts into the outer document",
+        )
         return
     before = len(problems)
     if part.transfer_encoding == "" and kind != NODE_CONFIG and not part.body.isascii():
         problems.add(
+            "mime.missing_encoding",
             path,
             "holds characters beyond ASCII without a transfer encoding, which cloud-init garbles",
             fix="add Content-Transfer-Encoding: base64 and encode the part, or give the script itself instead of MIME",
@@ -380,6 +434,7 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
     if kind == NODE_CONFIG:
         if classify(text) != "nodeconfig":
             problems.add(
+                "nodeconfig.wrong_document",
                 path,
                 "is not a NodeConfig, so nodeadm refuses the document",
                 fix="write apiVersion: node.eks.aws/v1alpha1 and kind: NodeConfig",
@@ -387,10 +442,17 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
     elif kind in _SNIFFED or kind in _NEEDS_SHEBANG or kind in _GZIPPED:
         if not text.startswith("#!") and (kind in _NEEDS_SHEBANG or not text.lstrip().lower().startswith(_STARTS)):
             problems.add(
+                "mime.no_interpreter",
                 path,
                 "does not begin with #!, so nobody runs it",
                 value=text.split("\n", 1)[0],
                 fix="begin with #!/bin/bash in its first line",
             )
     elif kind not in _BELIEVED:
-        problems.add(path, "has a type that nobody on the node reads", value=kind, allowed=f"{SHELL}, {CLOUD_CONFIG}, {NODE_CONFIG}")
+        problems.add(
+            "mime.unknown_type",
+            path,
+            "has a type that nobody on the node reads",
+            value=kind,
+            allowed=f"{SHELL}, {CLOUD_CONFIG}, {NODE_CONFIG}",
+        )

@@ -49,7 +49,7 @@ def _tag_problem(text: str) -> str | None:
 def quote(value: str) -> str:
     """C(value) as a single-quoted literal: nothing in it is expanded. Raises C(SpecError) (see C(powershell_problem))."""
     if reason := powershell_problem(value):
-        raise SpecError([Problem("powershell", reason, value=value)])
+        raise SpecError([Problem("powershell.unsafe_text", "powershell", reason, value=value)])
     doubled = _SINGLE_QUOTES.sub(r"\1\1", value)
     return f"'{doubled}'"
 
@@ -62,15 +62,23 @@ def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]])
     """
     problems: list[Problem] = []
     if not _VARIABLE.fullmatch(script_var):
-        problems.append(Problem("powershell", "is not the name of a variable", value=script_var, allowed="$ and letters"))
+        problems.append(
+            Problem("powershell.invalid_name", "powershell", "is not the name of a variable", value=script_var, allowed="$ and letters")
+        )
     words = ["&", script_var]
     for name, value in parameters:
         if not _NAME.fullmatch(name):
-            problems.append(Problem("powershell", "is not the name of a parameter", value=name, allowed="letters and digits"))
+            problems.append(
+                Problem("powershell.invalid_name", "powershell", "is not the name of a parameter", value=name, allowed="letters and digits")
+            )
         items = [value] if isinstance(value, str) else list(value)
         if not items:
-            problems.append(Problem(f"powershell.{name}", "is an empty list, which no parameter can be given"))
-        bad = [Problem(f"powershell.{name}", reason, value=item) for item in items if (reason := powershell_problem(item))]
+            problems.append(Problem("powershell.empty_list", f"powershell.{name}", "is an empty list, which no parameter can be given"))
+        bad = [
+            Problem("powershell.unsafe_text", f"powershell.{name}", reason, value=item)
+            for item in items
+            if (reason := powershell_problem(item))
+        ]
         problems.extend(bad)
         if not bad:
             words += [f"-{name}", ",".join(quote(item) for item in items)]
@@ -105,7 +113,12 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
         name = opening[2].lower()
         closing = _TAG.search(text, opening.end())
         if opening[1] or closing is None or not closing[1] or closing[2].lower() != name:
-            problems.add(path, f"the tag {opening[0]} has no counterpart", fix=f"write <{name}>…</{name}> once around the lines")
+            problems.add(
+                "powershell.unbalanced_tag",
+                path,
+                f"the tag {opening[0]} has no counterpart",
+                fix=f"write <{name}>…</{name}> once around the lines",
+            )
             return Unwrapped((), None)
         content = text[opening.end() : closing.start()]
         if name == "powershell":
@@ -113,15 +126,22 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
         elif name == "persist":
             persists.add(content.strip().lower())
         elif name == "script":
-            problems.add(path, "holds a <script> block, which is run by cmd.exe", fix="write its lines in PowerShell")
+            problems.add(
+                "powershell.script_block", path, "holds a <script> block, which is run by cmd.exe", fix="write its lines in PowerShell"
+            )
         else:
-            problems.add(path, f"holds <{name}>, which has no place in node bootstrap", fix="remove it")
+            problems.add("powershell.unknown_tag", path, f"holds <{name}>, which has no place in node bootstrap", fix="remove it")
         at = closing.end()
     outside.append(text[at:])
     if any(part.strip() for part in outside):
-        problems.add(path, "holds text outside of <powershell>, which nothing runs", fix="move it into the block or remove it")
+        problems.add(
+            "powershell.text_outside",
+            path,
+            "holds text outside of <powershell>, which nothing runs",
+            fix="move it into the block or remove it",
+        )
     if len(persists) > 1 or not persists <= {"true", "false"}:
-        problems.add(path, "<persist> must be true or false, once", allowed="true or false")
+        problems.add("powershell.invalid_persist", path, "<persist> must be true or false, once", allowed="true or false")
     if len(problems) > before:
         return Unwrapped((), None)
     return Unwrapped(tuple(line for block in blocks for line in _lines(block)), persists == {"true"} if persists else None)
@@ -141,7 +161,7 @@ def wrap(lines: Sequence[str], persist: bool = False) -> str:
     for number, line in enumerate(lines):
         reason = "holds a NUL character or a lone surrogate" if "\0" in line or _SURROGATE.search(line) else _tag_problem(line)
         if reason:
-            problems.append(Problem(f"powershell[{number}]", reason, value=line))
+            problems.append(Problem("powershell.unsafe_text", f"powershell[{number}]", reason, value=line))
     if problems:
         raise SpecError(problems)
     end = "<persist>true</persist>\n" if persist else ""
@@ -161,7 +181,11 @@ def kubelet_extra_args(words: Sequence[str]) -> str:
     Values are quoted behind the equals sign, C(--node-labels="a=b,c=d"), as the EKS documentation writes them.
     Raises C(SpecError) (see C(kubelet_args_problem)).
     """
-    problems = [Problem("kubelet-extra-args", reason, value=word) for word in words if (reason := kubelet_args_problem(word))]
+    problems = [
+        Problem("kubelet.unsafe_flag_value", "kubelet-extra-args", reason, value=word)
+        for word in words
+        if (reason := kubelet_args_problem(word))
+    ]
     if problems:
         raise SpecError(problems)
     return " ".join(_argument(word) for word in words)

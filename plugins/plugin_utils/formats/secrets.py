@@ -59,6 +59,19 @@ _DECODED = 1 << 20
 _NO_PASSWORD = frozenset({"null", "none", "true", "false", "~", "yes", "no"})
 
 
+RULES = {
+    "a PEM private key": "secrets.private_key",
+    "an AWS secret access key": "secrets.aws_secret_key",
+    "an AWS session token": "secrets.aws_session_token",
+    "an SSM activation code": "secrets.activation_code",
+    "a Kubernetes bootstrap token": "secrets.bootstrap_token",
+    "a registry credential": "secrets.registry_credential",
+    "a credential in a proxy URL": "secrets.proxy_credential",
+    "a password": "secrets.password",
+}
+"""The rule of each kind of secret."""
+
+
 def find_secrets(text: str) -> list[tuple[str, int]]:
     """What looks like a secret in C(text), as C((what, line)), sorted by line; lines count from 1.
 

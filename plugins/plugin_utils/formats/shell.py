@@ -65,7 +65,7 @@ def shell_problem(value: str) -> str | None:
 def quote(value: str) -> str:
     """C(value) as one shell word. Raises C(SpecError) with the reason of C(shell_problem)."""
     if reason := shell_problem(value):
-        raise SpecError([Problem("shell", reason, value=value)])
+        raise SpecError([Problem("shell.unsafe_text", "shell", reason, value=value)])
     return shlex.quote(value)
 
 
@@ -102,13 +102,15 @@ def write_file(path: str, content: str, mode: str = "0644") -> str:
 def _check_file(path: str, content: str, mode: str) -> None:
     problems = []
     if reason := shell_problem(path):
-        problems.append(Problem("path", reason, value=path))
+        problems.append(Problem("shell.unsafe_text", "path", reason, value=path))
     elif not path.startswith("/") or path.endswith(("/", "/.", "/..")):
-        problems.append(Problem("path", "is not the absolute path of a file", value=path))
+        problems.append(Problem("shell.invalid_path", "path", "is not the absolute path of a file", value=path))
     if reason := text_problem(content):
-        problems.append(Problem(path, f"the content {reason}"))
+        problems.append(Problem("shell.unsafe_text", path, f"the content {reason}"))
     if not _MODE.fullmatch(mode):
-        problems.append(Problem(path, "is not a file mode", value=mode, allowed="three or four octal digits, for example 0644"))
+        problems.append(
+            Problem("shell.invalid_mode", path, "is not a file mode", value=mode, allowed="three or four octal digits, for example 0644")
+        )
     if problems:
         raise SpecError(problems)
 

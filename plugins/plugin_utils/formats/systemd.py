@@ -60,7 +60,7 @@ def environment_file_line(name: str, value: str) -> str:
 def exec_word(value: str) -> str:
     """One argument of C(ExecStart=): C(%) and C($) doubled, quoted where needed. The program's path is not such a word."""
     if reason := systemd_problem(value):
-        raise SpecError([Problem("systemd", reason, value=value)])
+        raise SpecError([Problem("systemd.unsafe_text", "systemd", reason, value=value)])
     if _PLAIN.fullmatch(value):
         return value
     return _double_quoted(value.replace("%", "%%").replace("$", "$$"))
@@ -77,11 +77,11 @@ def unit(sections: Mapping[str, Iterable[tuple[str, str]]]) -> str:
     blocks: list[str] = []
     for section, pairs in sections.items():
         if not _SECTION.fullmatch(section):
-            problems.append(Problem("unit", "is not the name of a section", value=section))
+            problems.append(Problem("systemd.invalid_name", "unit", "is not the name of a section", value=section))
         lines = [f"[{section}]\n"]
         for key, value in pairs:
             if reason := _directive_problem(key, value):
-                problems.append(Problem(f"unit.{section}.{key}", reason, value=value))
+                problems.append(Problem("systemd.unsafe_text", f"unit.{section}.{key}", reason, value=value))
             lines.append(f"{key}={value}\n")
         blocks.append("".join(lines))
     if problems:
@@ -121,7 +121,11 @@ def al2_extra_args(words: Sequence[str]) -> str:
 
     Raises C(SpecError) with the reasons of C(al2_extra_args_problem).
     """
-    problems = [Problem("kubelet-extra-args", reason, value=word) for word in words if (reason := al2_extra_args_problem(word))]
+    problems = [
+        Problem("kubelet.unsafe_flag_value", "kubelet-extra-args", reason, value=word)
+        for word in words
+        if (reason := al2_extra_args_problem(word))
+    ]
     if problems:
         raise SpecError(problems)
     return " ".join(f'"{word}"' if " " in word else word for word in words).replace("%", "%%")
@@ -130,9 +134,11 @@ def al2_extra_args(words: Sequence[str]) -> str:
 def _check(name: str, value: str) -> None:
     problems = []
     if not _NAME.fullmatch(name):
-        problems.append(Problem("environment", "is not the name of a variable", value=name, allowed="letters, digits and _"))
+        problems.append(
+            Problem("systemd.invalid_name", "environment", "is not the name of a variable", value=name, allowed="letters, digits and _")
+        )
     if reason := systemd_problem(value):
-        problems.append(Problem(f"environment.{name}", reason, value=value))
+        problems.append(Problem("systemd.unsafe_text", f"environment.{name}", reason, value=value))
     if problems:
         raise SpecError(problems)
 

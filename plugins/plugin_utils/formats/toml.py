@@ -50,7 +50,7 @@ def dump(mapping: Mapping[str, Any], path: str = "toml", *, quoted_headers: bool
         _table(mapping, "", out, 0, quoted_headers)
     except (_Unwritable, TypeError) as error:
         problems = list(_unwritable(mapping, path, 0))
-        raise SpecError(problems or [Problem(path, "cannot be written as TOML")]) from error
+        raise SpecError(problems or [Problem("toml.unwritable", path, "cannot be written as TOML")]) from error
     return "".join(out)
 
 
@@ -146,7 +146,7 @@ def quote(text: str) -> str:
     try:
         return _short_string(text)
     except _Unwritable as error:
-        raise SpecError([Problem("toml", "holds a lone surrogate, which UTF-8 cannot write", value=text)]) from error
+        raise SpecError([Problem("toml.surrogate", "toml", "holds a lone surrogate, which UTF-8 cannot write", value=text)]) from error
 
 
 def _short_string(text: str) -> str:
@@ -172,28 +172,33 @@ def _escape(match: re.Match[str]) -> str:
 def _unwritable(value: Any, path: str, depth: int) -> Iterator[Problem]:
     """Every place of C(value) that TOML has no form for."""
     if depth > MAX_DEPTH + 1:
-        yield Problem(path, f"is nested deeper than {MAX_DEPTH} levels")
+        yield Problem("toml.too_deep", path, f"is nested deeper than {MAX_DEPTH} levels")
     elif isinstance(value, Mapping):
         for key, item in value.items():
             if not isinstance(key, str):
-                yield Problem(path, "has a key that is not text", value=key)
+                yield Problem("toml.key_not_text", path, "has a key that is not text", value=key)
                 continue
             if _SURROGATE.search(key):
-                yield Problem(path, "has a key with a lone surrogate, which UTF-8 cannot write", value=key)
+                yield Problem("toml.surrogate", path, "has a key with a lone surrogate, which UTF-8 cannot write", value=key)
             yield from _unwritable(item, joined(path, key), depth + 1)
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from _unwritable(item, joined(path, index), depth + 1)
     elif isinstance(value, str):
         if _SURROGATE.search(value):
-            yield Problem(path, "holds a lone surrogate, which UTF-8 cannot write", value=value)
+            yield Problem("toml.surrogate", path, "holds a lone surrogate, which UTF-8 cannot write", value=value)
     elif isinstance(value, int):
         if not -_INT_LIMIT <= value < _INT_LIMIT:
-            yield Problem(path, "does not fit into TOML's 64 bits")
+            yield Problem("toml.integer_too_large", path, "does not fit into TOML's 64 bits")
     elif value is None:
-        yield Problem(path, "is null, which TOML does not have", fix="leave the key out")
+        yield Problem("toml.null", path, "is null, which TOML does not have", fix="leave the key out")
     elif not isinstance(value, float):
-        yield Problem(path, f"is a {type(value).__name__}, which this TOML does not carry", allowed="text, number, boolean, list, mapping")
+        yield Problem(
+            "toml.unwritable",
+            path,
+            f"is a {type(value).__name__}, which this TOML does not carry",
+            allowed="text, number, boolean, list, mapping",
+        )
 
 
 def eks_merge_problem(settings: Mapping[str, Any], path: str, problems: Problems) -> None:
@@ -205,12 +210,18 @@ def eks_merge_problem(settings: Mapping[str, Any], path: str, problems: Problems
         if isinstance(value, Mapping):
             for key in value:
                 if isinstance(key, str) and ('"' in key or "'" in key or "\\" in key):
-                    problems.add(joined(where, key), "has quotes or a backslash in its key, which EKS's merger of user data cannot read")
+                    problems.add(
+                        "toml.unsafe_for_eks",
+                        joined(where, key),
+                        "has quotes or a backslash in its key, which EKS's merger of user data cannot read",
+                    )
         elif isinstance(value, str):
             if '"' in value and _string_or_empty(value).startswith('"'):
-                problems.add(where, "needs escaped quotes, which EKS's merger of user data cannot read", value=value)
+                problems.add("toml.unsafe_for_eks", where, "needs escaped quotes, which EKS's merger of user data cannot read", value=value)
         elif isinstance(value, (list, tuple)) and len({_type_name(item) for item in value}) > 1:
-            problems.add(where, "mixes types in one array, which EKS's merger of user data cannot read", value=list(value))
+            problems.add(
+                "toml.unsafe_for_eks", where, "mixes types in one array, which EKS's merger of user data cannot read", value=list(value)
+            )
 
 
 def _string_or_empty(text: str) -> str:
@@ -245,23 +256,25 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
         from tomlkit import parse
         from tomlkit.exceptions import TOMLKitError
     except ImportError:
-        problems.add(path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit")
+        problems.add(
+            "toml.missing_package", path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit"
+        )
         return {}
     try:
         data: dict[str, Any] = parse(text).unwrap()
     except TOMLKitError as error:
         if twice := _table_twice(text):
-            problems.add(path, f"is not TOML: {twice}", fix="put the keys of both under one header")
+            problems.add("toml.unreadable", path, f"is not TOML: {twice}", fix="put the keys of both under one header")
         else:
-            problems.add(path, f"is not TOML: {error}", fix="see https://toml.io for the syntax")
+            problems.add("toml.unreadable", path, f"is not TOML: {error}", fix="see https://toml.io for the syntax")
         return {}
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
         # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
-        problems.add(path, f"is not TOML ({type(error).__name__})", fix="see https://toml.io for the syntax")
+        problems.add("toml.unreadable", path, f"is not TOML ({type(error).__name__})", fix="see https://toml.io for the syntax")
         return {}
     dates = [where for where, value in _walk(data, path, 0) if isinstance(value, (datetime.date, datetime.time))]
     for where in dates:
-        problems.add(where, "is a date, which no setting takes", fix="put it into quotes")
+        problems.add("toml.date", where, "is a date, which no setting takes", fix="put it into quotes")
     return {} if dates else data
 
 

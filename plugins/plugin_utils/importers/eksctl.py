@@ -40,7 +40,7 @@ def from_eksctl(config: str | Mapping[str, Any] | list[Any], cluster: Mapping[st
     documents = _documents(config, problems)
     found = [(prefix, tree) for prefix, tree in documents if _is_cluster_config(prefix, tree, problems, not_ours)]
     if documents and not found and not problems:
-        problems.add("kind", "no document is a ClusterConfig", allowed=KIND)
+        problems.add("eksctl.no_cluster_config", "kind", "no document is a ClusterConfig", allowed=KIND)
     for prefix, tree in found:
         facts.take_file(prefix, tree, not_ours)
         _top_level(prefix, tree, problems, not_ours)
@@ -61,7 +61,10 @@ def _documents(config: Any, problems: Problems) -> list[tuple[str, dict[str, Any
             loaded: list[Any] = yaml.load_all("" if text is INVALID else text)
         except yaml.YamlError as error:
             problems.add(
-                "eksctl_config", f"is not YAML: {error}", fix="give the text of an eksctl configuration file, or the mapping in it"
+                "eksctl.unreadable",
+                "eksctl_config",
+                f"is not YAML: {error}",
+                fix="give the text of an eksctl configuration file, or the mapping in it",
             )
             return []
         trees = [tree for tree in loaded if tree is not None]
@@ -69,7 +72,12 @@ def _documents(config: Any, problems: Problems) -> list[tuple[str, dict[str, Any
         trees = list(config) if isinstance(config, list) else [config]
     trees = [tree for tree in (plain(tree, "eksctl_config", problems) for tree in trees) if tree is not INVALID]
     if not trees and not problems:
-        problems.add("eksctl_config", "holds no document", fix="give the text of an eksctl configuration file, or the mapping in it")
+        problems.add(
+            "eksctl.no_cluster_config",
+            "eksctl_config",
+            "holds no document",
+            fix="give the text of an eksctl configuration file, or the mapping in it",
+        )
     result = []
     for index, tree in enumerate(trees):
         prefix = f"documents[{index}]" if len(trees) > 1 else ""
@@ -87,11 +95,24 @@ def _is_cluster_config(prefix: str, tree: dict[str, Any], problems: Problems, no
         return False
     if kind != KIND:
         guess = nearest(kind, [KIND]) if kind is not None else None
-        problems.add(joined(prefix, "kind"), "is not ClusterConfig", value=kind, allowed=KIND, nearest=guess, fix=f"write kind: {KIND}")
+        problems.add(
+            "eksctl.wrong_kind",
+            joined(prefix, "kind"),
+            "is not ClusterConfig",
+            value=kind,
+            allowed=KIND,
+            nearest=guess,
+            fix=f"write kind: {KIND}",
+        )
     if version != API_VERSION:
         fix = f"write apiVersion: {API_VERSION}"
         problems.add(
-            joined(prefix, "apiVersion"), "is not the version of eksctl's configuration", value=version, allowed=API_VERSION, fix=fix
+            "eksctl.wrong_kind",
+            joined(prefix, "apiVersion"),
+            "is not the version of eksctl's configuration",
+            value=version,
+            allowed=API_VERSION,
+            fix=fix,
         )
     return kind == KIND and version == API_VERSION
 
@@ -126,7 +147,9 @@ def _unique_names(groups: list[Group], problems: Problems) -> None:
         if isinstance(name, str):
             first = seen.setdefault(name, group.path)
             if first != group.path:
-                problems.add(f"{group.path}.name", f"is also the name of {first}", value=name, fix="rename one of the two")
+                problems.add(
+                    "output.duplicate_group", f"{group.path}.name", f"is also the name of {first}", value=name, fix="rename one of the two"
+                )
 
 
 class _Facts:
@@ -151,7 +174,7 @@ class _Facts:
         metadata = self._section(tree, prefix, "metadata", names.METADATA_OURS, names.METADATA_NOT_OURS, not_ours)
         path = joined(prefix, "metadata")
         if metadata.get("name") is None:
-            self._problems.add(joined(path, "name"), "is required", fix="add the name of the cluster")
+            self._problems.add("input.missing_field", joined(path, "name"), "is required", fix="add the name of the cluster")
         self._fact("name", metadata.get("name"), joined(path, "name"))
         self._fact("region", metadata.get("region"), joined(path, "region"))
         version = metadata.get("version")
@@ -177,6 +200,7 @@ class _Facts:
         family = network.get("ipFamily")
         if family is not None and str(family).lower() not in ("ipv4", "ipv6"):
             self._problems.add(
+                "input.unknown_value",
                 joined(path, "ipFamily"),
                 "is not an IP family",
                 value=family,
@@ -196,7 +220,11 @@ class _Facts:
             elif ":" not in cidr:
                 origin = self._origin["service_cidr"]
                 self._problems.add(
-                    self._ipv6, f"disagrees with {origin}, which says {shown(cidr)}", value=family, fix="pass the IPv6 service CIDR"
+                    "input.conflict",
+                    self._ipv6,
+                    f"disagrees with {origin}, which says {shown(cidr)}",
+                    value=family,
+                    fix="pass the IPv6 service CIDR",
                 )
 
     def _section(
@@ -228,7 +256,11 @@ class _Facts:
         elif _comparable(name, self.values[name]) != _comparable(name, value):
             other = self._origin[name]
             self._problems.add(
-                path, f"disagrees with {other}, which says {shown(self.values[name])}", value=value, fix="correct one of the two"
+                "input.conflict",
+                path,
+                f"disagrees with {other}, which says {shown(self.values[name])}",
+                value=value,
+                fix="correct one of the two",
             )
 
     def complete(self) -> dict[str, Any]:

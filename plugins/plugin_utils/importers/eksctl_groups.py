@@ -67,12 +67,16 @@ def known_fields(
             if value is not None:
                 found[name] = value
         elif name in elsewhere:
-            problems.add(joined(path, name), "does not exist for this kind of node group in eksctl", fix=elsewhere[name])
+            problems.add(
+                "eksctl.wrong_group_kind", joined(path, name), "does not exist for this kind of node group in eksctl", fix=elsewhere[name]
+            )
         else:
             guess = nearest(name, [*allowed, *elsewhere])
             fix = f"rename it to {guess}" if guess else "remove it"
             few = listed(allowed, guess)
-            problems.add(joined(path, name), "is not a field of eksctl's configuration", allowed=few, nearest=guess, fix=fix)
+            problems.add(
+                "eksctl.unknown_field", joined(path, name), "is not a field of eksctl's configuration", allowed=few, nearest=guess, fix=fix
+            )
     return found
 
 
@@ -91,7 +95,7 @@ def translate(item: Any, path: str, cluster_name: Any, managed: bool, problems: 
             not_ours.add(joined(path, name), others[name])
             _check_nested(given[name], name, path, problems)
     if "name" not in given:
-        problems.add(joined(path, "name"), "is required", fix="add name")
+        problems.add("input.missing_field", joined(path, "name"), "is required", fix="add name")
     _Translation(given, path, cluster_name, managed, problems, not_ours, group := Group(path)).run()
     group.whole = len(problems) == before
     return group
@@ -108,7 +112,7 @@ def accept(group: Group, cluster: Mapping[str, Any], problems: Problems) -> None
             # What is wrong with the cluster is said once, with the path it has as an input of ours.
             where = _origin(one.path, group) if one.path.startswith("node_group") else one.path
             details = {"value": one.value} if isinstance(one.value, (str, int, float, bool, list, dict)) else {}
-            problems.add(where, one.message, allowed=one.allowed, nearest=one.nearest, fix=one.fix, **details)
+            problems.add(one.rule, where, one.message, allowed=one.allowed, nearest=one.nearest, fix=one.fix, **details)
 
 
 def _origin(path: str, group: Group) -> str:
@@ -161,10 +165,17 @@ class _Translation:
         path = self._at("amiFamily")
         folded = str(name).lower()
         if folded in names.DEPRECATED_FAMILIES:
-            self.problems.add(path, f"is gone: {names.DEPRECATED_FAMILIES[folded]}", value=name, fix="choose a family of today")
+            self.problems.add(
+                "eksctl.removed_family", path, f"is gone: {names.DEPRECATED_FAMILIES[folded]}", value=name, fix="choose a family of today"
+            )
         elif not isinstance(name, str) or folded not in _ALIASES:
             self.problems.add(
-                path, "is not a family of eksctl's", value=name, allowed=", ".join(FAMILY_ALIASES), nearest=nearest(name, FAMILY_ALIASES)
+                "input.unknown_value",
+                path,
+                "is not a family of eksctl's",
+                value=name,
+                allowed=", ".join(FAMILY_ALIASES),
+                nearest=nearest(name, FAMILY_ALIASES),
             )
         else:
             self.alias = _ALIASES[folded]
@@ -202,7 +213,9 @@ class _Translation:
         # "mixed" is eksctl's own word for "see instancesDistribution".
         kind = None if kind == "mixed" and types else kind
         if kind and types:
-            self.problems.add(self._at("instanceType"), f"is given beside {origin}", value=kind, fix="give one of the two")
+            self.problems.add(
+                "input.conflict", self._at("instanceType"), f"is given beside {origin}", value=kind, fix="give one of the two"
+            )
         elif types:
             self._put("instance", origin, {"types": types})
         elif kind:
@@ -217,7 +230,9 @@ class _Translation:
         for key, value in defaults.items():
             if value is not None and given.get(key, value) != value:
                 path = joined(self._at("labels"), key)
-                self.problems.add(path, f"is set by eksctl itself, to {shown(value)}", value=given[key], fix="remove it")
+                self.problems.add(
+                    "eksctl.own_label", path, f"is set by eksctl itself, to {shown(value)}", value=given[key], fix="remove it"
+                )
         if self.family in ("al2", "ubuntu") and self._eksctl_script():
             labels |= _BOOT_LABELS
         labels |= {key: value for key, value in defaults.items() if isinstance(value, str)}
@@ -232,7 +247,14 @@ class _Translation:
         if isinstance(given, dict):
             if self.managed:
                 fix = "write a list of {key, value, effect}"
-                self.problems.add(path, "is a mapping, which eksctl knows for nodeGroups only", value=given, allowed="a list", fix=fix)
+                self.problems.add(
+                    "eksctl.wrong_group_kind",
+                    path,
+                    "is a mapping, which eksctl knows for nodeGroups only",
+                    value=given,
+                    allowed="a list",
+                    fix=fix,
+                )
                 return None
             return [self._map_taint(key, given[key], joined(path, key)) for key in sorted(given)]
         if isinstance(given, list):
@@ -247,7 +269,9 @@ class _Translation:
     def _map_taint(self, key: str, given: Any, path: str) -> dict[str, str]:
         value, _unused, effect = str(given).rpartition(":")
         if not isinstance(given, str) or not effect or ":" in value:
-            self.problems.add(path, "is not a taint as eksctl writes it in a mapping", value=given, allowed=_TAINT_FORMS)
+            self.problems.add(
+                "eksctl.invalid_taint", path, "is not a taint as eksctl writes it in a mapping", value=given, allowed=_TAINT_FORMS
+            )
         return {"key": key, "value": value, "effect": effect} if value else {"key": key, "effect": effect}
 
     def _max_pods(self) -> Any:
@@ -257,7 +281,9 @@ class _Translation:
         if not isinstance(value, int) or isinstance(value, bool):
             return wrong_type(value, "an integer", path, self.problems)
         if value < 0:
-            self.problems.add(path, "is negative", value=value, allowed="1 to 65535", fix="leave it out to keep the image's choice")
+            self.problems.add(
+                "input.out_of_range", path, "is negative", value=value, allowed="1 to 65535", fix="leave it out to keep the image's choice"
+            )
             return None
         return value
 
@@ -267,14 +293,18 @@ class _Translation:
             config = None
         for name in sorted(set(config or {}) & set(names.FORBIDDEN_KUBELET_FIELDS)):
             reason = names.FORBIDDEN_KUBELET_FIELDS[name]
-            self.problems.add(joined(path, name), f"is refused by eksctl and here: {reason}", fix="remove it")
+            self.problems.add(
+                "eksctl.refused_kubelet_field", joined(path, name), f"is refused by eksctl and here: {reason}", fix="remove it"
+            )
         if config and self.family in ("bottlerocket", "windows"):
             fix = (
                 "write bottlerocket.settings.kubernetes"
                 if self.family == "bottlerocket"
                 else "add kubelet.flags to the imported node group"
             )
-            self.problems.add(path, f"cannot be given for {self.alias}, neither in eksctl nor here", fix=fix)
+            self.problems.add(
+                "eksctl.refused_kubelet_field", path, f"cannot be given for {self.alias}, neither in eksctl nor here", fix=fix
+            )
         merged = dict(config or {})
         address = self._cluster_dns()
         if address is not None and self.family != "bottlerocket":
@@ -310,7 +340,9 @@ class _Translation:
     def _bottlerocket(self) -> None:
         block, path = self.given.get("bottlerocket"), self._at("bottlerocket")
         if block is not None and self.family and self.family != "bottlerocket":
-            self.problems.add(path, f"means nothing on {self.alias}", fix="remove it, or set amiFamily: Bottlerocket")
+            self.problems.add(
+                "family.foreign_field", path, f"means nothing on {self.alias}", fix="remove it, or set amiFamily: Bottlerocket"
+            )
             return
         if self.family != "bottlerocket" or (block is not None and mapping(block, path, self.problems) is INVALID):
             return
@@ -352,7 +384,11 @@ class _Translation:
 
     def _disagree(self, origin: str, value: Any, other_path: str, other: Any) -> None:
         self.problems.add(
-            f"{self.path}.{origin}", f"disagrees with {other_path}, which says {shown(other)}", value=value, fix="give it in one place only"
+            "input.conflict",
+            f"{self.path}.{origin}",
+            f"disagrees with {other_path}, which says {shown(other)}",
+            value=value,
+            fix="give it in one place only",
         )
 
     def _runtime(self) -> None:
@@ -366,11 +402,17 @@ class _Translation:
                 self.not_ours.add(path, "containerd is the only runtime of these images: there is nothing to choose")
         elif runtime in ("docker", "dockerd"):
             reason = "is gone: kubelet lost Docker in 1.24, and no supported EKS version is older"
-            self.problems.add(path, reason, value=runtime, allowed="containerd", fix="remove it")
+            self.problems.add("eksctl.container_runtime", path, reason, value=runtime, allowed="containerd", fix="remove it")
         else:
             kind = type_name(runtime) if not isinstance(runtime, str) else "not a container runtime"
             self.problems.add(
-                path, f"is {kind}", value=runtime, allowed="containerd", nearest=nearest(runtime, ["containerd"]), fix="remove it"
+                "eksctl.container_runtime",
+                path,
+                f"is {kind}",
+                value=runtime,
+                allowed="containerd",
+                nearest=nearest(runtime, ["containerd"]),
+                fix="remove it",
             )
 
 

@@ -90,7 +90,7 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
         return _refused(node, answer) | {"warnings": warnings}
     result = _for_users(answer) | {
         "warnings": warnings,
-        "unchecked": list(plan.unchecked),
+        "unchecked": [problem.plain() for problem in plan.unchecked],
         "phases": list(phases),
         "node_patches": patches.label_patches(answer.get("registration")),
         "node_taints": patches.taint_changes(answer.get("registration")),
@@ -133,7 +133,7 @@ def _refused(node: Node, answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _warnings(plan: Plan, answer: Mapping[str, Any]) -> list[str]:
     """What the specification, the module and other NodeConfigs on the node give reason to look at."""
-    found = [*plan.warnings, *(answer.get("warnings") or [])]
+    found = [*map(str, plan.warnings), *(answer.get("warnings") or [])]
     ours = next((one.file for one in plan.files if one.file.path.startswith(overrides.FOLDER)), None)
     if ours is not None:
         found += overrides.disagreements(ours.content, ours.path, answer.get("foreign") or {}, plan.owned)

@@ -100,7 +100,9 @@ def _wanted(cluster: Any, group: Any) -> tuple[NodeSpec, Leaves]:
     spec, _unused = resolve(cluster, group)
     if spec.family != "bottlerocket":
         fix = "use apply (role eks_node) for Linux, eks_node_windows for Windows"
-        raise SpecError([Problem("node_group.family", "has no settings", value=spec.family, allowed="bottlerocket", fix=fix)])
+        raise SpecError(
+            [Problem("live.wrong_family", "node_group.family", "has no settings", value=spec.family, allowed="bottlerocket", fix=fix)]
+        )
     return spec, bottlerocket.wanted_settings(spec)
 
 
@@ -116,7 +118,7 @@ def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mappin
     configures = "configure" in phases
     applies = "start" in phases and options["restart"] != "never"
     healthy, version = state.healthy, state.version
-    warnings = [*spec.warnings, *_secrets_left(secret)]
+    warnings = [*map(str, spec.warnings), *_secrets_left(secret)]
     if found and configures and not instance.check_mode:
         state, late = _change(instance, sent, found, body, applies, version)
         warnings += late
@@ -124,7 +126,12 @@ def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mappin
         _ended(instance.run("check the settings", apiclient.check(body, instance.transaction), False), version)
     result = _told(instance, state, found if configures else (), applies, warnings)
     patches, taints = settings_changes.node_patches(registration if configures else (), settings_changes.at(state.settings, _REGISTERED_AS))
-    result |= {"phases": list(phases), "unchecked": list(spec.unchecked), "node_patches": patches, "node_taints": taints}
+    result |= {
+        "phases": list(phases),
+        "unchecked": [problem.plain() for problem in spec.unchecked],
+        "node_patches": patches,
+        "node_taints": taints,
+    }
     if "verify" not in phases or instance.check_mode:
         return result
     restarted = bool(found) and configures and applies

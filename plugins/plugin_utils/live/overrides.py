@@ -84,7 +84,7 @@ def _won(document: _Document, key: str, ours: Any, theirs: Any) -> str:
 
 def _told(key: str, value: Any) -> str:
     """The value for a message; nothing when it may be a secret."""
-    return "" if shows_secret(Problem(key, "", value=value)) else f" ({shown(value)})"
+    return "" if shows_secret(Problem("input.conflict", key, "", value=value)) else f" ({shown(value)})"
 
 
 def _read(name: str, text: str) -> _Document:

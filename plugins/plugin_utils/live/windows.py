@@ -64,8 +64,8 @@ class _Rendered:
     text: str
     labels: Sequence[str]
     taints: Sequence[str]
-    warnings: Sequence[str]
-    unchecked: Sequence[str]
+    warnings: Sequence[Problem]
+    unchecked: Sequence[Problem]
 
 
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
@@ -88,7 +88,9 @@ def _render(cluster: Any, group: Any, instance_type: str | None) -> _Rendered:
     spec, _unused = resolve(cluster, group, instance_type)
     if spec.family != "windows":
         fix = f"use the role nodebootstrap.eks.eks_node_{spec.family}"
-        raise SpecError([Problem("node_group.family", "is no Windows node group", value=spec.family, allowed="windows", fix=fix)])
+        raise SpecError(
+            [Problem("live.wrong_family", "node_group.family", "is no Windows node group", value=spec.family, allowed="windows", fix=fix)]
+        )
     plan = windows.live_plan(spec)
     registration = plan["registration"]
     return _Rendered(windows_live.encoded(plan), registration["labels"], registration["taints"], spec.warnings, spec.unchecked)
@@ -105,7 +107,7 @@ def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases
     ended = node.clock()
     refusal = _refusal(answer)
     if refusal:
-        return refusal | {"warnings": list(rendered.warnings)}
+        return refusal | {"warnings": [str(problem) for problem in rendered.warnings]}
     said = answer["result"]
     registration = _difference(said.get("registration"), rendered)
     result = {
@@ -114,8 +116,8 @@ def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases
         "restarted": list(said["restarted"]),
         "recovered": said["recovered"],
         "phases": list(phases),
-        "warnings": [*rendered.warnings, *said["warnings"]],
-        "unchecked": list(rendered.unchecked),
+        "warnings": [*map(str, rendered.warnings), *said["warnings"]],
+        "unchecked": [problem.plain() for problem in rendered.unchecked],
         "node_patches": patches.label_patches(registration),
         "node_taints": patches.taint_changes(registration),
         "healthy": None,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import Problem, Problems, joined
-from ..formats.secrets import find_secrets
+from ..formats.secrets import RULES, find_secrets
 from ..formats.user_data_kind import classify
 from ..kubernetes import kubelet_config_problems, kubelet_flag_problems, kubelet_label_problem, label_key_problem, label_value_problem
 from ..versions import family_version_problem
@@ -33,7 +33,7 @@ _CONFIG_FIELDS = {"registerWithTaints": "taints"}
 _DOCUMENT_HEAD = ("apiVersion", "kind")
 
 
-def check(spec: NodeSpec, problems: Problems) -> tuple[str, ...]:
+def check(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
     """Report every problem of C(spec) that does not depend on the output of its family. Return the checks that were skipped."""
     _required(spec, problems)
     _labels(spec, problems)
@@ -49,7 +49,14 @@ def check(spec: NodeSpec, problems: Problems) -> tuple[str, ...]:
 def _required(spec: NodeSpec, problems: Problems) -> None:
     if spec.managed and spec.cluster.outpost:
         fix = "set mode: self_managed"
-        problems.add("node_group.mode", "does not exist in a local cluster on Outposts", value=spec.mode, allowed="self_managed", fix=fix)
+        problems.add(
+            "mode.outpost",
+            "node_group.mode",
+            "does not exist in a local cluster on Outposts",
+            value=spec.mode,
+            allowed="self_managed",
+            fix=fix,
+        )
     # Whoever gave no mapping reads that, and not what else is missing in it.
     if spec.managed or any(problem.path == "cluster" for problem in problems):
         return
@@ -62,11 +69,22 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
     for name, value in needed.items():
         path = f"cluster.{name}"
         if value is None and not problems.touches(path) and not (name == "service_cidr" and problems.touches("cluster.dns_ips")):
-            problems.add(path, f"is required for {spec.family}", fix=_where_to_find(name, spec.family))
+            problems.add("cluster.missing_field", path, f"is required for {spec.family}", fix=_where_to_find(name, spec.family))
     if cluster.outpost and cluster.id is None and not problems.touches("cluster.id"):
-        problems.add("cluster.id", "is required for a local cluster on Outposts", fix="copy id of `aws eks describe-cluster`")
+        problems.add(
+            "cluster.missing_field",
+            "cluster.id",
+            "is required for a local cluster on Outposts",
+            fix="copy id of `aws eks describe-cluster`",
+        )
     if cluster.id is not None and not cluster.outpost and not problems.touches("cluster.outpost"):
-        problems.add("cluster.id", "only means something on Outposts", value=cluster.id, fix="set cluster.outpost: true, or remove it")
+        problems.add(
+            "cluster.id_without_outpost",
+            "cluster.id",
+            "only means something on Outposts",
+            value=cluster.id,
+            fix="set cluster.outpost: true, or remove it",
+        )
 
 
 def _where_to_find(name: str, family: str) -> str:
@@ -86,9 +104,16 @@ def _labels(spec: NodeSpec, problems: Problems) -> None:
         path = joined("node_group.labels", key)
         reason = kubelet_label_problem(key)
         if reason:
-            problems.add(path, reason, fix="use a prefix of your own, or set the label on the Node after it joined")
+            problems.add(
+                "labels.forbidden_prefix", path, reason, fix="use a prefix of your own, or set the label on the Node after it joined"
+            )
         elif spec.managed and (key.split("/")[0] == "eks.amazonaws.com" or key.split("/")[0].endswith(".eks.amazonaws.com")):
-            problems.add(path, "the prefix eks.amazonaws.com belongs to EKS, whose API refuses it", fix="use a prefix of your own")
+            problems.add(
+                "labels.reserved_by_eks",
+                path,
+                "the prefix eks.amazonaws.com belongs to EKS, whose API refuses it",
+                fix="use a prefix of your own",
+            )
 
 
 def _taints(spec: NodeSpec, problems: Problems) -> None:
@@ -98,14 +123,16 @@ def _taints(spec: NodeSpec, problems: Problems) -> None:
         key, value, effect = taint.get("key"), taint.get("value", ""), taint.get("effect")
         reason = label_key_problem(key) if key else None
         if reason:
-            problems.add(f"{path}.key", reason, value=key, allowed="[prefix/]name, as Kubernetes spells taint keys")
+            problems.add("taints.invalid_key", f"{path}.key", reason, value=key, allowed="[prefix/]name, as Kubernetes spells taint keys")
         reason = label_value_problem(value)
         if reason:
-            problems.add(f"{path}.value", reason, value=value, allowed="at most 63 letters, digits, - _ .")
+            problems.add("taints.invalid_value", f"{path}.value", reason, value=value, allowed="at most 63 letters, digits, - _ .")
         if key and effect:
             if (key, effect) in seen:
                 first = f"node_group.taints[{seen[key, effect]}]"
-                problems.add(path, f"has the key and effect of {first}", value=f"{key}:{effect}", fix="keep one of the two")
+                problems.add(
+                    "taints.duplicate", path, f"has the key and effect of {first}", value=f"{key}:{effect}", fix="keep one of the two"
+                )
             seen.setdefault((key, effect), index)
 
 
@@ -114,19 +141,23 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
     for path, config in _configs(spec.given):
         for key in _DOCUMENT_HEAD:
             if key in config:
-                problems.add(joined(path, key), "is written by the collection", fix="remove it")
+                problems.add("kubelet.written_by_collection", joined(path, key), "is written by the collection", fix="remove it")
         for key, field in _CONFIG_FIELDS.items():
             if key in config:
-                problems.add(joined(path, key), f"has a field of its own, {field}", fix=f"write node_group.{field}")
+                problems.add(
+                    "kubelet.has_own_field", joined(path, key), f"has a field of its own, {field}", fix=f"write node_group.{field}"
+                )
         said = (*_DOCUMENT_HEAD, *_CONFIG_FIELDS)
         fields = {key: value for key, value in config.items() if key not in said and not problems.touches(joined(path, key))}
         kubelet_config_problems(fields, version, path, problems)
     for name in spec.kubelet_flags:
         path = joined("node_group.kubelet.flags", name)
         if name in _FLAG_FIELDS:
-            problems.add(path, f"has a field of its own, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}")
+            problems.add(
+                "kubelet.has_own_field", path, f"has a field of its own, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}"
+            )
         elif name in _FLAGS_OF_THE_IMAGE:
-            problems.add(path, "tells kubelet where its own files are, which the image decides", fix="remove it")
+            problems.add("kubelet.set_by_image", path, "tells kubelet where its own files are, which the image decides", fix="remove it")
     others = {
         name: values[0] if len(values) == 1 else list(values)
         for name, values in spec.kubelet_flags.items()
@@ -144,13 +175,11 @@ def _configs(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "node_group.nodeadm.kubelet.config", kubelet["config"]
 
 
-def _unchecked(spec: NodeSpec, problems: Problems) -> tuple[str, ...]:
+def _unchecked(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
     if spec.cluster.kubernetes_version is not None or problems.touches("cluster.kubernetes_version"):
         return ()
-    return (
-        "cluster.kubernetes_version is not given: whether that version still has this family, these kubelet flags and these "
-        "kubelet configuration fields was not checked",
-    )
+    message = "is not given, so the family, kubelet flags and kubelet configuration were not checked against a version"
+    return (Problem("cluster.version_unknown", "cluster.kubernetes_version", message, fix="add kubernetes_version"),)
 
 
 def _versions(spec: NodeSpec, problems: Problems) -> None:
@@ -164,12 +193,12 @@ def _versions(spec: NodeSpec, problems: Problems) -> None:
         field = {"windows": "version", "ubuntu": "release"}.get(spec.family, "")
         given = field in spec.given.get(spec.family, {})
         path = f"node_group.{spec.family}.{field}" if given else "node_group.family"
-        problems.add(path, reason, value=release if given else spec.given.get("family"), fix=fix)
+        problems.add("family.not_in_version", path, reason, value=release if given else spec.given.get("family"), fix=fix)
 
 
 def _proxy(spec: NodeSpec, problems: Problems) -> None:
     if spec.proxy and not (spec.proxy.http or spec.proxy.https) and not problems.touches("node_group.proxy"):
-        problems.add("node_group.proxy", "names no proxy", fix="give http, https or both")
+        problems.add("proxy.empty", "node_group.proxy", "names no proxy", fix="give http, https or both")
 
 
 _SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set allow_secrets_in_user_data: true"
@@ -182,7 +211,9 @@ def _secrets(spec: NodeSpec, problems: Problems) -> None:
     for path, text in found:
         for what, line in find_secrets(text):
             where = f" in line {line}" if "\n" in text else ""
-            problems.add(path, f"looks like it holds {what}{where}, and every process on the node can read user data", fix=_SECRET_FIX)
+            problems.add(
+                RULES[what], path, f"looks like it holds {what}{where}, and every process on the node can read user data", fix=_SECRET_FIX
+            )
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -37,7 +37,9 @@ class Shape:
         if running is not None:
             instance = {**{key: value for key, value in instance.items() if key in _NUMBERS}, "type": running}
         if "type" in instance and "types" in instance:
-            problems.add("node_group.instance.types", "is given beside node_group.instance.type", fix="give one of the two")
+            problems.add(
+                "input.conflict", "node_group.instance.types", "is given beside node_group.instance.type", fix="give one of the two"
+            )
         types = tuple(instance.get("types") or ([instance["type"]] if "type" in instance else []))
         numbers = {name: instance[name] for name in _NUMBERS if name in instance}
         known: list[capacity.InstanceShape] = []
@@ -66,7 +68,13 @@ class Shape:
 def _unknown_node(running: str) -> Problem:
     """The problem of a node whose type, which nobody wrote down, is in no table."""
     fix = "give instance.max_enis, instance.ips_per_eni and instance.vcpus"
-    return Problem("node_group.instance", "the table of instance types does not know the type of this node", value=running, fix=fix)
+    return Problem(
+        "capacity.unknown_instance_type",
+        "node_group.instance",
+        "the table of instance types does not know the type of this node",
+        value=running,
+        fix=fix,
+    )
 
 
 def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problems, *, running: bool = False) -> int | None:
@@ -77,6 +85,7 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
         value = {"mode": "windows_secondary_ip" if family == "windows" else "eni"}
     if value == "auto":
         problems.add(
+            "capacity.auto_without_node",
             path,
             "auto asks the running node for its instance type, and there is none yet when user data is written",
             value=value,
@@ -88,13 +97,13 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
         return None
     if mode.startswith("windows_") != (family == "windows"):
         allowed = "windows_secondary_ip, windows_prefix" if family == "windows" else "eni, prefix"
-        problems.add(f"{path}.mode", f"does not exist on {family}", value=mode, allowed=allowed)
+        problems.add("capacity.unsupported_mode", f"{path}.mode", f"does not exist on {family}", value=mode, allowed=allowed)
         return None
     if not shape.known:
         problems.extend(shape.unknown)
         if not problems.touches("node_group.instance"):
             fix = "give instance.type, or instance.max_enis and instance.ips_per_eni"
-            problems.add("node_group.instance", "is required to compute max_pods", fix=fix)
+            problems.add("capacity.missing_instance", "node_group.instance", "is required to compute max_pods", fix=fix)
         return None
     options = {name: value[name] for name in ("custom_networking", "reserved_enis", "ceiling") if name in value}
     try:
@@ -130,21 +139,26 @@ def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, im
     problems.extend(shape.unknown)
     if not problems.touches("node_group.instance") and not problems.touches("node_group.max_pods"):
         said = "auto, the default of strategy static," if implied else "auto"
-        problems.add(path, f"{said} cannot be computed", fix=f"give {' and '.join(missing)}, or write the values yourself")
+        problems.add(
+            "reserved.unknown_capacity",
+            path,
+            f"{said} cannot be computed",
+            fix=f"give {' and '.join(missing)}, or write the values yourself",
+        )
     return {}
 
 
-def reserved_warning(family: str, pods: int, shape: Shape) -> str | None:
+def reserved_warning(family: str, pods: int, shape: Shape) -> Problem | None:
     """Return a warning if the image reserves memory for a number of pods other than C(pods)."""
-    if family not in _IMAGE_COMPUTES_RESERVED:
-        return None
     default = shape.image_pods()
-    if default is None:
-        return f"max_pods is {pods}, but the image reserves memory for the instance type's own number of pods: set reserved.kube: auto"
-    if default == pods:
+    if family not in _IMAGE_COMPUTES_RESERVED or default == pods:
         return None
-    memory = capacity.kube_reserved(default, 1)["memory"]
-    return f"the node reserves {memory}, sized for {default} pods, not for {pods}: set reserved.kube: auto"
+    if default is None:
+        message = f"the image reserves memory for the instance type's own number of pods, not for {pods}"
+    else:
+        memory = capacity.kube_reserved(default, 1)["memory"]
+        message = f"the image reserves {memory} of memory, sized for {default} pods, not for {pods}"
+    return Problem("reserved.sized_for_other_max_pods", "node_group.max_pods", message, fix="set reserved.kube: auto")
 
 
 def in_order(values: Mapping[str, str]) -> dict[str, str]:

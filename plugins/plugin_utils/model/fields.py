@@ -52,7 +52,13 @@ LABEL_PLACEHOLDERS = {
 def _certificate_authority(value: Any, path: str, problems: Problems) -> Any:
     fix = "copy certificateAuthority.data of `aws eks describe-cluster` as it stands"
     if isinstance(value, str) and "-----BEGIN" in value:
-        problems.add(path, "is PEM, not base64 of PEM", allowed="base64 of PEM", fix="encode it, for example with the filter b64encode")
+        problems.add(
+            "cluster.invalid_certificate_authority",
+            path,
+            "is PEM, not base64 of PEM",
+            allowed="base64 of PEM",
+            fix="encode it, for example with the filter b64encode",
+        )
         return INVALID
     value = text(allowed="base64 of PEM", fix=fix)(value, path, problems)
     if value is INVALID:
@@ -60,11 +66,17 @@ def _certificate_authority(value: Any, path: str, problems: Problems) -> Any:
     try:
         pem = base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError):
-        problems.add(path, "is not valid base64", allowed="base64 of PEM", fix=fix)
+        problems.add("cluster.invalid_certificate_authority", path, "is not valid base64", allowed="base64 of PEM", fix=fix)
         return INVALID
     armour = re.fullmatch(rb"\s*(-----BEGIN CERTIFICATE-----\s[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+", pem)
     if not armour:
-        problems.add(path, "decodes to something that is not a PEM certificate", allowed="base64 of PEM", fix=fix)
+        problems.add(
+            "cluster.invalid_certificate_authority",
+            path,
+            "decodes to something that is not a PEM certificate",
+            allowed="base64 of PEM",
+            fix=fix,
+        )
         return INVALID
     return value
 
@@ -77,7 +89,9 @@ def cidr(value: Any, path: str, problems: Problems) -> Any:
     reason = cidr_problem(value)
     if reason:
         fix = _network_meant(value)
-        problems.add(path, reason, value=value, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108", fix=fix)
+        problems.add(
+            "input.invalid_cidr", path, reason, value=value, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108", fix=fix
+        )
         return INVALID
     return value
 
@@ -98,10 +112,12 @@ def ip_address(value: Any, path: str, problems: Problems) -> Any:
     try:
         address = ipaddress.ip_address(value)
     except ValueError:
-        problems.add(path, "is not an IP address", value=value, allowed="an IPv4 or IPv6 address")
+        problems.add("input.invalid_ip", path, "is not an IP address", value=value, allowed="an IPv4 or IPv6 address")
         return INVALID
     if "%" in value:
-        problems.add(path, "has a zone, which means nothing on another machine", value=value, allowed="an address without %zone")
+        problems.add(
+            "input.invalid_ip", path, "has a zone, which means nothing on another machine", value=value, allowed="an address without %zone"
+        )
         return INVALID
     return str(address)
 
@@ -122,7 +138,7 @@ def quantity(value: Any, path: str, problems: Problems) -> Any:
     amount = parse_quantity(value)
     if amount is None or amount < 0:
         reason = "is not a Kubernetes quantity" if amount is None else "is negative"
-        problems.add(path, reason, value=value, allowed="a quantity such as 100m or 574Mi")
+        problems.add("input.invalid_quantity", path, reason, value=value, allowed="a quantity such as 100m or 574Mi")
         return INVALID
     return value
 
@@ -133,7 +149,7 @@ _LABEL_VALUE = "at most 63 letters, digits, - _ . beginning and ending with a le
 def _label_key(value: Any, path: str, problems: Problems) -> Any:
     reason = label_key_problem(value)
     if reason:
-        problems.add(path, reason, allowed="[prefix/]name, as Kubernetes spells label keys")
+        problems.add("labels.invalid_key", path, reason, allowed="[prefix/]name, as Kubernetes spells label keys")
     return INVALID if reason else value
 
 
@@ -149,6 +165,7 @@ def _label_value(value: Any, path: str, problems: Problems) -> Any:
     leftover = re.search(r"\{([^{}]*)\}", sample)
     if leftover:
         problems.add(
+            "labels.unknown_placeholder",
             path,
             "names a value that no node knows",
             value=value,
@@ -158,7 +175,7 @@ def _label_value(value: Any, path: str, problems: Problems) -> Any:
         return INVALID
     reason = label_value_problem(sample)
     if reason:
-        problems.add(path, reason, value=value, allowed=_LABEL_VALUE)
+        problems.add("labels.invalid_value", path, reason, value=value, allowed=_LABEL_VALUE)
     return INVALID if reason else value
 
 
@@ -166,7 +183,9 @@ def _flag_name(value: Any, path: str, problems: Problems) -> Any:
     if re.fullmatch(r"[a-z0-9][a-z0-9-]*", value):
         return value
     fix = f"write {value.lstrip('-')} without the dashes" if re.fullmatch(r"-+[a-z0-9][a-z0-9-]*", value) else None
-    problems.add(path, "is not a flag name", allowed="lower-case letters, digits and -, without leading dashes", fix=fix)
+    problems.add(
+        "kubelet.invalid_flag_name", path, "is not a flag name", allowed="lower-case letters, digits and -, without leading dashes", fix=fix
+    )
     return INVALID
 
 
@@ -185,6 +204,7 @@ def _max_pods(value: Any, path: str, problems: Problems) -> Any:
         return _MAX_PODS_RULE(value, path, problems)
     if isinstance(value, (int, str)) and not isinstance(value, bool) and str(value) == "0":
         problems.add(
+            "capacity.zero_max_pods",
             path,
             "0 lets no pod run, not even the CNI's own",
             value=value,
@@ -206,7 +226,7 @@ def _auto_or_quantities(value: Any, path: str, problems: Problems) -> Any:
 def _kubernetes_version(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         fix = "quote it with all its digits: as a number, 1.30 is 1.3"
-        problems.add(path, f"must be text, not {type_name(value)}", value=value, allowed=_VERSION_FORM, fix=fix)
+        problems.add("input.wrong_type", path, f"must be text, not {type_name(value)}", value=value, allowed=_VERSION_FORM, fix=fix)
         return INVALID
     return _VERSION(value, path, problems)
 

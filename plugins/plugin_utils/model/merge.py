@@ -89,7 +89,7 @@ def report_twice(path: str, value: Any, other_path: str, other: Any, problems: P
     key = path.rpartition(".")[2]
     secret = any(find_secrets(f"{key} = {one}") for one in (value, other) if isinstance(one, str))
     says, got = ("", {}) if secret else (f", which says {shown(other)}", {"value": value})
-    problems.add(path, f"disagrees with {other_path}{says}", fix="give it in one place only", **got)
+    problems.add("input.conflict", path, f"disagrees with {other_path}{says}", fix="give it in one place only", **got)
 
 
 def merge_scalar(tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, kind: Any, problems: Problems) -> tuple[Any, str]:
@@ -130,7 +130,7 @@ def _address(value: Any, path: str, problems: Problems) -> Any:
 
 
 def _not_an_address(value: Any, path: str, problems: Problems) -> Any:
-    problems.add(path, "is not an IP address", value=value, allowed="an IPv4 or IPv6 address")
+    problems.add("input.invalid_ip", path, "is not an IP address", value=value, allowed="an IPv4 or IPv6 address")
     return INVALID
 
 
@@ -146,7 +146,7 @@ def merge_reserved(
         if values is INVALID or values is None:
             continue
         if not isinstance(values, dict):
-            problems.add(path, "must be a mapping of quantities", value=values, allowed=", ".join(RESERVABLE))
+            problems.add("input.wrong_type", path, "must be a mapping of quantities", value=values, allowed=", ".join(RESERVABLE))
             continue
         checked = {key: quantity(value, joined(path, key), problems) for key, value in values.items()}
         known = {key: value for key, value in checked.items() if value is not INVALID and _reservable(key, path, problems)}
@@ -157,7 +157,7 @@ def merge_reserved(
 
 def _reservable(key: str, path: str, problems: Problems) -> bool:
     if key not in RESERVABLE:
-        problems.add(joined(path, key), "cannot be reserved", allowed=", ".join(RESERVABLE), fix="remove it")
+        problems.add("reserved.unknown_resource", joined(path, key), "cannot be reserved", allowed=", ".join(RESERVABLE), fix="remove it")
     return key in RESERVABLE
 
 
@@ -166,7 +166,7 @@ def merge_kubelet_config(tree: dict[str, Any], problems: Problems) -> dict[str, 
     first, second = (value_at(tree, place) for place in KUBELET_CONFIGS)
     second_path = place_path(KUBELET_CONFIGS[1])
     if second is not INVALID and not isinstance(second, dict):
-        problems.add(second_path, "must be a mapping", value=second, allowed="KubeletConfiguration fields")
+        problems.add("input.wrong_type", second_path, "must be a mapping", value=second, allowed="KubeletConfiguration fields")
         second = INVALID
     base = first if isinstance(first, dict) else {}
     return merge_disjoint(base, place_path(KUBELET_CONFIGS[0]), second, second_path, problems) if isinstance(second, dict) else base
@@ -180,18 +180,24 @@ def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
     if words is INVALID or words is None:
         return flags
     if not isinstance(words, list):
-        problems.add(path, "must be a list of flags", value=words, allowed='["--name=value", …]')
+        problems.add("input.wrong_type", path, "must be a list of flags", value=words, allowed='["--name=value", …]')
         return flags
     added: dict[str, tuple[str, ...]] = {}
     for index, word in enumerate(words):
         name, equals, value = str(word).partition("=")
         if not isinstance(word, str) or not equals or not name.startswith("--") or not name[2:]:
-            problems.add(joined(path, index), "is not one flag with its value", value=word, allowed="--name=value")
+            problems.add("nodeadm.invalid_flag", joined(path, index), "is not one flag with its value", value=word, allowed="--name=value")
         elif not value.isprintable():
-            problems.add(joined(path, index), "contains a line break or another control character", value=word, allowed="--name=value")
+            problems.add(
+                "nodeadm.invalid_flag",
+                joined(path, index),
+                "contains a line break or another control character",
+                value=word,
+                allowed="--name=value",
+            )
         elif name[2:] in flags:
             other = joined(f"{GROUP}.kubelet.flags", name[2:])
-            problems.add(joined(path, index), f"is also given in {other}", value=word, fix="give it in one place only")
+            problems.add("input.conflict", joined(path, index), f"is also given in {other}", value=word, fix="give it in one place only")
         else:
             added[name[2:]] = (*added.get(name[2:], ()), _unquoted(value))
     return flags | added

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import Problems, SpecError, joined
+from ..errors import Problem, Problems, SpecError, joined
 from ..formats.compression import unpack
 from ..kubernetes import parse_version
 from ..network import cluster_dns_ips, no_proxy_entries
@@ -100,7 +100,12 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
     own_system = reserved.get("system")
     system_is_automatic, system = merge.merge_reserved(group, merge.SYSTEM_RESERVED, own_system, "node_group.reserved.system", problems)
     if system_is_automatic:
-        problems.add("node_group.reserved.system", "auto exists for reserved.kube only", fix="give quantities such as 100m or 100Mi")
+        problems.add(
+            "reserved.unsupported_auto",
+            "node_group.reserved.system",
+            "auto exists for reserved.kube only",
+            fix="give quantities such as 100m or 100Mi",
+        )
     rest = merge.without(group, merge.COMPUTED_PLACES)
     return _Merged(
         group=merge.without(rest, merge.KUBELET_PLACES),
@@ -124,7 +129,7 @@ class _Computed:
     instance_types: tuple[str, ...]
     max_pods: int | None
     kube_reserved: Mapping[str, str]
-    warnings: tuple[str, ...]
+    warnings: tuple[Problem, ...]
 
 
 def _compute(group: Mapping[str, Any], merged: _Merged, problems: Problems, running: str | None) -> _Computed:
@@ -186,7 +191,13 @@ def _computed_dns(cluster: Cluster, problems: Problems) -> tuple[str, ...]:
     try:
         return tuple(cluster_dns_ips(cluster.service_cidr))
     except SpecError as error:
-        problems.add("cluster.service_cidr", error.problems[0].message, value=cluster.service_cidr, fix="give cluster.dns_ips as well")
+        problems.add(
+            error.problems[0].rule,
+            "cluster.service_cidr",
+            error.problems[0].message,
+            value=cluster.service_cidr,
+            fix="give cluster.dns_ips as well",
+        )
         return ()
 
 

@@ -36,7 +36,7 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
     What is refused is left out of its mapping or list, so that the rest is checked in the same run.
     """
     if depth > MAX_DEPTH:
-        problems.add(path, f"is nested more than {MAX_DEPTH} levels deep", fix="flatten it")
+        problems.add("input.too_deep", path, f"is nested more than {MAX_DEPTH} levels deep", fix="flatten it")
         return INVALID
     if value is None or isinstance(value, bool):
         return value
@@ -47,7 +47,7 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
     if isinstance(value, float):
         if math.isfinite(value):
             return float(value)
-        problems.add(path, "is not a finite number", fix="give a number, or quote it when it is text")
+        problems.add("input.not_finite", path, "is not a finite number", fix="give a number, or quote it when it is text")
         return INVALID
     if isinstance(value, Mapping):
         return _mapping(value, path, problems, depth)
@@ -55,7 +55,9 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
         items = [plain(item, joined(path, index), problems, depth + 1) for index, item in enumerate(value)]
         return [item for item in items if item is not INVALID]
     message = f"is {_kind(value)}, which is neither text, a number, a boolean, a list nor a mapping"
-    problems.add(path, message, fix="give text: decode it first" if isinstance(value, _BYTES) else "quote it, so that it is text")
+    problems.add(
+        "input.wrong_type", path, message, fix="give text: decode it first" if isinstance(value, _BYTES) else "quote it, so that it is text"
+    )
     return INVALID
 
 
@@ -71,19 +73,21 @@ def _kind(value: Any) -> str:
 
 def _text(text: str, path: str, problems: Problems) -> Any:
     if "\0" in text:
-        problems.add(path, "contains a NUL character, which no file, shell or unit can carry", fix="remove it")
+        problems.add("input.control_character", path, "contains a NUL character, which no file, shell or unit can carry", fix="remove it")
         return INVALID
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        problems.add(path, "contains half of a surrogate pair, which is not text", fix="give valid Unicode")
+        problems.add("input.surrogate", path, "contains half of a surrogate pair, which is not text", fix="give valid Unicode")
         return INVALID
     return text
 
 
 def _integer(number: int, path: str, problems: Problems) -> Any:
     if not -(2**63) <= number < 2**63:
-        problems.add(path, "is an integer of more than 64 bits", allowed="-2^63 to 2^63-1", fix="quote it when it is text")
+        problems.add(
+            "input.integer_too_large", path, "is an integer of more than 64 bits", allowed="-2^63 to 2^63-1", fix="quote it when it is text"
+        )
         return INVALID
     return number
 
@@ -92,7 +96,7 @@ def _mapping(value: Mapping[Any, Any], path: str, problems: Problems, depth: int
     result: dict[str, Any] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            problems.add(joined(path, _key(key)), f"the key is {_kind(key)}, not text", fix="quote the key")
+            problems.add("input.key_not_text", joined(path, _key(key)), f"the key is {_kind(key)}, not text", fix="quote the key")
             continue
         below = joined(path, key)
         name = _text(str.__str__(key), below, problems)

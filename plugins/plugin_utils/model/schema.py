@@ -28,7 +28,7 @@ def type_name(value: Any) -> str:
 
 def wrong_type(value: Any, expected: str, path: str, problems: Problems, fix: str | None = None) -> Any:
     """Report a value of the wrong type; returns INVALID."""
-    problems.add(path, f"must be {expected}, not {type_name(value)}", value=value, fix=fix)
+    problems.add("input.wrong_type", path, f"must be {expected}, not {type_name(value)}", value=value, fix=fix)
     return INVALID
 
 
@@ -53,17 +53,17 @@ def text(
         shown = {} if secret else {"value": value}
         if not isinstance(value, str):
             quoted = "quote it" if isinstance(value, (bool, int, float)) else None
-            problems.add(path, f"must be text, not {type_name(value)}", allowed=allowed, fix=quoted, **shown)
+            problems.add("input.wrong_type", path, f"must be text, not {type_name(value)}", allowed=allowed, fix=quoted, **shown)
             return INVALID
         if not value and not empty:
-            problems.add(path, "is empty", allowed=allowed, fix="give a value or leave the field out")
+            problems.add("input.empty", path, "is empty", allowed=allowed, fix="give a value or leave the field out")
             return INVALID
         if not multiline and not value.isprintable():
             message = "contains a line break or another control character"
-            problems.add(path, message, allowed=allowed or "one line of text", fix=fix, **shown)
+            problems.add("input.control_character", path, message, allowed=allowed or "one line of text", fix=fix, **shown)
             return INVALID
         if expression and not expression.fullmatch(value):
-            problems.add(path, f"is not {what}", allowed=allowed, fix=fix, **shown)
+            problems.add("input.invalid_text", path, f"is not {what}", allowed=allowed, fix=fix, **shown)
             return INVALID
         return value
 
@@ -80,7 +80,7 @@ def choice(*words: str, aliases: Mapping[str, str] | None = None) -> Kind:
             return spellings[key]
         # A year or a release that is near to another one is not a slip of the pen.
         guess = nearest(value, [*words, *(aliases or {})]) if isinstance(value, str) and re.search("[a-zA-Z]", value) else None
-        problems.add(path, "is not a known value", value=value, allowed=", ".join(words), nearest=guess)
+        problems.add("input.unknown_value", path, "is not a known value", value=value, allowed=", ".join(words), nearest=guess)
         return INVALID
 
     return check
@@ -100,7 +100,7 @@ def integer(low: int, high: int) -> Kind:
         if not isinstance(value, int) or isinstance(value, bool):
             return wrong_type(value, f"an integer from {low} to {high}", path, problems)
         if not low <= value <= high:
-            problems.add(path, "is out of range", value=value, allowed=f"{low} to {high}")
+            problems.add("input.out_of_range", path, "is out of range", value=value, allowed=f"{low} to {high}")
             return INVALID
         return value
 
@@ -126,7 +126,7 @@ def list_of(kind: Kind, *, single: bool = False, filled: bool = False) -> Kind:
         if not isinstance(value, list):
             return wrong_type(value, "a list", path, problems)
         if filled and not value:
-            problems.add(path, "is an empty list", allowed="at least one item", fix="give one or leave the field out")
+            problems.add("input.empty", path, "is an empty list", allowed="at least one item", fix="give one or leave the field out")
             return INVALID
         items = [kind(item, joined(path, index), problems) for index, item in enumerate(value)]
         return [item for item in items if item is not INVALID]
@@ -162,7 +162,13 @@ def record(fields: Mapping[str, Kind], required: Mapping[str, str] | None = None
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
-            problems.add(path, f"must be a mapping, not {type_name(value)}", value=value, allowed=f"the fields {', '.join(names)}")
+            problems.add(
+                "input.wrong_type",
+                path,
+                f"must be a mapping, not {type_name(value)}",
+                value=value,
+                allowed=f"the fields {', '.join(names)}",
+            )
             return INVALID
         result = {}
         for name, item in value.items():
@@ -170,14 +176,14 @@ def record(fields: Mapping[str, Kind], required: Mapping[str, str] | None = None
             if name not in fields:
                 guess = nearest(name, fields)
                 cure = (unknown or {}).get(name) or (f"rename it to {guess}" if guess else "remove it")
-                problems.add(below, "is not a field", allowed=listed(names, guess), nearest=guess, fix=cure)
+                problems.add("input.unknown_field", below, "is not a field", allowed=listed(names, guess), nearest=guess, fix=cure)
             elif item is not None:
                 checked = fields[name](item, below, problems)
                 if checked is not INVALID:
                     result[name] = checked
         for name in needed:
             if value.get(name) is None:
-                problems.add(joined(path, name), "is required", allowed=needed[name], fix=f"add {name}")
+                problems.add("input.missing_field", joined(path, name), "is required", allowed=needed[name], fix=f"add {name}")
         return result
 
     return check

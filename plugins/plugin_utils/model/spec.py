@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import Problem
 from ..network import ip_family
 
 
@@ -130,8 +131,8 @@ class NodeSpec:
     """Bottlerocket C(settings)."""
     windows: Windows = Windows()
     ubuntu_release: str | None = None
-    warnings: tuple[str, ...] = ()
-    unchecked: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    unchecked: tuple[Problem, ...] = ()
     """Checks that could not be made, each with the field that would allow it."""
     given: Mapping[str, Any] = field(default_factory=dict)
     """The node group as the user wrote it, as plain data: error paths and left_to_eks come from here."""

@@ -102,18 +102,22 @@ def document_problems(document: Any, path: str, problems: Problems, version: Ver
     """As C(spec_problems) for a whole document with apiVersion and kind; True when nothing was found."""
     before = len(problems)
     if not isinstance(document, Mapping):
-        problems.add(path, "is not a NodeConfig", value=document, allowed="a mapping with apiVersion, kind and spec")
+        problems.add(
+            "nodeconfig.wrong_document", path, "is not a NodeConfig", value=document, allowed="a mapping with apiVersion, kind and spec"
+        )
         return False
     for name, right in (("apiVersion", API_VERSION), ("kind", KIND)):
         if name not in document:
-            problems.add(path, f"{name} is missing", fix=f"add {name}: {right}")
+            problems.add("nodeconfig.missing_field", path, f"{name} is missing", fix=f"add {name}: {right}")
         elif document[name] != right or not isinstance(document[name], str):
-            problems.add(joined(path, name), "nodeadm does not know this", value=document[name], allowed=right)
+            problems.add("nodeconfig.wrong_document", joined(path, name), "nodeadm does not know this", value=document[name], allowed=right)
     for name in document:
         if name not in ("apiVersion", "kind", "metadata", "spec"):
             _unknown(name, ("apiVersion", "kind", "metadata", "spec"), path, problems)
     if not isinstance(document.get("metadata", {}), (Mapping, type(None))):
-        problems.add(joined(path, "metadata"), "has the wrong type", value=document["metadata"], allowed="a mapping")
+        problems.add(
+            "nodeconfig.wrong_type", joined(path, "metadata"), "has the wrong type", value=document["metadata"], allowed="a mapping"
+        )
     if document.get("spec") is not None:
         spec_problems(document["spec"], joined(path, "spec"), problems, version)
     return len(problems) == before
@@ -123,7 +127,9 @@ def _walk(value: Any, here: Field, path: str, problems: Problems) -> None:
     if value is None:
         return  # to nodeadm the same as not there
     if not _is_kind(value, here.kind):
-        problems.add(path, "has the wrong type", value=value, allowed=_GO_NAMES[here.kind], fix=_fix(value, here.kind))
+        problems.add(
+            "nodeconfig.wrong_type", path, "has the wrong type", value=value, allowed=_GO_NAMES[here.kind], fix=_fix(value, here.kind)
+        )
     elif here.kind == "record":
         for name, item in value.items():
             if name in here.fields:
@@ -134,7 +140,7 @@ def _walk(value: Any, here: Field, path: str, problems: Problems) -> None:
         for index, item in enumerate(value):
             where = joined(path, index)
             if not isinstance(item, str):
-                problems.add(where, "has the wrong type", value=item, allowed="text", fix=_fix(item, "text"))
+                problems.add("nodeconfig.wrong_type", where, "has the wrong type", value=item, allowed="text", fix=_fix(item, "text"))
             elif here.check is not None:
                 here.check(item, where, problems)
     elif here.check is not None:
@@ -163,4 +169,10 @@ def _fix(value: Any, kind: str) -> str | None:
 
 def _unknown(name: Any, known: Any, path: str, problems: Problems) -> None:
     similar = nearest(name, known)
-    problems.add(joined(path, name), "nodeadm has no such field and would drop it", allowed=", ".join(known), nearest=similar)
+    problems.add(
+        "nodeconfig.unknown_field",
+        joined(path, name),
+        "nodeadm has no such field and would drop it",
+        allowed=", ".join(known),
+        nearest=similar,
+    )

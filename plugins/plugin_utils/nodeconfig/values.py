@@ -43,45 +43,53 @@ _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 
 def one_line(value: str, path: str, problems: Problems) -> None:
     if not value:
-        problems.add(path, "is empty, which nodeadm takes for not given", fix="leave it out")
+        problems.add("nodeconfig.empty", path, "is empty, which nodeadm takes for not given", fix="leave it out")
     elif _CONTROL.search(value):
-        problems.add(path, "holds a control character", value=value, allowed="one line of text")
+        problems.add("nodeconfig.unsafe_text", path, "holds a control character", value=value, allowed="one line of text")
 
 
 def cluster_name(value: str, path: str, problems: Problems) -> None:
     if not _CLUSTER_NAME.fullmatch(value):
         allowed = "up to 100 letters, digits, hyphens and underscores, the first one a letter or digit"
-        problems.add(path, "is not the name of an EKS cluster", value=value, allowed=allowed)
+        problems.add("nodeconfig.invalid_value", path, "is not the name of an EKS cluster", value=value, allowed=allowed)
 
 
 def endpoint(value: str, path: str, problems: Problems) -> None:
     if not _ENDPOINT.fullmatch(value):
-        problems.add(path, "is not an API server endpoint", value=value, allowed="an https URL")
+        problems.add("nodeconfig.invalid_value", path, "is not an API server endpoint", value=value, allowed="an https URL")
 
 
 def certificate_authority(value: str, path: str, problems: Problems) -> None:
     decoded = decode_base64(value.encode("utf-8", "replace"))
     if decoded is None:
-        problems.add(path, "is not base64", allowed="base64 of the PEM file, as `aws eks describe-cluster` prints it")
+        problems.add(
+            "nodeconfig.invalid_value", path, "is not base64", allowed="base64 of the PEM file, as `aws eks describe-cluster` prints it"
+        )
     elif not decoded.lstrip().startswith(b"-----BEGIN CERTIFICATE-----") or b"-----END CERTIFICATE-----" not in decoded:
-        problems.add(path, "does not hold a PEM certificate", allowed="base64 of -----BEGIN CERTIFICATE----- …")
+        problems.add("nodeconfig.invalid_value", path, "does not hold a PEM certificate", allowed="base64 of -----BEGIN CERTIFICATE----- …")
 
 
 def cidr(value: str, path: str, problems: Problems) -> None:
     reason = cidr_problem(value)
     if reason is not None:
-        problems.add(path, reason, value=value, allowed="the service CIDR, for example 10.100.0.0/16")
+        problems.add("nodeconfig.invalid_value", path, reason, value=value, allowed="the service CIDR, for example 10.100.0.0/16")
 
 
 def ip(value: str, path: str, problems: Problems) -> None:
     reason = ip_problem(value)
     if reason is not None:
-        problems.add(path, reason, value=value, allowed="an IP address")
+        problems.add("nodeconfig.invalid_value", path, reason, value=value, allowed="an IP address")
 
 
 def domain(value: str, path: str, problems: Problems) -> None:
     if not _DOMAIN.fullmatch(value):
-        problems.add(path, "is not a domain for systemd-resolved", value=value, allowed="a domain name, with ~ before it for routing only")
+        problems.add(
+            "nodeconfig.invalid_value",
+            path,
+            "is not a domain for systemd-resolved",
+            value=value,
+            allowed="a domain name, with ~ before it for routing only",
+        )
 
 
 def storage_strategy(value: str, path: str, problems: Problems) -> None:
@@ -94,13 +102,22 @@ def disabled_mount(value: str, path: str, problems: Problems) -> None:
 
 def _one_of(value: str, allowed: tuple[str, ...], path: str, problems: Problems) -> None:
     if value not in allowed:
-        problems.add(path, "nodeadm does not know this", value=value, allowed=", ".join(allowed), nearest=nearest(value, allowed))
+        problems.add(
+            "nodeconfig.unknown_value",
+            path,
+            "nodeadm does not know this",
+            value=value,
+            allowed=", ".join(allowed),
+            nearest=nearest(value, allowed),
+        )
 
 
 def absolute_path(value: str, path: str, problems: Problems) -> None:
     one_line(value, path, problems)
     if value and (not value.startswith("/") or any(char.isspace() for char in value)):
-        problems.add(path, "is not an absolute path without blanks", value=value, allowed="for example /mnt/k8s-disks")
+        problems.add(
+            "nodeconfig.invalid_value", path, "is not an absolute path without blanks", value=value, allowed="for example /mnt/k8s-disks"
+        )
 
 
 def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
@@ -108,15 +125,22 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
     for service, variables in value.items():
         where = joined(path, service)
         if not isinstance(service, str) or not _UNIT.fullmatch(service):
-            problems.add(where, "is not the name of a systemd service", value=service)
+            problems.add("nodeconfig.invalid_name", where, "is not the name of a systemd service", value=service)
         elif service.endswith(_UNIT_SUFFIXES):
             bare = service.rpartition(".")[0]
-            problems.add(where, f"nodeadm would write for the unit {service}.service, which nobody reads", fix=f"write {bare}")
+            problems.add(
+                "nodeconfig.invalid_name",
+                where,
+                f"nodeadm would write for the unit {service}.service, which nobody reads",
+                fix=f"write {bare}",
+            )
         if variables is None:
             continue
         if not isinstance(variables, Mapping):
             fix = "put it under default, or under the name of a service"
-            problems.add(where, "has the wrong type", value=variables, allowed="a mapping of variables to texts", fix=fix)
+            problems.add(
+                "nodeconfig.wrong_type", where, "has the wrong type", value=variables, allowed="a mapping of variables to texts", fix=fix
+            )
             continue
         for name, text in variables.items():
             _variable(name, text, joined(where, name), problems)
@@ -124,13 +148,19 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
 
 def _variable(name: Any, text: Any, path: str, problems: Problems) -> None:
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
-        problems.add(path, "is not the name of an environment variable", value=name, allowed="letters, digits and underscores")
+        problems.add(
+            "nodeconfig.invalid_name",
+            path,
+            "is not the name of an environment variable",
+            value=name,
+            allowed="letters, digits and underscores",
+        )
     if text is None:
-        problems.add(path, "has no value", fix='write "" for an empty one')
+        problems.add("nodeconfig.empty", path, "has no value", fix='write "" for an empty one')
     elif not isinstance(text, str):
-        problems.add(path, "has the wrong type", value=text, allowed="text", fix="quote it")
+        problems.add("nodeconfig.wrong_type", path, "has the wrong type", value=text, allowed="text", fix="quote it")
     elif _UNREADABLE.search(text):
-        problems.add(path, "holds NUL or a lone surrogate, which systemd cannot carry")
+        problems.add("nodeconfig.unsafe_text", path, "holds NUL or a lone surrogate, which systemd cannot carry")
 
 
 def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
@@ -138,54 +168,73 @@ def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> No
         where = joined(path, name)
         if name not in FEATURE_GATES:
             similar = nearest(name, FEATURE_GATES)
-            problems.add(where, "nodeadm has no such feature gate", allowed=", ".join(FEATURE_GATES), nearest=similar)
+            problems.add(
+                "nodeconfig.unknown_feature_gate",
+                where,
+                "nodeadm has no such feature gate",
+                allowed=", ".join(FEATURE_GATES),
+                nearest=similar,
+            )
         if not isinstance(switch, bool):
-            problems.add(where, "has the wrong type", value=switch, allowed="true or false")
+            problems.add("nodeconfig.wrong_type", where, "has the wrong type", value=switch, allowed="true or false")
 
 
 def kubelet_flag(value: str, path: str, problems: Problems) -> None:
     """One flag as one word; nodeadm joins all with blanks into an EnvironmentFile that systemd splits again."""
     if _CONTROL.search(value):
-        problems.add(path, "holds a line end, NUL or another control character, which would cut the line that systemd reads", value=value)
+        problems.add(
+            "nodeconfig.unsafe_text",
+            path,
+            "holds a line end, NUL or another control character, which would cut the line that systemd reads",
+            value=value,
+        )
         return
     if "\\" in value:
-        problems.add(path, "holds a backslash, which systemd removes", value=value)
+        problems.add("nodeconfig.unsafe_text", path, "holds a backslash, which systemd removes", value=value)
     bare = _QUOTED.sub("", value)
     if '"' in bare or "'" in bare:
-        problems.add(path, "a quote is not closed: systemd would join what follows", value=value)
+        problems.add("nodeconfig.unsafe_text", path, "a quote is not closed: systemd would join what follows", value=value)
     elif " " in bare:
-        problems.add(path, "is more than one word", value=value, fix="write --flag=value, one flag an entry; quote blanks in a value")
+        problems.add(
+            "nodeconfig.invalid_flag",
+            path,
+            "is more than one word",
+            value=value,
+            fix="write --flag=value, one flag an entry; quote blanks in a value",
+        )
     elif not _FLAG.fullmatch(value):
-        problems.add(path, "is not a kubelet flag", value=value, allowed="--flag=value")
+        problems.add("nodeconfig.invalid_flag", path, "is not a kubelet flag", value=value, allowed="--flag=value")
 
 
 def kubelet_config(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
     for name in ("apiVersion", "kind"):
         if name in value:
             fix = "remove it: nodeadm writes the one that the installed kubelet reads"
-            problems.add(joined(path, name), "replaces the one that nodeadm writes", value=value[name], fix=fix)
+            problems.add(
+                "nodeconfig.replaces_nodeadm", joined(path, name), "replaces the one that nodeadm writes", value=value[name], fix=fix
+            )
     plain(value, path, problems)
 
 
 def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
     """Report what JSON cannot hold."""
     if depth > _MAX_DEPTH:
-        problems.add(path, f"is nested more than {_MAX_DEPTH} levels deep")
+        problems.add("nodeconfig.too_deep", path, f"is nested more than {_MAX_DEPTH} levels deep")
     elif isinstance(value, str):
         if re.search("[\ud800-\udfff]", value):
-            problems.add(path, "holds a lone surrogate, which no file can hold")
+            problems.add("nodeconfig.unsafe_text", path, "holds a lone surrogate, which no file can hold")
     elif isinstance(value, Mapping):
         for key, item in value.items():
             if not isinstance(key, str):
-                problems.add(joined(path, key), "a key must be text", value=key, fix="quote it")
+                problems.add("nodeconfig.wrong_type", joined(path, key), "a key must be text", value=key, fix="quote it")
             plain(item, joined(path, key), problems, depth + 1)
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             plain(item, joined(path, index), problems, depth + 1)
     elif isinstance(value, float) and not math.isfinite(value):
-        problems.add(path, "is not a number that JSON knows", value=str(value))
+        problems.add("nodeconfig.wrong_type", path, "is not a number that JSON knows", value=str(value))
     elif value is not None and not isinstance(value, (bool, int, float)):
-        problems.add(path, "is neither text, number, boolean, list nor mapping", value=value)
+        problems.add("nodeconfig.wrong_type", path, "is neither text, number, boolean, list nor mapping", value=value)
 
 
 def toml(value: str, path: str, problems: Problems) -> None:
@@ -194,14 +243,16 @@ def toml(value: str, path: str, problems: Problems) -> None:
         from tomlkit import parse
         from tomlkit.exceptions import TOMLKitError
     except ImportError:
-        problems.add(path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit")
+        problems.add(
+            "toml.missing_package", path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit"
+        )
         return
     try:
         parse(value)
     except (TOMLKitError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
         # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
         message = f"is not TOML, and nodeadm would stop at boot: {error or type(error).__name__}"
-        problems.add(path, message, fix="see https://toml.io for the syntax")
+        problems.add("toml.unreadable", path, message, fix="see https://toml.io for the syntax")
 
 
 def max_pods_expression(value: str, path: str, problems: Problems) -> None:
@@ -210,7 +261,7 @@ def max_pods_expression(value: str, path: str, problems: Problems) -> None:
     Refused is what gives none on any instance type; what only CEL can tell is taken.
     """
     if not value.strip():
-        problems.add(path, "is empty", fix="leave it out")
+        problems.add("nodeconfig.empty", path, "is empty", fix="leave it out")
         return
     errors = {}
     for shape in _shapes():
@@ -226,7 +277,14 @@ def max_pods_expression(value: str, path: str, problems: Problems) -> None:
         message = "gives no number of pods on any instance type"
     allowed = ", ".join(VARIABLES) + " and the operators of CEL" if unknown else None
     similar = nearest(unknown, VARIABLES) if unknown else None
-    problems.add(path, f"{message}; nodeadm would ignore the expression", value=value, allowed=allowed, nearest=similar)
+    problems.add(
+        "nodeconfig.invalid_expression",
+        path,
+        f"{message}; nodeadm would ignore the expression",
+        value=value,
+        allowed=allowed,
+        nearest=similar,
+    )
 
 
 @cache

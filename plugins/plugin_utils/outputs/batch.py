@@ -60,8 +60,8 @@ class Output:
             "file": self.file_name or "",
             "note": "" if self.file_name else NOTHING,
             "left_to_eks": left_to_eks(spec),
-            "warnings": list(spec.warnings),
-            "unchecked": list(spec.unchecked),
+            "warnings": [problem.plain() for problem in spec.warnings],
+            "unchecked": [problem.plain() for problem in spec.unchecked],
         }
 
 
@@ -102,12 +102,12 @@ def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> li
     """Render every group of one cluster. Raises C(SpecError) with the problems of all groups, each under C(node_groups[N])."""
     problems = Problems()
     if not isinstance(node_groups, Sequence) or isinstance(node_groups, (str, bytes)):
-        problems.add("node_groups", "must be a list of node groups", value=node_groups)
+        problems.add("input.wrong_type", "node_groups", "must be a list of node groups", value=node_groups)
         raise SpecError(problems)
     outputs = []
     for index, group in enumerate(node_groups):
         if isinstance(group, Mapping) and group.get("name") in (None, ""):
-            problems.add(f"node_groups[{index}].name", "is required: the file is named after it", fix="add name")
+            problems.add("input.missing_field", f"node_groups[{index}].name", "is required: the file is named after it", fix="add name")
         try:
             outputs.append(_output(index, render(cluster, group, encoding)))
         except SpecError as error:
@@ -142,11 +142,19 @@ def _unique_files(outputs: Iterable[Output], problems: Problems) -> None:
     for output in outputs:
         key = (output.rendered.spec.cluster.name, output.group)
         if key in seen:
-            problems.add("node_groups", "two groups of one cluster have the same name", value=output.group, fix="name each group once")
+            problems.add(
+                "output.duplicate_group",
+                "node_groups",
+                "two groups of one cluster have the same name",
+                value=output.group,
+                fix="name each group once",
+            )
         elif output.file_name and (other := files.get(output.file_name)):
             # Group b-c of cluster a, and group c of cluster a-b.
             both = f"{output.group} and {other.group} of cluster {other.rendered.spec.cluster.name}"
-            problems.add("node_groups", f"{both} would be written to one file", value=output.file_name, fix="rename one")
+            problems.add(
+                "output.same_file", "node_groups", f"{both} would be written to one file", value=output.file_name, fix="rename one"
+            )
         seen.add(key)
         files |= {output.file_name: output} if output.file_name else {}
 

@@ -40,7 +40,7 @@ def read_text(path: str, option: str) -> str:
     """The text of a file that the user named in C(option). Raises C(SpecError) when it cannot be read."""
     content = read(path)
     if content is None:
-        raise SpecError([Problem(option, "cannot be read", value=path, fix="give the path of an existing file")])
+        raise SpecError([Problem("input.unreadable_file", option, "cannot be read", value=path, fix="give the path of an existing file")])
     return content.decode("utf-8", "replace")
 
 
@@ -69,7 +69,9 @@ def write(outputs: Iterable[Output], folder: str) -> None:
             _replace(path, output.content, 0o600 if output.rendered.spec.allow_secrets else 0o644)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise SpecError([Problem("output_dir", f"{path} cannot be written: {reason}", value=folder)]) from error
+            raise SpecError(
+                [Problem("output.unwritable_directory", "output_dir", f"{path} cannot be written: {reason}", value=folder)]
+            ) from error
 
 
 def _replace(path: str, content: bytes, mode: int) -> None:

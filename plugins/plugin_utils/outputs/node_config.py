@@ -20,7 +20,12 @@ def node_config(cluster: Any, node_group: Any) -> list[dict[str, Any]]:
         raise SpecError(
             [
                 Problem(
-                    "node_group.family", "has no NodeConfig: only nodeadm of al2023 reads it", value=spec.family, allowed="al2023", fix=fix
+                    "output.no_node_config",
+                    "node_group.family",
+                    "has no NodeConfig: only nodeadm of al2023 reads it",
+                    value=spec.family,
+                    allowed="al2023",
+                    fix=fix,
                 )
             ]
         )

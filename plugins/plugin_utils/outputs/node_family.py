@@ -16,9 +16,9 @@ def node_family(node_group: Any) -> str:
     """The family of C(node_group), eksctl's names resolved: al2, al2023, bottlerocket, ubuntu or windows. Raises C(SpecError)."""
     problems = Problems()
     if not isinstance(node_group, dict):
-        problems.add("node_group", "is not a mapping", value=node_group)
+        problems.add("input.wrong_type", "node_group", "is not a mapping", value=node_group)
     elif "family" not in node_group:
-        problems.add("node_group.family", "is missing", fix="say what the node runs, for example family: al2023")
+        problems.add("input.missing_field", "node_group.family", "is missing", fix="say what the node runs, for example family: al2023")
     else:
         family = NODE_GROUP["family"](node_group["family"], "node_group.family", problems)
         if family is not INVALID:

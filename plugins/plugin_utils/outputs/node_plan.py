@@ -28,12 +28,20 @@ def node_plan(cluster: Any, node_group: Any, instance: Mapping[str, Any] | None 
     """
     running = None if instance is None else instance.get("instance_type")
     if running is not None and not isinstance(running, str):
-        raise SpecError([Problem("instance.instance_type", "is not the name of an instance type", value=running)])
+        raise SpecError(
+            [Problem("capacity.unknown_instance_type", "instance.instance_type", "is not the name of an instance type", value=running)]
+        )
     spec, family = resolve(cluster, node_group, running)
     region = None if instance is None else instance.get("region")
     if region and spec.cluster.region and region != spec.cluster.region:
         fix = "give the node the cluster that is in its region"
-        raise SpecError([Problem("cluster.region", f"is not the region of this node, {region}", value=spec.cluster.region, fix=fix)])
+        raise SpecError(
+            [
+                Problem(
+                    "live.other_region", "cluster.region", f"is not the region of this node, {region}", value=spec.cluster.region, fix=fix
+                )
+            ]
+        )
     return family.plan(spec)
 
 
@@ -48,7 +56,7 @@ def removal_plan(cluster: Any, node_group: Any) -> Plan:
     facts = CLUSTER_KIND({} if given is None else given, "cluster", problems)
     name = None if facts is INVALID else facts.get("name")
     if not name and not problems.touches("cluster.name"):
-        problems.add("cluster.name", "is required", fix="say which cluster the node shall leave")
+        problems.add("cluster.missing_field", "cluster.name", "is required", fix="say which cluster the node shall leave")
     try:
         family = node_family(node_group)
     except SpecError as error:

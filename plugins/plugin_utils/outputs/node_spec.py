@@ -22,8 +22,8 @@ def node_spec(cluster: Any, node_group: Any) -> dict[str, Any]:
         "node_group": _node_group(spec),
         "dns_ips": list(spec.dns_ips),
         "left_to_eks": left_to_eks(spec),
-        "warnings": list(spec.warnings),
-        "unchecked": list(spec.unchecked),
+        "warnings": [problem.plain() for problem in spec.warnings],
+        "unchecked": [problem.plain() for problem in spec.unchecked],
     }
 
 

@@ -49,14 +49,16 @@ def render(cluster: Any, node_group: Any, encoding: str = "plain") -> Rendered:
     problems = Problems()
     if encoding not in RAW_ENCODINGS:
         guess = nearest(encoding, ENCODINGS)
-        problems.add("encoding", "is not a known encoding", value=encoding, allowed=", ".join(ENCODINGS), nearest=guess)
+        problems.add(
+            "input.unknown_value", "encoding", "is not a known encoding", value=encoding, allowed=", ".join(ENCODINGS), nearest=guess
+        )
         problems.raise_any()
     spec, family = resolve(cluster, node_group)
     document = family.user_data(spec)
     compressed = encoding.startswith("gzip")
     refused = document.gzip_refused or (_MERGED if spec.managed else None)
     if compressed and refused and document.text:
-        problems.add("encoding", refused, value=encoding, allowed="plain, base64")
+        problems.add("output.unsupported_encoding", "encoding", refused, value=encoding, allowed="plain, base64")
     data = document.text.encode("utf-8")
     stored = gzip_bytes(data) if compressed and data else data
     _check_size(spec, document, stored, not compressed and refused is None, problems)
@@ -75,7 +77,7 @@ def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressible:
         smaller = len(gzip_bytes(document.text.encode("utf-8")))
         fix = f"set encoding: gzip_base64 ({smaller:,} bytes), or {fix}" if smaller <= limit else fix
     message = f"takes {len(stored):,} bytes, and EC2 stores at most {LIMIT:,}{kept}; bytes by part: {pieces}"
-    problems.add("user_data", message, fix=fix)
+    problems.add("user_data.too_large", "user_data", message, fix=fix)
 
 
 def render_text(cluster: Any, node_group: Any, encoding: str = "plain") -> str:
@@ -83,6 +85,15 @@ def render_text(cluster: Any, node_group: Any, encoding: str = "plain") -> str:
     if encoding == "gzip":
         fix = "use gzip_base64, or let the action render write the file"
         raise SpecError(
-            [Problem("encoding", "yields bytes, which templates cannot carry", value=encoding, allowed=", ".join(ENCODINGS), fix=fix)]
+            [
+                Problem(
+                    "output.unsupported_encoding",
+                    "encoding",
+                    "yields bytes, which templates cannot carry",
+                    value=encoding,
+                    allowed=", ".join(ENCODINGS),
+                    fix=fix,
+                )
+            ]
         )
     return render(cluster, node_group, encoding).text

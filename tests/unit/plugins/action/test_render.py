@@ -50,7 +50,7 @@ def test_files_table_and_second_run(tmp_path: Path) -> None:
     assert (tmp_path / "out/demo-web.mime").stat().st_mode & 0o777 == 0o644
     table = first.stdout
     assert "0 bytes, EKS supplies it" in table
-    assert "warning: web: the node reserves 574Mi, sized for 29 pods, not for 50: set reserved.kube: auto" in table
+    assert "warning: web: node_group.max_pods: " in table
     assert "left to EKS: given: labels" in table
     assert "not checked: web: cluster.kubernetes_version is not given" in table
     second = play(tmp_path, cluster=CLUSTER, node_groups=GROUPS)

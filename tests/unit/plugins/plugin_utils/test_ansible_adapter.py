@@ -83,7 +83,7 @@ def test_a_vaulted_value_is_its_text() -> None:
 def test_errors() -> None:
     @ansible_adapter.as_filter
     def named(*_unused: Any) -> None:
-        raise SpecError([Problem("b", "is wrong"), Problem("a", "is wrong too")])
+        raise SpecError([Problem("input.conflict", "b", "is wrong"), Problem("input.conflict", "a", "is wrong too")])
 
     with pytest.raises(AnsibleFilterError) as caught:
         named({})

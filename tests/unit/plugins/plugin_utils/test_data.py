@@ -33,6 +33,7 @@ def test_the_files_are_the_ones_that_the_library_reads() -> None:
         "kubelet_fields",
         "kubelet_flags",
         "kubernetes_versions",
+        "rules",
     ]
 
 

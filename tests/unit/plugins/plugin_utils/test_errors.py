@@ -102,17 +102,24 @@ def test_listed_leaves_out_a_long_list_beside_a_guess() -> None:
 
 
 def test_a_problem_is_one_line_in_a_fixed_order() -> None:
-    problem = Problem("a.b", "is wrong", 7, "1 to 5", "five", "write five")
+    problem = Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write five")
     assert str(problem) == 'a.b: is wrong (got 7); allowed: 1 to 5; did you mean "five"?; fix: write five'
-    assert str(Problem("a", "is wrong")) == "a: is wrong"
-    assert str(Problem("a", "is wrong", None)) == "a: is wrong (got null)"
-    assert str(Problem("a\nb", "is\x1b[0m", fix="c\rd")) == "a\\nb: is\\x1b[0m; fix: c\\rd"
-    assert not Problem("a", "b").has_value
-    assert Problem("a", "b", None).has_value
+    assert str(Problem("input.conflict", "a", "is wrong")) == "a: is wrong"
+    assert str(Problem("input.conflict", "a", "is wrong", None)) == "a: is wrong (got null)"
+    assert str(Problem("input.conflict", "a\nb", "is\x1b[0m", fix="c\rd")) == "a\\nb: is\\x1b[0m; fix: c\\rd"
+    assert not Problem("input.conflict", "a", "b").has_value
+    assert Problem("input.conflict", "a", "b", None).has_value
 
 
 def test_an_error_sorts_its_problems_and_says_each_once() -> None:
-    error = SpecError([Problem("b", "x"), Problem("a", "y"), Problem("b", "x"), Problem("a", "x")])
+    error = SpecError(
+        [
+            Problem("input.conflict", "b", "x"),
+            Problem("input.conflict", "a", "y"),
+            Problem("input.conflict", "b", "x"),
+            Problem("input.conflict", "a", "x"),
+        ]
+    )
     assert str(error) == "a: x\na: y\nb: x"
     assert len(error.problems) == 3
 
@@ -121,7 +128,7 @@ def test_problems_know_what_they_touch() -> None:
     problems = Problems()
     assert not problems
     problems.raise_any()
-    problems.add("a.b[0].c", "x")
+    problems.add("input.conflict", "a.b[0].c", "x")
     assert problems.touches("a")
     assert problems.touches("a.b")
     assert problems.touches("a.b[0].c")
@@ -134,14 +141,14 @@ def test_problems_know_what_they_touch() -> None:
 
 def test_a_value_can_be_withheld() -> None:
     problems = Problems()
-    problems.add("a", "x", value="secret")
-    problems.add("b", "x", value="open")
-    problems.add("c", "x")
+    problems.add("input.conflict", "a", "x", value="secret")
+    problems.add("input.conflict", "b", "x", value="open")
+    problems.add("input.conflict", "c", "x")
     problems.withhold_values(lambda problem: problem.value == "secret")
     assert [str(problem) for problem in problems] == ["a: x", 'b: x (got "open")', "c: x"]
 
 
 @given(anything, st.text(), st.text())
 def test_any_value_is_shown_in_one_line(value: Any, path: str, message: str) -> None:
-    assert str(Problem(path, message, value)).isprintable()
+    assert str(Problem("input.conflict", path, message, value)).isprintable()
     assert joined(path, value).startswith(path)

@@ -167,12 +167,12 @@ def test_secrets(group: dict[str, Any], wanted: list[str]) -> None:
 @pytest.mark.parametrize(
     ("problem", "secret"),
     [
-        (Problem("a.b", "x", value=PASSWORD), True),
-        (Problem("a.password", "x", value="hunter22"), True),
-        (Problem("a.b", "x", value=[{"password": "hunter22"}]), True),
-        (Problem("a.b", "x", value="hunter22"), False),
-        (Problem("a.b", "x", value=7), False),
-        (Problem('a["b/c"]', "x", value=None), False),
+        (Problem("input.conflict", "a.b", "x", value=PASSWORD), True),
+        (Problem("input.conflict", "a.password", "x", value="hunter22"), True),
+        (Problem("input.conflict", "a.b", "x", value=[{"password": "hunter22"}]), True),
+        (Problem("input.conflict", "a.b", "x", value="hunter22"), False),
+        (Problem("input.conflict", "a.b", "x", value=7), False),
+        (Problem("input.conflict", 'a["b/c"]', "x", value=None), False),
     ],
     ids=str,
 )

@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model import compute
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import Found, found
 
 
 def shape(**instance: Any) -> compute.Shape:
@@ -132,21 +133,21 @@ def test_reservations_that_cannot_be_computed(final: int | None, instance: dict[
 @pytest.mark.parametrize(
     ("family", "final", "instance", "expected"),
     [
-        ("al2023", 110, {"type": "m5.large"}, ["the node reserves 574Mi, sized for 29 pods, not for 110: set reserved.kube: auto"]),
+        ("al2023", 110, {"type": "m5.large"}, [("reserved.sized_for_other_max_pods", "node_group.max_pods")]),
         ("al2023", 29, {"type": "m5.large"}, []),
         (
             "al2",
             110,
             {},
-            ["max_pods is 110, but the image reserves memory for the instance type's own number of pods: set reserved.kube: auto"],
+            [("reserved.sized_for_other_max_pods", "node_group.max_pods")],
         ),
         ("bottlerocket", 110, {"type": "m5.large"}, []),
         ("windows", 110, {"type": "m5.large"}, []),
     ],
 )
-def test_the_warning_about_reservations(family: str, final: int, instance: dict[str, Any], expected: list[str]) -> None:
+def test_the_warning_about_reservations(family: str, final: int, instance: dict[str, Any], expected: Found) -> None:
     warning = compute.reserved_warning(family, final, shape(**instance))
-    assert ([warning] if warning else []) == expected
+    assert found([warning] if warning else []) == expected
 
 
 def test_the_order_of_reservations() -> None:

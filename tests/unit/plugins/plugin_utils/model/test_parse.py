@@ -18,6 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.parse impo
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.spec import Cluster, NodeSpec, Taint, Windows
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import node_spec
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import found
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 SCRIPT = "#!/bin/bash\necho hi\n"
@@ -152,15 +153,14 @@ def test_nothing_is_reserved_unless_asked() -> None:
 
 def test_a_number_of_pods_without_reservations_is_a_warning() -> None:
     group = {"family": "al2023", "max_pods": 110, "instance": {"type": "m5.large"}}
-    assert spec_of(group).warnings == ("the node reserves 574Mi, sized for 29 pods, not for 110: set reserved.kube: auto",)
+    assert found(spec_of(group).warnings) == [("reserved.sized_for_other_max_pods", "node_group.max_pods")]
     assert spec_of(group | {"reserved": {"kube": "auto"}}).warnings == ()
     assert spec_of(group | {"reserved": {"kube": {"memory": "2Gi"}}}).warnings == ()
 
 
 def test_what_cannot_be_checked_is_said() -> None:
     spec = spec_of({"family": "al2023"}, kubernetes_version=None)
-    assert len(spec.unchecked) == 1
-    assert spec.unchecked[0].startswith("cluster.kubernetes_version is not given: ")
+    assert found(spec.unchecked) == [("cluster.version_unknown", "cluster.kubernetes_version")]
 
 
 def test_the_proxy_gets_what_every_node_needs() -> None:
