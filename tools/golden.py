@@ -2,7 +2,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes tests/golden anew: what every example renders to, and what users read when an input is refused.
+"""Writes tests/golden and the generated reference of the input: the output of every example, and the message of every problem.
 
 Review the difference before you commit it.
 """
@@ -74,12 +74,14 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8"))
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
+    from ansible_collections.nodebootstrap.eks.tools import input_reference
 
     for topic, module in errors.TOPICS.items():
         errors.write(topic, module)
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import join_evidence
 
     join_evidence.GOLDEN.write_text(join_evidence.messages(), encoding="utf-8")
+    input_reference.main()
 
 
 if __name__ == "__main__":

@@ -50,7 +50,6 @@ options:
   cluster:
     description:
       - What a node must know of its cluster, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
-      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
     type: raw
     required: true
   node_group:

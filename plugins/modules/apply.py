@@ -25,6 +25,8 @@ author:
 extends_documentation_fragment:
   - nodebootstrap.eks.live
   - nodebootstrap.eks.live.input
+  - nodebootstrap.eks.fields
+  - nodebootstrap.eks.fields.node_group
 options:
   wait_for:
     description:

@@ -28,6 +28,8 @@ author:
 extends_documentation_fragment:
   - nodebootstrap.eks.live
   - nodebootstrap.eks.live.input
+  - nodebootstrap.eks.fields
+  - nodebootstrap.eks.fields.node_group
   - nodebootstrap.eks.aws
 requirements:
   - boto3 >= 1.26, for the Python that runs Ansible

@@ -20,12 +20,13 @@ description:
     place in node bootstrap. Nothing is sent to any host, and no AWS API is called.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.fields
+  - nodebootstrap.eks.fields.node_groups
 options:
   cluster:
     description:
-      - What a node must know of its cluster, for example C(name), C(endpoint),
-        C(certificate_authority) and C(service_cidr).
-      - Every field stands in the L(reference of the input,https://github.com/nodebootstrap/eks/blob/main/docs/input.md).
+      - The facts of the cluster that a node needs, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
       - With O(eksctl_config) it completes what the file lacks; a contradiction is an error.
     type: raw
   node_groups:

@@ -11,7 +11,7 @@ from typing import Any
 from .errors import Problems, joined
 from .model.fields import FAMILIES, FAMILY_ALIASES
 from .model.plain import INVALID, plain
-from .model.schema import choice, record, text, wrong_type
+from .model.schema import Check, choice, record, text, wrong_type
 
 USERNAME = "system:node:{{EC2PrivateDNSName}}"
 """aws-iam-authenticator fills in the name; the braces are its own and must reach the ConfigMap as they are."""
@@ -103,7 +103,7 @@ def _arn_problem(match: re.Match[str]) -> tuple[str | None, str | None]:
     return None, None
 
 
-_FIELDS = {"role_arn": _role_arn, "family": choice(*FAMILIES, aliases={alias: alias for alias in FAMILY_ALIASES})}
+_FIELDS: dict[str, Check] = {"role_arn": _role_arn, "family": choice(*FAMILIES, aliases={alias: alias for alias in FAMILY_ALIASES})}
 _ENTRY = record(
     _FIELDS,
     required={"role_arn": "the ARN of an IAM role", "family": ", ".join(FAMILIES)},

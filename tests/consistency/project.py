@@ -64,7 +64,8 @@ def documentation(kind: str, stem: str) -> dict[str, Any]:
     sidecar = f"plugins/{kind}/{stem}.yml"
     if sidecar in files():
         content = yaml.safe_load(text(sidecar))
-        return {"doc": content.get("DOCUMENTATION"), "examples": content.get("EXAMPLES"), "return": content.get("RETURN")}
+        doc = content.get("DOCUMENTATION")
+        return {"doc": _with_fragments(doc) if doc else doc, "examples": content.get("EXAMPLES"), "return": content.get("RETURN")}
     if kind == "action":  # documented by the module of the same name
         return documentation("modules", stem)
     if stem not in plugins(kind):
@@ -74,14 +75,17 @@ def documentation(kind: str, stem: str) -> dict[str, Any]:
     return {"doc": _with_fragments(doc), "examples": blocks.get("EXAMPLES"), "return": returned} if doc else {}
 
 
+@cache
 def fragments() -> dict[str, dict[str, Any]]:
-    """What plugins/doc_fragments holds: name, as C(extends_documentation_fragment) has it → content."""
+    """Return the fragments in plugins/doc_fragments: the name for C(extends_documentation_fragment) → content."""
     found: dict[str, dict[str, Any]] = {}
     for name in under("plugins/doc_fragments", ".py"):
-        body = next(node for node in ast.parse(text(name)).body if isinstance(node, ast.ClassDef)).body
-        for block, content in _of_body(body).items():
-            path = (NAME, PurePosixPath(name).stem, *(() if block == "DOCUMENTATION" else (block.lower(),)))
-            found[".".join(path)] = yaml.safe_load(content)
+        stem = PurePosixPath(name).stem
+        module = importlib.import_module(f"ansible_collections.{NAME}.plugins.doc_fragments.{stem}")
+        for block, content in vars(module.ModuleDocFragment).items():
+            if block.isupper():
+                path = (NAME, stem, *(() if block == "DOCUMENTATION" else (block.lower(),)))
+                found[".".join(path)] = yaml.safe_load(content)
     return found
 
 

@@ -1,7 +1,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The public fields: every name a user may write under C(cluster) and C(node_group), and what it may hold."""
+"""Declares the public fields: every name below C(cluster) and C(node_group), its description and its allowed values.
+
+The documentation, the JSON Schema files and the checks of the input all come from this declaration (C(tools/input_reference.py)).
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ import ipaddress
 import re
 from typing import Any
 
-from ..errors import Problems, joined, nearest
+from ..errors import Problems, nearest
 from ..kubernetes import label_key_problem, label_value_problem, taint_effects
 from ..network import cidr_problem
 from ..quantities import parse_quantity
 from .plain import INVALID
-from .schema import Kind, boolean, choice, free, integer, list_of, map_of, mapping, record, text, type_name, wrong_type
+from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, type_name, wrong_type
 
 FAMILY_ALIASES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
     "AmazonLinux2": ("al2", {}),
@@ -34,7 +37,7 @@ FAMILY_ALIASES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
         for edition in ("core", "full")
     },
 }
-"""eksctl's C(amiFamily) names: the family each one means, and the fields it fills in."""
+"""The C(amiFamily) names of eksctl, each with its family and with the fields that it implies."""
 
 FAMILIES = ("al2", "al2023", "bottlerocket", "ubuntu", "windows")
 MODES = ("self_managed", "managed_custom_ami", "managed")
@@ -46,7 +49,7 @@ LABEL_PLACEHOLDERS = {
     "instance_lifecycle": "on-demand",
     "availability_zone": "us-gov-west-1a",
 }
-"""Label values that only the booting node knows, each with a value of the form IMDS answers, for syntax checks."""
+"""Placeholders in label values that the node replaces when it boots, each with an example value for syntax checks."""
 
 
 def _certificate_authority(value: Any, path: str, problems: Problems) -> Any:
@@ -123,7 +126,7 @@ def ip_address(value: Any, path: str, problems: Problems) -> Any:
 
 
 def scalar_text(value: Any, path: str, problems: Problems) -> Any:
-    """Text, or an integer or boolean that is written the one way a flag spells it."""
+    """Text, or an integer or boolean in the spelling of a command-line flag."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int) else text(empty=True, allowed="one line of text")(value, path, problems)
@@ -248,95 +251,283 @@ _REGISTRY = text(
     allowed="a host such as docker.io, host:port, or _default",
 )
 
+_SCRIPT_FAMILIES = ("al2", "ubuntu")
+_CLOUD_INIT_FAMILIES = ("al2", "al2023", "ubuntu")
+_NOT_BOTTLEROCKET = ("al2", "al2023", "ubuntu", "windows")
+
 _MAX_PODS_RULE = record(
     {
-        "mode": choice("eni", "prefix", "windows_secondary_ip", "windows_prefix"),
-        "custom_networking": boolean,
-        "reserved_enis": integer(0, 64),
-        "ceiling": boolean,
+        "mode": field(
+            choice("eni", "prefix", "windows_secondary_ip", "windows_prefix"),
+            "How the VPC CNI assigns addresses: `eni` or `prefix`, on Windows `windows_secondary_ip` or `windows_prefix`.",
+        ),
+        "custom_networking": field(
+            boolean, "Whether the VPC CNI uses custom networking, which takes one network interface from the pods.", default=False
+        ),
+        "reserved_enis": field(integer(0, 64), "Number of network interfaces that pods do not use.", default=0),
+        "ceiling": field(
+            boolean, "Whether to limit the number to 110, or to 250 for more than 30 vCPUs, as EKS recommends.", default=False
+        ),
     },
     required={"mode": "eni, prefix, windows_secondary_ip, windows_prefix"},
 )
 
+_QUANTITIES: dict[str, Kind] = {
+    "cpu": field(quantity, "Reserved CPU, for example `100m`.", type=["string", "number"]),
+    "memory": field(quantity, "Reserved memory, for example `574Mi`.", type=["string", "number"]),
+    "ephemeral-storage": field(quantity, "Reserved ephemeral storage, for example `1Gi`.", type=["string", "number"]),
+    "pid": field(quantity, "Reserved process IDs, for example `1000`.", type=["string", "number"]),
+}
+
 CLUSTER: dict[str, Kind] = {
-    "name": text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", what="the name of an EKS cluster", allowed="1 to 100 letters, digits, - and _"),
-    "endpoint": text(
-        pattern=r"https://([0-9A-Za-z.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?/?",
-        what="an https URL",
-        allowed="an https URL such as https://ABC.gr7.eu-west-1.eks.amazonaws.com",
+    "name": field(
+        text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", what="the name of an EKS cluster", allowed="1 to 100 letters, digits, - and _"),
+        "Name of the EKS cluster. Required except in `mode: managed`.",
     ),
-    "certificate_authority": _certificate_authority,
-    "service_cidr": cidr,
-    "dns_ips": list_of(ip_address, single=True, filled=True),
-    "region": text(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", what="an AWS region", allowed="a region such as eu-west-1"),
-    "kubernetes_version": _kubernetes_version,
-    "id": text(pattern=r"[0-9A-Za-z-]{1,64}", what="the id of a local cluster", allowed="1 to 64 letters, digits and -"),
-    "outpost": boolean,
+    "endpoint": field(
+        text(
+            pattern=r"https://([0-9A-Za-z.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?/?",
+            what="an https URL",
+            allowed="an https URL such as https://ABC.gr7.eu-west-1.eks.amazonaws.com",
+        ),
+        "The https URL of the API server. Required except in `mode: managed`.",
+    ),
+    "certificate_authority": field(
+        _certificate_authority,
+        "Certificate authority of the cluster: base64 of PEM, as in `certificateAuthority.data` of `aws eks describe-cluster`. "
+        "Required except in `mode: managed`.",
+        type="string",
+    ),
+    "service_cidr": field(
+        cidr,
+        "Range of the service addresses (IPv4 or IPv6). It determines the IP family of the node. Required for al2023 and windows; "
+        "the other families need `service_cidr` or `dns_ips`.",
+        type="string",
+    ),
+    "dns_ips": field(
+        list_of(field(ip_address, "An IP address.", type="string"), single=True, filled=True),
+        "Name servers for pods. The default is host 10 of the service CIDR. The addresses can be outside of the service CIDR "
+        "(node-local DNS). In `mode: managed` EKS gives the nodes host 10; other addresses are rendered on al2023 and Bottlerocket "
+        "and rejected on the other families.",
+    ),
+    "region": field(
+        text(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", what="an AWS region", allowed="a region such as eu-west-1"),
+        "AWS region. Required for `strategy: static`.",
+    ),
+    "kubernetes_version": field(
+        _kubernetes_version,
+        'Kubernetes version, in quotes, for example `"1.33"`. Without it the version checks are skipped, and `node_spec` lists them in '
+        "`unchecked`.",
+        type="string",
+    ),
+    "id": field(
+        text(pattern=r"[0-9A-Za-z-]{1,64}", what="the id of a local cluster", allowed="1 to 64 letters, digits and -"),
+        "ID of a local cluster on Outposts.",
+    ),
+    "outpost": field(boolean, "Whether the control plane runs on Outposts.", default=False),
 }
 
 INSTANCE: dict[str, Kind] = {
-    "type": _LINE,
-    "types": list_of(_LINE, filled=True),
-    "max_enis": integer(1, 1024),
-    "ips_per_eni": integer(1, 1024),
-    "vcpus": integer(1, 4096),
-    "hostname_type": choice("ip_name", "resource_name"),
+    "type": field(_LINE, "EC2 instance type."),
+    "types": field(
+        list_of(_LINE, filled=True), "EC2 instance types of a mixed group. Values are computed for the smallest one. Excludes `type`."
+    ),
+    "max_enis": field(integer(1, 1024), "Number of network interfaces, for an instance type that the built-in table does not contain."),
+    "ips_per_eni": field(
+        integer(1, 1024),
+        "Number of IPv4 addresses for each network interface, for an instance type that the built-in table does not contain.",
+    ),
+    "vcpus": field(integer(1, 4096), "Number of vCPUs, for an instance type that the built-in table does not contain."),
+    "hostname_type": field(
+        choice("ip_name", "resource_name"), "Hostname type of the subnet. Only `strategy: static` needs it.", default="ip_name"
+    ),
 }
 
-TAINT: dict[str, Kind] = {"key": _LINE, "value": text(empty=True), "effect": choice(*taint_effects)}
+TAINT: dict[str, Kind] = {
+    "key": field(_LINE, "Key of the taint."),
+    "value": field(text(empty=True), "Value of the taint.", default=""),
+    "effect": field(choice(*taint_effects), "Effect of the taint."),
+}
 
 WINDOWS: dict[str, Kind] = {
-    "version": choice("2019", "2022", "2025"),
-    "edition": choice("core", "full"),
-    "excluded_snat_cidrs": list_of(cidr, single=True),
-    "kube_proxy_extra_args": list_of(_LINE, single=True),
-    "container_runtime": choice("containerd", "docker"),
-    "eks_endpoint": text(pattern=r"https://\S+", what="an https URL", allowed="the https URL of an EKS API endpoint"),
-    "persist": boolean,
+    "version": field(choice("2019", "2022", "2025"), "Version of Windows Server."),
+    "edition": field(choice("core", "full"), "Edition of Windows Server."),
+    "excluded_snat_cidrs": field(
+        list_of(field(cidr, "A CIDR.", type="string"), single=True), "Ranges that the node reaches without source NAT."
+    ),
+    "kube_proxy_extra_args": field(list_of(_LINE, single=True), "Arguments for kube-proxy, one `--name=value` in each item."),
+    "container_runtime": field(
+        choice("containerd", "docker"), "Container runtime that `Start-EKSBootstrap.ps1` starts. `docker` exists up to Kubernetes 1.23."
+    ),
+    "eks_endpoint": field(
+        text(pattern=r"https://\S+", what="an https URL", allowed="the https URL of an EKS API endpoint"),
+        "URL of the EKS API endpoint that the bootstrap script calls.",
+    ),
+    "persist": field(boolean, "Whether the user data runs at every boot, not only at the first one.", default=False),
 }
 
 NODE_GROUP: dict[str, Kind] = {
-    "name": text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,62}", what="the name of a node group", allowed="1 to 63 letters, digits, - and _"),
-    "family": choice(*FAMILIES, aliases={alias: alias for alias in FAMILY_ALIASES}),
-    "mode": choice(*MODES),
-    "strategy": choice("bootstrap_script", "static"),
-    "instance": record(INSTANCE),
-    "labels": map_of(_label_value, key=_label_key),
-    "taints": list_of(
-        record(TAINT, required={"key": "a taint key such as dedicated or example.com/gpu", "effect": ", ".join(taint_effects)})
+    "name": field(
+        text(pattern=r"[0-9A-Za-z][0-9A-Za-z_-]{0,62}", what="the name of a node group", allowed="1 to 63 letters, digits, - and _"),
+        "Name of the node group. `render` uses it as the name of the file.",
     ),
-    "max_pods": _max_pods,
-    "reserved": record({"kube": _auto_or_quantities, "system": record({name: quantity for name in RESERVABLE})}),
-    "kubelet": record({"config": mapping, "flags": map_of(_flag_value, key=_flag_name)}),
-    "containerd": record(
-        {"config": mapping, "registry_mirrors": map_of(list_of(_URL, single=True, filled=True), key=_REGISTRY), "pause_image": _LINE}
+    "family": field(
+        choice(*FAMILIES, aliases={alias: alias for alias in FAMILY_ALIASES}),
+        "Operating system of the nodes. The `amiFamily` names of eksctl are aliases; `WindowsServer2022CoreContainer` also sets "
+        "`windows.version` and `windows.edition`, and `Ubuntu2404` also sets `ubuntu.release`.",
     ),
-    "local_storage": record(
-        {
-            "strategy": choice("raid0", "raid10", "mount"),
-            "mount_path": text(pattern=r"(/[0-9A-Za-z._-]+)+", what="an absolute path", allowed="a path such as /mnt/k8s-disks"),
-        },
-        required={"strategy": "raid0, raid10, mount"},
+    "mode": field(
+        choice(*MODES),
+        "What writes the part of the user data that joins the cluster. `self_managed`: this collection, for your own Auto Scaling "
+        "group. `managed_custom_ami`: this collection, for a managed node group whose launch template names an AMI. `managed`: EKS, for "
+        "a managed node group whose AMI EKS chooses; only additions are rendered.",
+        default="self_managed",
     ),
-    "proxy": record(
-        {
-            "http": _PROXY_URL,
-            "https": _PROXY_URL,
-            "no_proxy": list_of(
-                text(pattern=r"[^\s,]+", what="one entry of NO_PROXY", allowed="a host, domain or CIDR, without blanks and commas"),
-                single=True,
-            ),
-        }
+    "strategy": field(
+        choice("bootstrap_script", "static"),
+        "`bootstrap_script` calls `/etc/eks/bootstrap.sh` of the image. `static` writes finished configuration files, and the node makes "
+        "no API call.",
+        only=_SCRIPT_FAMILIES,
+        default="bootstrap_script",
     ),
-    "commands": record({"pre": list_of(_SCRIPT, single=True), "post": list_of(_SCRIPT, single=True)}),
-    "override": _SCRIPT,
-    "user_data": list_of(text(multiline=True, empty=True, secret=True), single=True),
-    "user_data_precedence": choice("ours", "theirs"),
-    "allow_secrets_in_user_data": boolean,
-    "nodeadm": mapping,
-    "bottlerocket": record({"settings": mapping}),
-    "windows": record(WINDOWS),
-    "ubuntu": record({"release": _ubuntu_release}),
+    "instance": field(record(INSTANCE), "Instance type, for values that depend on it. Give `type`, `types` or the three numbers."),
+    "labels": field(
+        map_of(field(_label_value, "Value of the label.", type="string"), key=_label_key),
+        "Node labels. On al2, al2023 and ubuntu a value can contain `{instance_id}`, `{instance_lifecycle}` and `{availability_zone}`, "
+        "which the node replaces when it boots.",
+    ),
+    "taints": field(
+        list_of(record(TAINT, required={"key": "a taint key such as dedicated or example.com/gpu", "effect": ", ".join(taint_effects)})),
+        "Node taints. A key can be given once for each effect.",
+    ),
+    "max_pods": field(
+        _max_pods,
+        "Maximum number of pods: an integer, `auto` (live nodes only: a node is asked for its instance type), or a mapping that computes "
+        "it from the instance type. By default the image decides.",
+        **{**_MAX_PODS_RULE.schema, "type": ["integer", "string", "object"], "pattern": "^(auto|[0-9]+)$", "minimum": 1, "maximum": 65535},
+    ),
+    "reserved": field(
+        record(
+            {
+                "kube": field(
+                    _auto_or_quantities,
+                    "Resources that are reserved for Kubernetes components: `auto`, or quantities. `auto` computes cpu, memory and "
+                    "ephemeral-storage from the final number of pods and the vCPUs.",
+                    **{**record(_QUANTITIES).schema, "type": ["object", "string"], "enum_text": ["auto"]},
+                ),
+                "system": field(record(_QUANTITIES), "Resources that are reserved for system components."),
+            }
+        ),
+        "Resources that pods cannot use. By default the image decides.",
+    ),
+    "kubelet": field(
+        record(
+            {
+                "config": field(mapping, "Fields of KubeletConfiguration, in camelCase, checked for the Kubernetes version."),
+                "flags": field(
+                    map_of(field(_flag_value, "Value, or a list of values for a flag that can be repeated."), key=_flag_name),
+                    "Command-line flags: names without dashes, mapped to a value or to a list of values.",
+                ),
+            }
+        ),
+        "Settings of kubelet.",
+    ),
+    "containerd": field(
+        record(
+            {
+                "config": field(
+                    mapping, "Settings of containerd, written as TOML. On ubuntu it needs `strategy: static`.", only=_CLOUD_INIT_FAMILIES
+                ),
+                "registry_mirrors": field(
+                    map_of(list_of(_URL, single=True, filled=True), key=_REGISTRY),
+                    "Registry hosts (or `_default`), each mapped to the URLs of its mirrors in order.",
+                ),
+                "pause_image": field(_LINE, "Pause image, which holds the namespaces of a pod.", only=_SCRIPT_FAMILIES),
+            }
+        ),
+        "Settings of the container runtime.",
+        only=("al2", "al2023", "bottlerocket", "ubuntu"),
+    ),
+    "local_storage": field(
+        record(
+            {
+                "strategy": field(choice("raid0", "raid10", "mount"), "How the disks are combined. Bottlerocket can only use `raid0`."),
+                "mount_path": field(
+                    text(pattern=r"(/[0-9A-Za-z._-]+)+", what="an absolute path", allowed="a path such as /mnt/k8s-disks"),
+                    "Directory where the disks are mounted.",
+                    only=("al2", "al2023"),
+                ),
+            },
+            required={"strategy": "raid0, raid10, mount"},
+        ),
+        "Use of the instance store disks.",
+        only=("al2", "al2023", "bottlerocket"),
+    ),
+    "proxy": field(
+        record(
+            {
+                "http": field(_PROXY_URL, "Proxy for http requests."),
+                "https": field(_PROXY_URL, "Proxy for https requests."),
+                "no_proxy": field(
+                    list_of(
+                        text(pattern=r"[^\s,]+", what="one entry of NO_PROXY", allowed="a host, domain or CIDR, without blanks and commas"),
+                        single=True,
+                    ),
+                    "Hosts, domains and CIDRs that are reached directly. localhost, the metadata service, `.internal`, the service CIDR "
+                    "and the endpoint are added. Add the CIDRs of your VPC.",
+                ),
+            }
+        ),
+        "Proxy for outgoing requests.",
+        only=("al2", "al2023", "bottlerocket", "ubuntu"),
+    ),
+    "commands": field(
+        record(
+            {
+                "pre": field(
+                    list_of(_SCRIPT, single=True),
+                    "Commands that run before the node joins. The first command that fails stops the node from joining.",
+                ),
+                "post": field(list_of(_SCRIPT, single=True), "Commands that run when kubelet is healthy."),
+            }
+        ),
+        "Shell commands (PowerShell on Windows).",
+        only=_NOT_BOTTLEROCKET,
+    ),
+    "override": field(
+        _SCRIPT,
+        "On al2, ubuntu and windows: a script that replaces the call of the bootstrap script, as in eksctl. On al2023: a NodeConfig "
+        "that is merged last.",
+        only=_NOT_BOTTLEROCKET,
+    ),
+    "user_data": field(
+        list_of(text(multiline=True, empty=True, secret=True), single=True),
+        "Existing user data to merge with: MIME, cloud-config, shell, NodeConfig, TOML or PowerShell; plain, base64, or gzip in base64.",
+    ),
+    "user_data_precedence": field(
+        choice("ours", "theirs"),
+        "Which value wins if `user_data` and the fields disagree. By default a disagreement is an error.",
+    ),
+    "allow_secrets_in_user_data": field(
+        boolean,
+        "Whether text that looks like a secret is allowed. Files on the node, including files that the user data writes, are then "
+        "readable only by their owner, and diffs show only sizes.",
+        default=False,
+    ),
+    "nodeadm": field(mapping, "The `spec` of a NodeConfig without `cluster`, in the spelling of nodeadm.", only=("al2023",)),
+    "bottlerocket": field(
+        record({"settings": field(mapping, "Bottlerocket settings: everything below `settings`, in the spelling of Bottlerocket.")}),
+        "Settings of Bottlerocket.",
+        only=("bottlerocket",),
+    ),
+    "windows": field(record(WINDOWS), "Settings of Windows.", only=("windows",)),
+    "ubuntu": field(
+        record(
+            {"release": field(_ubuntu_release, "Release of Ubuntu, in quotes.", type="string", enum=["20.04", "22.04", "24.04", "26.04"])}
+        ),
+        "Settings of Ubuntu.",
+        only=("ubuntu",),
+    ),
 }
 
 UNKNOWN_NODE_GROUP_FIELDS = {
@@ -351,5 +542,3 @@ UNKNOWN_NODE_GROUP_FIELDS = {
 
 CLUSTER_KIND = record(CLUSTER)
 NODE_GROUP_KIND = record(NODE_GROUP, required={"family": ", ".join(FAMILIES)}, unknown=UNKNOWN_NODE_GROUP_FIELDS)
-
-__all__ = ["CLUSTER", "CLUSTER_KIND", "FAMILY_ALIASES", "NODE_GROUP", "NODE_GROUP_KIND", "free", "joined"]

@@ -1,28 +1,60 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small schema language: what a field may hold, checked for every field at once.
+"""A small schema language that checks every field of an input and reports all problems at once.
 
-A *kind* is a function C((value, path, problems) -> value): it returns the normalised value, or INVALID after it has
-reported why. Kinds are combined into records; the public fields are declared with them in C(fields).
+A C(Kind) checks a value and returns the normalised value, or INVALID after it has reported a problem. It also describes itself as
+JSON Schema: C(tools/input_reference.py) generates the documentation and the schema files from it. The public fields are declared
+with kinds in C(fields).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Problems, joined, listed, nearest
 from .plain import INVALID
 
-Kind = Callable[[Any, str, Problems], Any]
+Check = Callable[[Any, str, Problems], Any]
+"""Checks a value at a path: returns the normalised value, or INVALID after it has reported a problem."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A check, and the values that it accepts, in terms of JSON Schema.
+
+    Two keywords are our own: C(single) is true for a list that can be given as its only item, C(secret) for text that no message
+    repeats.
+    """
+
+    check: Check
+    schema: Mapping[str, Any]
+
+    def __call__(self, value: Any, path: str, problems: Problems) -> Any:
+        return self.check(value, path, problems)
+
+
+def field(check: Check, description: str, *, only: tuple[str, ...] = (), **schema: Any) -> Kind:
+    """Declare a field: C(check) with a description in Markdown.
+
+    only: the families that have the field; empty for all families. schema: more keywords, for example C(default).
+    """
+    families = f" Only for {', '.join(only)}." if only else ""
+    return Kind(check.check if isinstance(check, Kind) else check, {**_schema(check), **schema, "description": description + families})
+
+
+def _schema(check: Check) -> Mapping[str, Any]:
+    return check.schema if isinstance(check, Kind) else {}
+
 
 _TYPE_NAMES = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", int: "an integer", float: "a number", type(None): "null"}
 
 
 def type_name(value: Any) -> str:
-    """How users call the type of a plain value."""
+    """Return the type of a plain value, as messages name it."""
     return _TYPE_NAMES.get(type(value), type(value).__name__)
 
 
@@ -42,10 +74,10 @@ def text(
     secret: bool = False,
     fix: str | None = None,
 ) -> Kind:
-    """Text; one line of printable characters unless C(multiline).
+    """Text. Without C(multiline), one line of printable characters.
 
-    pattern: a regular expression the whole text must match. what: the name of such a text, with its article. allowed: the pattern in
-    words. secret: no message repeats the value. fix: what to do when it does not match.
+    pattern: a regular expression that the whole text must match. what: a noun for such a text, with its article. allowed: the pattern
+    in words. secret: whether messages must not repeat the value. fix: what to do if the text does not match.
     """
     expression = re.compile(pattern) if pattern else None
 
@@ -67,32 +99,35 @@ def text(
             return INVALID
         return value
 
-    return check
+    return Kind(check, {"type": "string", **({"secret": True} if secret else {})})
 
 
 def choice(*words: str, aliases: Mapping[str, str] | None = None) -> Kind:
-    """One of C(words); C(aliases) maps other spellings (compared in lower case) to one of them."""
+    """One of C(words), in any case. C(aliases) maps other spellings to words."""
     spellings = {word.lower(): word for word in words} | {alias.lower(): word for alias, word in (aliases or {}).items()}
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         key = str(value).lower() if isinstance(value, (str, int)) and not isinstance(value, bool) else None
         if key in spellings:
             return spellings[key]
-        # A year or a release that is near to another one is not a slip of the pen.
+        # A year or a release that is similar to another one is not a spelling mistake.
         guess = nearest(value, [*words, *(aliases or {})]) if isinstance(value, str) and re.search("[a-zA-Z]", value) else None
         problems.add("input.unknown_value", path, "is not a known value", value=value, allowed=", ".join(words), nearest=guess)
         return INVALID
 
-    return check
+    return Kind(check, {"type": "string", "enum": list(words), **({"aliases": sorted(aliases)} if aliases else {})})
 
 
-def boolean(value: Any, path: str, problems: Problems) -> Any:
-    """true or false."""
+def _boolean(value: Any, path: str, problems: Problems) -> Any:
     return value if isinstance(value, bool) else wrong_type(value, "true or false", path, problems)
 
 
+boolean = Kind(_boolean, {"type": "boolean"})
+"""true or false."""
+
+
 def integer(low: int, high: int) -> Kind:
-    """An integer between C(low) and C(high), both included; digits in text count, as templates produce them."""
+    """An integer from C(low) to C(high). Text of digits is accepted, because templates produce it."""
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value):
@@ -104,21 +139,19 @@ def integer(low: int, high: int) -> Kind:
             return INVALID
         return value
 
-    return check
+    return Kind(check, {"type": "integer", "minimum": low, "maximum": high})
 
 
-def free(value: Any, path: str, problems: Problems) -> Any:
-    """Any plain value; whoever knows its meaning checks it later."""
-    return value
-
-
-def mapping(value: Any, path: str, problems: Problems) -> Any:
-    """Any mapping."""
+def _mapping(value: Any, path: str, problems: Problems) -> Any:
     return value if isinstance(value, dict) else wrong_type(value, "a mapping", path, problems)
 
 
-def list_of(kind: Kind, *, single: bool = False, filled: bool = False) -> Kind:
-    """A list; with C(single) one bare value is a list of one; with C(filled) it may not be empty."""
+mapping = Kind(_mapping, {"type": "object"})
+"""Any mapping. Its content is checked later."""
+
+
+def list_of(kind: Check, *, single: bool = False, filled: bool = False) -> Kind:
+    """A list. With C(single), a value that is not a list is a list of one item. With C(filled), the list must not be empty."""
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if single and not isinstance(value, (list, dict)) and value is not None:
@@ -131,11 +164,12 @@ def list_of(kind: Kind, *, single: bool = False, filled: bool = False) -> Kind:
         items = [kind(item, joined(path, index), problems) for index, item in enumerate(value)]
         return [item for item in items if item is not INVALID]
 
-    return check
+    lengths = {"minItems": 1} if filled else {}
+    return Kind(check, {"type": "array", "items": _schema(kind), **lengths, **({"single": True} if single else {})})
 
 
-def map_of(kind: Kind, key: Kind | None = None) -> Kind:
-    """A mapping whose values are of C(kind) and whose keys pass C(key)."""
+def map_of(kind: Check, key: Check | None = None) -> Kind:
+    """A mapping whose values pass C(kind) and whose keys pass C(key)."""
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
@@ -148,14 +182,14 @@ def map_of(kind: Kind, key: Kind | None = None) -> Kind:
                 result[name] = checked
         return result
 
-    return check
+    return Kind(check, {"type": "object", "additionalProperties": _schema(kind)})
 
 
-def record(fields: Mapping[str, Kind], required: Mapping[str, str] | None = None, unknown: Mapping[str, str] | None = None) -> Kind:
+def record(fields: Mapping[str, Check], required: Mapping[str, str] | None = None, unknown: Mapping[str, str] | None = None) -> Kind:
     """A mapping with known fields. A field that is null counts as not given.
 
-    required: fields that must be given, each with what may stand there.
-    unknown: for names that users try although they are no fields, what to do instead.
+    required: the required fields, each with its allowed values in words.
+    unknown: names that users try but that are not fields, each with what to do instead.
     """
     needed = required or {}
     names = sorted(fields)
@@ -186,4 +220,6 @@ def record(fields: Mapping[str, Kind], required: Mapping[str, str] | None = None
                 problems.add("input.missing_field", joined(path, name), "is required", allowed=needed[name], fix=f"add {name}")
         return result
 
-    return check
+    properties = {name: _schema(one) for name, one in fields.items()}
+    needs = {"required": sorted(needed)} if needed else {}
+    return Kind(check, {"type": "object", "properties": properties, **needs, "additionalProperties": False})
