@@ -18,7 +18,7 @@ MERGE = "application/merge-patch+json"
 
 
 class ApiError(RuntimeError):
-    """The API server said no: `status` is HTTP's, the text is its own."""
+    """The API server refused a request: `status` is the HTTP status, the text is from the API server."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -26,7 +26,7 @@ class ApiError(RuntimeError):
 
 
 class Api:
-    """One connection per request: the lab's few calls are not worth more."""
+    """A client that opens one connection per request."""
 
     def __init__(self, endpoint: str, authority: bytes | str, token: str) -> None:
         parts = urlsplit(endpoint)
@@ -41,7 +41,7 @@ class Api:
         return self.call("PATCH", path, body, MERGE)
 
     def call(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Object:
-        """One request; its answer. ApiError for refusals, OSError when nobody answers."""
+        """Send one request and return the answer. Raises ApiError if it is refused, OSError if there is no answer."""
         connection = self._connect(60)
         try:
             answer = self._ask(connection, method, path, body, kind)
@@ -51,7 +51,7 @@ class Api:
             connection.close()
 
     def ready(self) -> bool:
-        """Whether the API server calls itself ready."""
+        """Is the API server ready?"""
         connection = self._connect(10)
         try:
             connection.request("GET", "/readyz", headers=self._headers())
@@ -62,7 +62,7 @@ class Api:
             connection.close()
 
     def watch(self, path: str, seconds: int = 300) -> Iterator[tuple[str, Object]]:
-        """(ADDED | MODIFIED | DELETED, object): first everything that exists, then each change, until the server ends it."""
+        """Yield (ADDED | MODIFIED | DELETED, object): first all existing objects, then each change, until the server ends the watch."""
         connection = self._connect(seconds + 30)
         try:
             answer = self._ask(connection, "GET", f"{path}?watch=true&timeoutSeconds={seconds}", None, "")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands for AWS: moto's server for EC2, EKS, STS and all the others, with the lab's cluster and its nodes in it.
+"""The stand-in for AWS: moto's server for EC2, EKS, STS and the other services, with the lab's cluster and its nodes.
 
     python -m ….lab.run aws ADDRESS PORT CLUSTER.json
 
@@ -25,10 +25,10 @@ from .progress import LabError
 ACCOUNT = "123456789012"
 IMAGE = "ami-0123456789abcdef0"
 
-#: Whatever proxy this machine has, the lab is not behind it.
+#: The lab is never behind this machine's proxy.
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
-#: What is said of an instance, and where moto says it.
+#: Fields of an instance, and the tag in moto's answer for each.
 _INSTANCE = {
     "id": "instanceId",
     "address": "privateIpAddress",
@@ -59,7 +59,7 @@ def serve(address: str, port: int, cluster: dict[str, Any]) -> None:
     )
     made.endpoint = cluster["endpoint"]
     made.certificate_authority = {"data": cluster["certificate_authority"]}
-    # Last, and through the door: the first request to EC2 takes seconds of imports, and the subnet says that all of this is done.
+    # Last, and over HTTP: the first request to EC2 imports for seconds, and the subnet shows that everything here is done.
     Ec2(f"http://{address}:{port}", cluster["region"]).make_subnet(cluster["vpc"], cluster["block"])
     threading.Event().wait()
 
@@ -76,40 +76,40 @@ class Ec2:
         self._call("CreateSubnet", VpcId=made, CidrBlock=block, AvailabilityZone=f"{self.region}a")
 
     def subnet(self, block: str) -> str:
-        """The subnet with this block; '' where there is none, or nobody answers yet."""
+        """The subnet with this block; '' if there is none, or if the server does not answer yet."""
         try:
-            told = self._call("DescribeSubnets", **{"Filter.1.Name": "cidr-block", "Filter.1.Value.1": block})
+            answer = self._call("DescribeSubnets", **{"Filter.1.Name": "cidr-block", "Filter.1.Value.1": block})
         except (OSError, LabError):
             return ""
-        return _first("subnetId", told) if "<subnetId>" in told else ""
+        return _first("subnetId", answer) if "<subnetId>" in answer else ""
 
     def run(self, subnet: str, address: str, address6: str, kind: str) -> tuple[str, str]:
-        """Launch an instance with these addresses, of IPv6 none with '': (instance ID, private DNS name)."""
-        told = self._call(
+        """Launch an instance with these addresses (no IPv6 if ''). Returns (instance ID, private DNS name)."""
+        answer = self._call(
             "RunInstances", ImageId=IMAGE, InstanceType=kind, MinCount="1", MaxCount="1", SubnetId=subnet, PrivateIpAddress=address
         )
         if address6:
-            self._call("AssignIpv6Addresses", NetworkInterfaceId=_first("networkInterfaceId", told), **{"Ipv6Addresses.1": address6})
-        return _first("instanceId", told), _first("privateDnsName", told)
+            self._call("AssignIpv6Addresses", NetworkInterfaceId=_first("networkInterfaceId", answer), **{"Ipv6Addresses.1": address6})
+        return _first("instanceId", answer), _first("privateDnsName", answer)
 
     def launched(self) -> int:
-        """How many instances there ever were: moto gives the address of a terminated one to nobody."""
+        """The number of instances ever launched: moto does not reuse the address of a terminated one."""
         return self._call("DescribeInstances", MaxResults="1000").count("<instanceId>")
 
     def terminate(self, instance: str) -> None:
         self._call("TerminateInstances", **{"InstanceId.1": instance})
 
     def find(self, private_dns_name: str) -> dict[str, str] | None:
-        """A running instance by its private DNS name: what _INSTANCE lists, and `address6`, which may be ''; None where there is none."""
-        told = self._call(
+        """A running instance by its private DNS name: what _INSTANCE lists, and `address6`, which may be ''; None if there is none."""
+        answer = self._call(
             "DescribeInstances",
             **{"Filter.1.Name": "private-dns-name", "Filter.1.Value.1": private_dns_name},
             **{"Filter.2.Name": "instance-state-name", "Filter.2.Value.1": "running"},
         )
-        if "<instanceId>" not in told:
+        if "<instanceId>" not in answer:
             return None
-        found = {name: _first(tag, told) for name, tag in _INSTANCE.items()}
-        return found | {"address6": _first("ipv6Address", told) if "<ipv6Address>" in told else ""}
+        found = {name: _first(tag, answer) for name, tag in _INSTANCE.items()}
+        return found | {"address6": _first("ipv6Address", answer) if "<ipv6Address>" in answer else ""}
 
     def _call(self, action: str, **parameters: str) -> str:
         body = urllib.parse.urlencode({"Action": action, "Version": "2016-11-15", **parameters}).encode()

@@ -30,11 +30,11 @@ MODULES = Path(__file__).resolve().parent / "modules"
 #: The newest "go" line of the modules.
 GO = (1, 26)
 
-#: Disk that a build from nothing uses for sources and objects, in bytes.
-ROOM = 8 << 30
+#: Bytes of disk that a build without caches uses for sources and objects.
+BUILD_BYTES = 8 << 30
 
 #: Seconds between two progress lines of a build.
-PULSE = 20.0
+PROGRESS_SECONDS = 20.0
 
 _FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 _REQUIRED = re.compile(r"^require \S+ (v\S+)$", re.MULTILINE)
@@ -68,10 +68,10 @@ class Binary:
     def link_flags(self) -> str:
         flags = ["-s", "-w"]
         if self.package.startswith(_KUBERNETES):
-            # Without these it calls itself v0.0.0, and every comparison of versions goes wrong.
+            # Without these, its version is v0.0.0, and every comparison of versions fails.
             major, minor = self.version[1:].split(".")[:2]
-            told = {"gitVersion": self.version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-            flags += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in told.items()]
+            version = {"gitVersion": self.version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+            flags += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in version.items()]
         return " ".join(flags)
 
     @property
@@ -83,7 +83,7 @@ class Binary:
 
     @property
     def path(self) -> Path:
-        """Where it lies once it is built."""
+        """The path of the built program."""
         return cache() / self.digest / self.name
 
 
@@ -106,7 +106,7 @@ def cache() -> Path:
 
 
 def build(wanted: Iterable[Binary] = ALL) -> None:
-    """Build what is missing, one after the other; LabError says what is needed for it."""
+    """Build missing programs, one after the other. LabError names missing requirements."""
     wanted = list(wanted)
     if not _missing(wanted):
         return
@@ -128,7 +128,7 @@ def _missing(wanted: Iterable[Binary]) -> list[Binary]:
 
 
 def path_of(binary: Binary) -> Path:
-    """The file of a program, built now if need be."""
+    """The file of a program, built now if necessary."""
     build([binary])
     return binary.path
 
@@ -156,15 +156,17 @@ def _go_version(go: str) -> tuple[int, ...]:
 
 
 def _environment() -> dict[str, str]:
-    # local: no other toolchain is fetched behind our back. Without cgo the program runs on every Linux.
+    # local: Go must not download another toolchain. Without cgo, the program runs on every Linux.
     return {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
 
 
 def _check_room() -> None:
     cache().mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(cache()).free
-    if free < ROOM:
-        raise LabError(f"building needs about {ROOM >> 30} GiB of disk for sources and objects; {cache()} has {free / (1 << 30):.1f} GiB")
+    if free < BUILD_BYTES:
+        raise LabError(
+            f"building needs about {BUILD_BYTES >> 30} GiB of disk for sources and objects; {cache()} has {free / (1 << 30):.1f} GiB"
+        )
 
 
 def _build(go: str, binary: Binary, position: str) -> None:
@@ -182,12 +184,12 @@ def _build(go: str, binary: Binary, position: str) -> None:
                 running.kill()
                 running.wait()
             log.seek(0)
-            # Names of modules that were fetched are of no interest once it is clear that one was not.
+            # Leave out the modules that were downloaded: only the one that failed matters.
             complaint = "".join(line for line in log if not line.startswith("go: downloading"))
         if running.returncode != 0:
             raise LabError(f"{title} could not be built:\n{complaint[-3000:]}")
         binary.path.parent.mkdir(exist_ok=True)
-        # In one step: whoever sees the file sees all of it.
+        # In one step: other processes see the complete file or none.
         made.replace(binary.path)
     # Both: on a busy machine the first says nothing about the build.
     took = f"{time.monotonic() - began:.0f} s ({_cpu_seconds() - used:.0f} s of CPU)"
@@ -203,7 +205,7 @@ def _cpu_seconds() -> float:
 def _wait(running: subprocess.Popen[bytes], title: str, began: float) -> None:
     while True:
         try:
-            running.wait(PULSE)
+            running.wait(PROGRESS_SECONDS)
             return
         except subprocess.TimeoutExpired:
             say(f"{title}: {time.monotonic() - began:.0f} s")

@@ -39,7 +39,7 @@ USAGES = {"digital signature", "key encipherment", "server auth"}
 
 
 def reason_against(spec: Object, ec2: Ec2) -> str:
-    """Why a kubelet-serving request must not be approved; '' when nothing speaks against it. `spec` is the CSR object's."""
+    """The reason not to approve a kubelet-serving request, or ''. `spec` is that of the CSR object."""
     user = spec.get("username", "")
     if not user.startswith(USER) or "system:nodes" not in spec.get("groups", []):
         return f"{user!r} is no node"
@@ -62,7 +62,7 @@ def reason_against(spec: Object, ec2: Ec2) -> str:
 
 
 def approve(api: Api, ec2: Ec2, request: Object) -> None:
-    """Approve a request that deserves it; leave it pending and say why otherwise."""
+    """Approve a valid request. Leave any other one pending and log the reason."""
     name, conditions = request["metadata"]["name"], request.get("status", {}).get("conditions", [])
     if request["spec"]["signerName"] != SERVING or conditions:
         return
@@ -77,7 +77,7 @@ def approve(api: Api, ec2: Ec2, request: Object) -> None:
 
 
 def initialize(api: Api, ec2: Ec2, node: Object) -> None:
-    """Be the cloud provider for a Node that still waits for one."""
+    """Initialize a Node as the cloud provider does, if it still waits for that."""
     taints = node["spec"].get("taints", [])
     if not any(taint["key"] == UNINITIALIZED for taint in taints):
         return
@@ -95,16 +95,16 @@ def initialize(api: Api, ec2: Ec2, node: Object) -> None:
         "failure-domain.beta.kubernetes.io/zone": instance["zone"],
         "failure-domain.beta.kubernetes.io/region": ec2.region,
     }
-    kept = [taint for taint in taints if taint["key"] != UNINITIALIZED]
-    # With the version read: taints that somebody else sets meanwhile must not be lost.
+    remaining = [taint for taint in taints if taint["key"] != UNINITIALIZED]
+    # With the resourceVersion, so that taints that are set meanwhile are not lost.
     metadata = {"labels": labels, "resourceVersion": node["metadata"]["resourceVersion"]}
     provider_id = node["spec"].get("providerID") or f"aws:///{instance['zone']}/{instance['id']}"
-    api.patch(f"{NODES}/{name}", {"metadata": metadata, "spec": {"taints": kept, "providerID": provider_id}})
+    api.patch(f"{NODES}/{name}", {"metadata": metadata, "spec": {"taints": remaining, "providerID": provider_id}})
     log(f"{name} initialized as {instance['id']}")
 
 
 def follow(api: Api, path: str, act: Callable[[Object], None]) -> None:
-    """Hand every object that appears or changes to `act`, for ever."""
+    """Call `act` with every object that is added or changed, forever."""
     while True:
         try:
             for kind, found in api.watch(path):
@@ -119,7 +119,7 @@ def _try(act: Callable[[Object], None], found: Object) -> None:
     try:
         act(found)
     except ApiError as error:
-        # Somebody was faster; the change that made it so comes next.
+        # The object has changed meanwhile: the watch reports that change next.
         if error.status not in (404, 409):
             log(f"{found['metadata']['name']}: {error}")
 
@@ -129,8 +129,8 @@ def log(message: str) -> None:
 
 
 def main(state: str) -> None:
-    told = json.loads(Path(state).read_text())
-    api = Api(told["endpoint"], told["authority"], told["token"])
-    ec2 = Ec2(told["aws"], told["region"])
+    content = json.loads(Path(state).read_text())
+    api = Api(content["endpoint"], content["authority"], content["token"])
+    ec2 = Ec2(content["aws"], content["region"])
     threading.Thread(target=follow, args=(api, CSRS, lambda found: approve(api, ec2, found)), daemon=True).start()
     follow(api, NODES, lambda found: initialize(api, ec2, found))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks over several nodes at once, with the moment at which each line was printed."""
+"""Playbooks over several nodes at once, with the time at which each line was printed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .node import LabNode
 from .progress import TOP
 
 PLAYBOOK = "playbooks/bootstrap.yml"
-#: Seconds; nothing here takes that long.
+#: Seconds after which a run has failed.
 LIMIT = 600
 
 _ENDED = re.compile(r"^(fatal|ok|changed): \[(?P<host>[^]]+)\](: (FAILED|UNREACHABLE)!)? => (?P<result>\{.*\})$")
@@ -30,14 +30,14 @@ _PASSED = re.compile(r"^(ok|changed): \[(?P<host>[^]]+)\]$")
 
 
 class Line(NamedTuple):
-    """What was printed, and when (C(time.time))."""
+    """A printed line and its time (C(time.time))."""
 
     moment: float
     text: str
 
 
 class Ended(NamedTuple):
-    """How a task ended on a host, and when: what Ansible prints of its result."""
+    """The end of a task on a host: the result that Ansible prints, and its time."""
 
     moment: float
     failed: bool
@@ -49,7 +49,7 @@ class Ended(NamedTuple):
 
 
 class Output:
-    """What a playbook printed so far; it may still run."""
+    """The output so far of a playbook, which may still run."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.lines: list[Line] = []
@@ -61,7 +61,7 @@ class Output:
         return self
 
     def read_until(self, enough: Callable[[str], bool]) -> Line | None:
-        """Read up to a line that is enough; None when the playbook ended without it."""
+        """Read until a line matches. None if the playbook ends without such a line."""
         assert self._process.stdout is not None
         for text in self._process.stdout:
             self.lines.append(Line(time.time(), text.rstrip("\n")))
@@ -79,7 +79,7 @@ class Output:
         return "\n".join(line.text for line in self.lines)
 
     def ended(self, host: str) -> Ended:
-        """How the last task ended that printed something about this host; AssertionError shows everything where none did."""
+        """The end of the last task that printed something about this host. AssertionError shows the output if there is none."""
         for line in reversed(self.lines):
             shown = _ENDED.match(line.text)
             if shown and shown["host"] == host:
@@ -95,7 +95,7 @@ class Output:
 
 
 def bootstrap_host(node: LabNode, case: str, cluster: Mapping[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
-    """Variables of a host that the playbook bootstrap shall bring into the cluster. `cluster` and `fields` are added or replace."""
+    """Variables of a host for the playbook bootstrap. `cluster` and `fields` are added or replace others."""
     return {
         **check_host(node),
         **PATIENT,
@@ -120,7 +120,7 @@ def container_host(container: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def playing(hosts: Mapping[str, Mapping[str, Any]], *words: str, playbook: Any = PLAYBOOK) -> Iterator[Output]:
-    """A playbook (a path, or what it says) that runs against these hosts, {name: variables}. It is over with the block."""
+    """Run a playbook (a path, or its content) against these hosts, {name: variables}. It ends with the block."""
     with tempfile.TemporaryDirectory() as folder:
         inventory = Path(folder, "inventory.json")
         inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
@@ -133,7 +133,7 @@ def playing(hosts: Mapping[str, Mapping[str, Any]], *words: str, playbook: Any =
             "ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_FORKS": str(len(hosts)),
-            # Each host at its own pace, whatever family it is of and however the others end.
+            # Hosts do not wait for each other.
             "ANSIBLE_STRATEGY": "free",
             "PYTHONUNBUFFERED": "1",
         }
@@ -152,13 +152,13 @@ def playing(hosts: Mapping[str, Mapping[str, Any]], *words: str, playbook: Any =
 
 
 def bootstrap(hosts: Mapping[str, Mapping[str, Any]], *words: str) -> Output:
-    """The collection's playbook bootstrap over these hosts, to its end."""
+    """Run the collection's playbook bootstrap against these hosts."""
     with playing(hosts, *words) as output:
         return output.wait()
 
 
 def check(nodes: Mapping[str, LabNode], **asked: Any) -> Output:
-    """Run module join_check on nodes, whatever set them up."""
+    """Run module join_check on nodes."""
     return check_containers({name: node.container for name, node in nodes.items()}, **asked)
 
 

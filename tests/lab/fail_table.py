@@ -1,17 +1,17 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The faults of live nodes, in groups that one run of the playbook goes through side by side."""
+"""The faults of live nodes, in groups that one run of the playbook handles in parallel."""
 
 from __future__ import annotations
 
 from .failing import NOWHERE, SOMEBODY, Fault, another_authority, credential, groupless, no_such_names, plugin, tags, unknown_token
 from .faulty_proxies import SilentServer, TcpProxy, TlsProxy
 
-#: Minutes by which a clock that goes wrong is wrong.
+#: Minutes by which a wrong clock differs.
 SKEW = 20
 
-#: What the way to the API server and the API server itself say.
+#: Faults on the way to the API server, and refusals of the API server.
 ACCESS = {
     "wrong-authority": Fault(
         cause="wrong_certificate_authority",
@@ -78,7 +78,7 @@ ACCESS = {
     ),
 }
 
-#: What is wrong on the node.
+#: Faults on the node.
 NODE = {
     "cgroup-driver": Fault(
         cause="cgroup_driver_mismatch",
@@ -112,7 +112,7 @@ NODE = {
     ),
 }
 
-#: What may still change by itself: the play says it at once, and waits.
+#: Faults that may go away: the play reports them at once, and waits.
 WAITING = {
     "no-network-plugin": Fault(
         cause="no_network_plugin",
@@ -135,7 +135,7 @@ WAITING = {
         cause="endpoint_silent",
         says=("{endpoint}",),
         shown="timed out|timeout|no answer",
-        # kubelet itself says nothing for half a minute.
+        # kubelet itself logs nothing for half a minute.
         case="ubuntu-static",
         final=False,
         proxy=SilentServer,

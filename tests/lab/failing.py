@@ -31,12 +31,12 @@ SOMEBODY = "ip-10-0-9-9.eu-central-1.compute.internal"
 
 
 def nothing(_node: LabNode) -> None:
-    """Nothing is broken on the node itself."""
+    """Break nothing on the node itself."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One way of not joining.
+    """A fault that keeps a node from joining.
 
     cause    slug of the finding
     says     words in message and fix; {endpoint}, {node}, {region} and {role} stand for those of the node
@@ -73,18 +73,18 @@ class Failing:
 
     @property
     def cluster(self) -> dict[str, Any]:
-        """What the play's cluster says instead of the lab's."""
+        """Fields of the play's cluster that differ from the lab's."""
         return {**({"endpoint": self.proxy.endpoint} if self.proxy is not None else {}), **self.fault.cluster}
 
     @property
     def says(self) -> list[str]:
-        """The words that a user has to be told."""
+        """Words that the message must contain."""
         endpoint = str((self.node.lab.cluster("1.36") | self.cluster)["endpoint"])
         host, _unused, _port = endpoint.removeprefix("https://").partition(":")
         return [word.format(endpoint=endpoint, host=host, node=self.node.name) for word in self.fault.says]
 
     def evidence_since(self, moment: float) -> float | None:
-        """When (C(time.time)) the evidence was there: the first such line of kubelet's journal after a moment, or kubelet's start."""
+        """The time (C(time.time)) of the evidence: the first matching line in kubelet's journal since a time, or the start of kubelet."""
         pattern = re.compile(self.fault.journal or r"^Started ")
         return next((when for when, line in journal(self.node, moment) if pattern.search(line)), None)
 
@@ -104,7 +104,7 @@ def journal(node: LabNode, since: float) -> list[tuple[float, str]]:
 
 @contextlib.contextmanager
 def failing(lab: Lab, faults: Mapping[str, Fault]) -> Iterator[dict[str, Failing]]:
-    """Nodes as their images leave them, booted side by side, each with its fault."""
+    """Nodes as their images leave them, booted in parallel, each with its fault."""
     with contextlib.ExitStack() as stack:
         made = {}
         for name, fault in faults.items():
@@ -122,20 +122,20 @@ def failing(lab: Lab, faults: Mapping[str, Fault]) -> Iterator[dict[str, Failing
 
 
 def another_authority() -> str:
-    """A certificate authority that signed nothing here, as a cluster's input has it."""
+    """A certificate authority that the lab does not use, encoded as in the input of a cluster."""
     with tempfile.TemporaryDirectory() as folder:
         return base64.b64encode(pki.Authority(Path(folder)).certificate).decode()
 
 
 def tags(**values: str) -> dict[str, str]:
-    """The instance's tags as the metadata service shows them; a key holds no slash there, EC2 refuses those."""
+    """Instance tags as the metadata service shows them. EC2 rejects keys with a slash there."""
     return {TAGS: "\n".join(values), **{TAGS + key: value for key, value in values.items()}}
 
 
 def plugin(node: LabNode, script: str) -> None:
-    """Another program in place of those that give kubelet its token."""
+    """Replace the programs that supply kubelet's token."""
     for name in ("aws", "aws-iam-authenticator"):
-        # They are links to what all nodes share.
+        # They are links to files that all nodes share.
         node.exec(["rm", "-f", f"/usr/bin/{name}"], check=True)
         node.write({f"/usr/bin/{name}": (f"#!/bin/sh\n{script}\n", 0o755)})
 
@@ -149,16 +149,16 @@ def credential(token: str, expires: str = "") -> str:
 
 def unknown_token(node: LabNode) -> None:
     """A token that the API server does not know, as that of an unmapped IAM role."""
-    node.write({"/etc/lab/token": ("nobody-knows-this", 0o600)})
+    node.write({"/etc/lab/token": ("unknown-token", 0o600)})
 
 
 def groupless(node: LabNode) -> None:
-    """A role that is mapped to a user name and to no group."""
+    """An IAM role that is mapped to a user name and to no group."""
     node.write({"/etc/lab/token": (stranger_token(node.lab.state.token, node.host), 0o600)})
 
 
 def no_such_names(node: LabNode) -> None:
-    """A resolver that knows no name at all, where the node looks for one."""
+    """Run a DNS server that knows no names, at the address that the node uses."""
     node.write({"/root/resolver.py": _RESOLVER})
     node.exec(["systemd-run", "--quiet", "--unit=resolver", "--service-type=notify", "python3", "/root/resolver.py"], check=True)
 
@@ -183,7 +183,7 @@ def by_hand(**spec: Any) -> str:
 
 
 def hand_written(lab: Lab, *, flags: Sequence[str] = (), **config: Any) -> str:
-    """The NodeConfig of a node of the lab, with flags and kubelet settings that we would refuse."""
+    """The NodeConfig of a node of the lab, with flags and kubelet settings that the library rejects."""
     known = lab.cluster("1.36")
     return by_hand(
         cluster={

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the join tests share: a node group, the ways of joining, playbook runs against nodes of the lab, and what a node must be."""
+"""Shared by the join tests: a node group, the ways of joining, playbook runs on nodes of the lab, and the expected Node."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
 from ansible_collections.nodebootstrap.eks.tests.lab.binaries import KUBELETS
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import TOP
 
-#: Seconds; a busy machine is no failure, a node that never joins is.
+#: Seconds to wait: long, because the machine may be busy.
 PATIENCE = 400
 
-#: Of every host that a play bootstraps.
+#: Variables of every host that a play bootstraps.
 PATIENT = {"eks_node_verify_timeout": PATIENCE, "eks_node_join_timeout": PATIENCE}
 
-#: The machine under test may have swap and cgroups of the first version; a node of EKS has neither.
+#: The machine may have swap and cgroup v1; an EKS node has neither.
 LAB_ONLY: dict[str, dict[str, Any]] = {"1.30": {"failSwapOn": False}, "1.36": {"failSwapOn": False, "failCgroupV1": False}}
 GROUP: dict[str, Any] = {
     "max_pods": 17,
@@ -39,7 +39,7 @@ STATIC, SCRIPT = {"strategy": "static"}, {"strategy": "bootstrap_script"}
 
 
 class Case(NamedTuple):
-    """A way of joining: what the group says beside GROUP, kubelet's minor version, which nodeadm; whether a play can do it, too."""
+    """A way of joining: fields of the group in addition to GROUP, kubelet's minor version, which nodeadm, and whether a play can do it."""
 
     family: str
     fields: dict[str, Any]
@@ -62,7 +62,7 @@ KUBELET_UNITS = {"al2": "kubelet.service", "al2023": "kubelet.service", "ubuntu"
 
 
 def group(case: str, **fields: Any) -> dict[str, Any]:
-    """The node group of a case; `fields` are added or replace, but what the lab needs of kubelet's configuration stays."""
+    """The node group of a case; `fields` are added or replace others, but the kubelet configuration that the lab needs stays."""
     kubelet = fields.pop("kubelet", {})
     own = {"family": CASES[case].family, "kubelet": {**kubelet, "config": {**LAB_ONLY[CASES[case].minor], **kubelet.get("config", {})}}}
     return {**own, **GROUP, **CASES[case].fields, **fields}
@@ -92,7 +92,7 @@ def booted(lab: Lab, case: str, *, ipv6: bool = False) -> LabNode:
 
 @contextmanager
 def all_booted(lab: Lab, cases: Iterable[str], *, ipv6: bool = False) -> Iterator[dict[str, LabNode]]:
-    """As `booted`, several at once: {case: node}."""
+    """As `booted`, for several cases in parallel: {case: node}."""
     with ExitStack() as stack:
         nodes = {case: stack.enter_context(_node(lab, case, ipv6=ipv6)) for case in cases}
         for node in nodes.values():
@@ -116,7 +116,7 @@ def play_all(
     fields_of: Callable[[str], Mapping[str, Any]] | None = None,
     **fields: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the collection's playbook bootstrap once over nodes, {case: node}, whatever comes of it.
+    """Run the collection's playbook bootstrap once over nodes, {case: node}, and return the result.
 
     words: for ansible-playbook. variables: of every host. environment: of the controller. cluster, fields: as for `boot`.
     fields_of: fields that differ from case to case.
@@ -141,14 +141,14 @@ def play_all(
         return subprocess.run(command, cwd=TOP, env=whole, capture_output=True, text=True, check=False, timeout=600)
 
 
-# --- what a node must be ----------------------------------------------------------------------------------------------------
+# --- the expected Node -----------------------------------------------------------------------------------------------------
 
 
-def is_what_was_asked_for(node: LabNode, case: str, pods: int = 17) -> None:
-    """The Node says all that the group said, and kubelet serves with a certificate of the cluster."""
+def matches_group(node: LabNode, case: str, pods: int = 17) -> None:
+    """The Node has everything that the group specifies, and kubelet serves with a certificate of the cluster."""
     found = node.lab.node_object(node.name)
     assert found["status"]["nodeInfo"]["kubeletVersion"] == KUBELETS[CASES[case].minor].version
-    assert found["metadata"]["labels"] == GROUP["labels"] | everybodys_labels(node)
+    assert found["metadata"]["labels"] == GROUP["labels"] | common_labels(node)
     assert found["spec"]["taints"] == GROUP["taints"]
     addresses = [each["address"] for each in found["status"]["addresses"] if each["type"] == "InternalIP"]
     assert addresses == [node.internal_ip]
@@ -159,8 +159,8 @@ def is_what_was_asked_for(node: LabNode, case: str, pods: int = 17) -> None:
     assert node.configz()["maxPods"] == pods
 
 
-def everybodys_labels(node: LabNode) -> dict[str, str]:
-    """What kubelet and the cloud provider give every node of the lab."""
+def common_labels(node: LabNode) -> dict[str, str]:
+    """Labels that every node of the lab gets from kubelet and the cloud provider."""
     machine = {"aarch64": "arm64", "x86_64": "amd64"}[platform.machine()]
     places = {"region": "eu-central-1", "zone": "eu-central-1a"}
     return {
@@ -173,12 +173,12 @@ def everybodys_labels(node: LabNode) -> dict[str, str]:
 
 
 def reserved_cpu(node: dict[str, Any]) -> int:
-    """Thousandths of a CPU that pods cannot have."""
+    """Thousandths of a CPU that are reserved."""
     return int(node["status"]["capacity"]["cpu"]) * 1000 - int(node["status"]["allocatable"]["cpu"].removesuffix("m"))
 
 
 def effective(node: LabNode) -> dict[str, Any]:
-    """The configuration that kubelet runs with, without what names the instance."""
+    """The effective configuration of kubelet, without the identity of the instance."""
     return {key: value for key, value in node.configz().items() if key != "providerID"}
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A network of the lab's own: an internal Docker bridge, so nodes reach the host's side of it and nothing else.
+"""The network of a lab: an internal Docker bridge, so that nodes reach only the host's side of it.
 
 A lab has one of the subnets 10.0.K.0/24 of its VPC 10.0.0.0/16; K is the first that neither Docker nor the machine uses. The
 host's side, 10.0.K.1, is where the control plane listens; 127.7.K.1 is for what nodes must not see (etcd). Where the machine has
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .progress import LabError, docker, engine, lives, machine_lock, say
 
-#: Networks of ours carry this label; its value says whose they are.
+#: The label of the lab's networks. Its value is the run ID of the owner.
 LABEL = "nodebootstrap.eks.lab"
 
 VPC = "10.0.0.0/16"
@@ -61,7 +61,7 @@ class Network:
         return f"10.0.{self.number}.{host}"
 
     def address6(self, host: int) -> str:
-        """As EC2 and Kubernetes write it; '' where the machine has no IPv6."""
+        """As EC2 and Kubernetes write it; '' if the machine has no IPv6."""
         return self._address6(host) if has_ipv6() else ""
 
     def _address6(self, host: int) -> str:
@@ -79,12 +79,12 @@ class Network:
 
 
 def has_ipv6() -> bool:
-    """Whether the kernel speaks IPv6: it may be built or started without."""
+    """Does the kernel support IPv6?"""
     return Path("/proc/net/if_inet6").exists()
 
 
 def create(owner: str) -> Network:
-    """Make a network that belongs to `owner` (nodelab's name of a process), after removing those whose owners are gone."""
+    """Make a network that belongs to `owner` (a run ID), after removing those whose owners are gone."""
     with machine_lock("lab-network"):
         remove_stale()
         taken = _routed()
@@ -106,17 +106,17 @@ def create(owner: str) -> Network:
 
 
 def remove_stale() -> None:
-    """Remove the networks, and the nodes on them, of labs that were killed."""
+    """Remove the networks and nodes of labs that were killed."""
     form = '{{.Name}} {{.Label "' + LABEL + '"}}'
     for line in docker("network", "ls", "--filter", f"label={LABEL}", "--format", form).stdout.decode().splitlines():
         name, _unused, owner = line.partition(" ")
         if not lives(owner):
-            say(f"removing the network {name} of a lab that is gone")
+            say(f"removing the network {name} of a lab that has ended")
             Network(int(name.rpartition("-")[2])).remove()
 
 
 def _routed() -> list[ipaddress.IPv4Network]:
-    """What this machine already has routes for; the default route is none of them."""
+    """The destinations of this machine's routes, without the default route."""
     shown = subprocess.run(["ip", "-4", "-o", "route", "show"], capture_output=True, text=True, check=False).stdout
     found = []
     for line in shown.splitlines():

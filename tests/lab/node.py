@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes of the lab: those of nodelab, with real programs in place of its stand-ins and an identity in the cluster."""
+"""Nodes of the lab: nodelab's nodes with real programs instead of stand-ins, and with an identity in the cluster."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 FILES = Path(__file__).resolve().parent / "rootfs"
 INSTANCE_TYPE = "meta-data/instance-type"
-#: How the metadata service behaves for a program further away than the instance's hop limit: EC2 lets the token's packets die on the way.
+#: The metadata service beyond the instance's hop limit: the packets with the token never arrive.
 HOP_LIMIT = {"path": "/latest/api/token", "method": "PUT", "delay": 3600}
 ROLE = "node"
 KUBELET_PORT = 10250
-#: Of every instance, as nodelab's metadata service has it.
+#: The MAC address of every instance in nodelab's metadata service.
 MAC = "0a:58:0a:00:00:05"
 
-#: Taints of a Node that somebody still has to look at.
+#: Taints of a Node that is not ready yet.
 UNREADY = {"node.cloudprovider.kubernetes.io/uninitialized", "node.kubernetes.io/not-ready"}
 
 
@@ -47,14 +47,14 @@ class LabNode(Node):
     #: Last part of the address.
     host: int
     instance: str
-    #: Whether its cluster's services have IPv6 addresses, so that kubelet is to be found at the node's one.
+    #: Whether the services of its cluster have IPv6 addresses: then the node registers with its IPv6 address.
     ipv6: bool
     #: Monotonic seconds at which the container was started.
     began: float
 
     @property
     def name(self) -> str:
-        """What the Node is called."""
+        """The name of the Node."""
         return node_name(self.address)
 
     @property
@@ -63,11 +63,11 @@ class LabNode(Node):
 
     @property
     def internal_ip(self) -> str:
-        """Where the cluster finds kubelet."""
+        """The address at which the cluster reaches kubelet."""
         return self.lab.network.address6(self.host) if self.ipv6 else self.address
 
     def object(self) -> Object | None:
-        """The Node as it is now; None before it is registered."""
+        """The current Node object; None before the node is registered."""
         try:
             return self.lab.node_object(self.name)
         except ApiError as error:
@@ -76,7 +76,7 @@ class LabNode(Node):
             raise
 
     def wait_ready(self, seconds: float = 20) -> Object:
-        """Wait until the Node is Ready and the cloud provider is done with it; the Node. LabError shows what the node says."""
+        """Wait until the Node is Ready and initialized by the cloud provider, and return it. LabError shows the evidence."""
         limit = time.monotonic() + seconds
         while True:
             found = self.object()
@@ -100,19 +100,19 @@ class LabNode(Node):
                     names = (connection.getpeercert() or {}).get("subjectAltName", ())
                 return {str(ipaddress.ip_address(value)) if kind == "IP Address" else str(value) for kind, value in names}
             except OSError as error:
-                # Until its request is signed kubelet has no certificate at all.
+                # Before its request is signed, kubelet has no certificate.
                 if time.monotonic() > limit:
                     raise LabError(f"{self.name} serves no certificate that fits: {error}\n{self.lab.log('controller')[-2000:]}") from None
             time.sleep(0.05)
 
     def configz(self) -> Object:
-        """The configuration that kubelet says it runs with. The API server asks it, over TLS, for the administrator."""
+        """The effective configuration of kubelet, read through the API server over TLS."""
         self.serving_names()
         found: Object = self.lab.api.get(f"/api/v1/nodes/{self.name}/proxy/configz")["kubeletconfig"]
         return found
 
     def evidence(self) -> str:
-        """What a human reads first when a node did not join."""
+        """Logs that explain why a node did not join."""
         failed = self.exec(["systemctl", "--failed", "--no-legend", "--plain"]).stdout.decode(errors="replace").strip()
         parts = {"failed units": failed, "kubelet": self.journal(getattr(self, "kubelet_unit", "kubelet.service"))[-3000:]}
         for unit in ("nodeadm-config.service", "nodeadm-run.service", "containerd.service"):
@@ -123,7 +123,7 @@ class LabNode(Node):
         return "\n".join(f"--- {title}\n{text}" for title, text in parts.items() if text)
 
     def stop(self) -> None:
-        """Remove container, instance and Node; harmless when they are gone already."""
+        """Remove container, instance and Node, if they exist."""
         super().stop()
         with suppress(OSError, LabError, ApiError):
             self.lab.api.call("DELETE", f"/api/v1/nodes/{self.name}")
@@ -170,7 +170,7 @@ def create(
     ipv6: bool,
     suite: str,
 ) -> LabNode:
-    """What `Lab.node` describes. Returns when the container is started: what happens then is for `wait_ready` to see."""
+    """Start a node as `Lab.node` describes. Returns when the container runs: `wait_ready` waits for the Node."""
     if ipv6 and not network.has_ipv6():
         raise LabError("this machine has no IPv6: /proc/net/if_inet6 is missing")
     programs = [binaries.KUBELETS[kubelet]]
@@ -187,7 +187,7 @@ def create(
         "/etc/nodelab/real-containerd": "",
         "/etc/nodelab/imds.json": json.dumps({**_facts(lab.network, host, instance, kind), **(imds or {})}),
         "/etc/nodelab/imds-faults.json": json.dumps(faults or []),
-        # Whatever speaks to AWS speaks to the stand-in: nothing looks outside.
+        # Every AWS client uses the stand-in.
         "/etc/systemd/system.conf.d/50-lab.conf": f"[Manager]\nDefaultEnvironment=AWS_ENDPOINT_URL={lab.state.aws}\n",
     }
     if cni:
@@ -213,12 +213,12 @@ def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) 
         "--label", f"{engine.RUN}={lab.owner}", "--hostname", node_name(address), "--network", lab.network.name, "--ip", address,
         "--cgroupns", "private", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
         "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
-        # kubelet reads the kernel's log for kills by the OOM killer.
+        # kubelet reads kills by the OOM killer from the kernel log.
         "--device", "/dev/kmsg",
-        # overlayfs does not stack on the container's own; kubelet wants to know the disk of its folder.
+        # overlayfs cannot be stacked on the container's own; kubelet reads the disk of its directory.
         "-v", "/var/lib/containerd", "-v", "/var/lib/kubelet",
         "-v", f"{FILES}:/opt/lab/files:ro",
-        # nodelab lays its files, then ours lays the lab's.
+        # The lab's program runs nodelab's first, then adds the lab's files.
         "-v", f"{FILES / 'lay'}:/opt/nodelab/lay:ro",
         "-v", f"{NODELAB / 'rootfs/opt/nodelab/lay'}:/opt/lab/nodelab-lay:ro",
         "-v", f"{FILES / 'resolv.conf'}:/etc/resolv.conf:ro",
@@ -234,20 +234,20 @@ def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) 
 
 
 def _launch(lab: Lab, kind: str) -> tuple[int, str]:
-    """An instance with an address that no other had: (last part of the address, instance ID)."""
+    """Launch an instance with an unused address. Returns (last part of the address, instance ID)."""
     with machine_lock(f"{lab.network.name}-addresses"):
         number = lab.ec2.launched()
         if number >= len(network.HOSTS):
-            raise LabError(f"this lab has had its {len(network.HOSTS)} nodes: start another")
+            raise LabError(f"all {len(network.HOSTS)} addresses of this lab are used: start another lab")
         host = network.HOSTS[number]
         instance, name = lab.ec2.run(lab.state.subnet, lab.network.address(host), lab.network.address6(host), kind)
     if name != node_name(lab.network.address(host)):
-        raise LabError(f"EC2's stand-in calls {lab.network.address(host)} {name}")
+        raise LabError(f"the stand-in for EC2 names {lab.network.address(host)} {name}")
     return host, instance
 
 
 def _facts(net: network.Network, host: int, instance: str, kind: str) -> dict[str, str]:
-    """What the metadata service says of this instance, beside what nodelab's says of every one."""
+    """Answers of the metadata service that are specific to this instance."""
     name = node_name(net.address(host))
     credentials = {
         "Code": "Success",
@@ -273,11 +273,11 @@ def _facts(net: network.Network, host: int, instance: str, kind: str) -> dict[st
 def _describe(node: Object | None) -> str:
     if node is None:
         return "it did not register"
-    told = {
+    conditions = {
         condition["type"]: f"{condition['status']} ({condition.get('message', '')})" for condition in node["status"].get("conditions", [])
     }
-    return json.dumps({"conditions": told, "taints": node["spec"].get("taints", [])}, indent=1)
+    return json.dumps({"conditions": conditions, "taints": node["spec"].get("taints", [])}, indent=1)
 
 
-#: Enough for containerd to call its network ready. No pod runs here, so no plugin is ever called.
+#: Makes containerd report its network as ready. No pod runs here, so no plugin is called.
 _CNI = {"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "loopback"}]}

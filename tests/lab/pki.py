@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster's certificate authority and what it signs. Made anew for every lab; nothing of it is worth keeping."""
+"""The certificate authority of the cluster and its certificates, new for every lab."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-# Containers and the host share one clock, but a test may turn a node's.
+# Containers and the host share one clock, but a test may change that of a node.
 _BEFORE = datetime.timedelta(hours=1)
 _AFTER = datetime.timedelta(days=7)
 
 
 class Authority:
-    """A certificate authority in a folder: `ca.crt`, `ca.key`, and NAME.crt with NAME.key of what it signed."""
+    """A certificate authority in a folder: `ca.crt`, `ca.key`, and NAME.crt with NAME.key for each certificate."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class Authority:
         self._sign(name, _name(name), x509.SubjectAlternativeName([_san(host) for host in hosts]), ExtendedKeyUsageOID.SERVER_AUTH)
 
     def client(self, name: str, user: str, group: str) -> None:
-        """Sign a client certificate: the API server takes CN for the user and O for the group."""
+        """Sign a client certificate: the API server uses CN as the user and O as the group."""
         self._sign(name, _name(user, group), None, ExtendedKeyUsageOID.CLIENT_AUTH)
 
     def _sign(self, name: str, subject: x509.Name, sans: x509.SubjectAlternativeName | None, purpose: x509.ObjectIdentifier) -> None:

@@ -19,12 +19,12 @@ _libc = ctypes.CDLL(None)
 
 def _die_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() == 1:  # it died before we asked
+    if os.getppid() == 1:  # it ended before prctl
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Processes:
-    """Programs by name, in the order of their start. Start them from the main thread: Linux means that thread by "parent"."""
+    """Programs by name, in the order of their start. Start them from the main thread: on Linux, that thread is the "parent"."""
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
@@ -38,7 +38,7 @@ class Processes:
             )  # fmt: skip
 
     def ended(self) -> str:
-        """The first program that is no longer there, with the end of its output; '' while all of them run."""
+        """The first program that has ended, with the end of its output; '' while all of them run."""
         for name, process in self._running.items():
             if process.poll() is not None:
                 return f"{name} ended with status {process.returncode}:\n{self.tail(name)}"
@@ -51,7 +51,7 @@ class Processes:
         return {name: process.pid for name, process in self._running.items()}
 
     def stop(self, names: Sequence[str], seconds: float) -> None:
-        """Ask these to end, all at once; kill what is left after `seconds`. Names of what never started are fine."""
+        """Ask these programs to end, and kill those that still run after `seconds`. Names of programs that never started are ignored."""
         wanted = [self._running.pop(name) for name in names if name in self._running]
         for process in wanted:
             if process.poll() is None:

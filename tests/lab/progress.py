@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the lab shares with the laboratory of nodes (tests/oracle/docker/nodelab): its error, its progress lines, its polling."""
+"""Shared with nodelab (tests/oracle/docker/nodelab): the error class, progress lines and polling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if str(NODELAB) not in sys.path:
 
 from nodelab import engine  # noqa: E402
 
-#: The lab itself failed; never a verdict about the code under test.
+#: The lab itself failed: this says nothing about the code under test.
 LabError = engine.HarnessError
 wait_for = engine.wait_for
 docker = engine.docker
@@ -30,11 +30,11 @@ def say(message: str) -> None:
 
 
 def lives(owner: str) -> bool:
-    """Whether the process that nodelab calls `owner` still runs. One that its parent has not buried yet does not."""
+    """Does the process with this run ID still run? A zombie does not."""
     if not engine._alive(owner):
         return False
     try:
         return Path(f"/proc/{owner.split('/')[-2]}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (OSError, IndexError):
-        # Of another PID namespace: nodelab says that it cannot be judged from here.
+        # A process of another PID namespace cannot be checked from here.
         return True

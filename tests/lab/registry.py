@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A registry and a proxy on the lab's network that remember what they were asked, and a pull through containerd's CRI.
+"""A registry and a proxy on the lab's network that record their requests, and a pull through containerd's CRI.
 
 with Registry(lab.network.gateway) as mirror:
     … nodes that have mirror.url as mirror of docker.io …
@@ -31,7 +31,7 @@ _LAYER = "application/vnd.oci.image.layer.v1.tar"
 
 
 class Listener:
-    """An HTTP server for a `with` block. `url` is where it listens; `seen` has a line for each request: CLIENT METHOD TARGET."""
+    """An HTTP server for a `with` block. `url` is its address; `seen` has a line for each request: CLIENT METHOD TARGET."""
 
     def __init__(self, address: str) -> None:
         self.seen: list[str] = []
@@ -61,11 +61,11 @@ class Listener:
         self.url = f"http://{address}:{self._server.server_port}"
 
     def answer(self, _target: str) -> tuple[int, str, bytes]:
-        """Status, content type and body of an answer. This one refuses, as a proxy does that reaches nobody."""
+        """Status, content type and body of an answer. This one refuses, like a proxy without a route."""
         return 502, "text/plain", b"the laboratory has no way out\n"
 
     def of(self, node: LabNode) -> list[str]:
-        """What this node asked: METHOD TARGET."""
+        """The requests of this node: METHOD TARGET."""
         return [line.partition(" ")[2] for line in self.seen if line.startswith(f"{node.address} ")]
 
     def __enter__(self: Listener) -> Any:
@@ -78,7 +78,7 @@ class Listener:
 
 
 class Registry(Listener):
-    """Has one image, IMAGE: a layer with one file."""
+    """A registry with one image, IMAGE: a layer with one file."""
 
     def answer(self, target: str) -> tuple[int, str, bytes]:
         kind, body = _CONTENT.get(target.partition("?")[0].rpartition("/")[2], ("", b""))
@@ -102,7 +102,7 @@ def pull(node: LabNode, reference: str) -> str:
 
 
 def digest_of_image() -> str:
-    """What a complete pull answers with."""
+    """The answer of a complete pull."""
     config = next(body for kind, body in _CONTENT.values() if kind == _CONFIG)
     return _digest(config)
 
@@ -117,15 +117,15 @@ def _digest(content: bytes) -> str:
 
 
 def _content() -> dict[str, tuple[str, bytes]]:
-    """What a registry has of the image, by tag or digest."""
+    """The content of the registry, by tag or digest."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.addfile(tarfile.TarInfo("probe"))
     layer = packed.getvalue()
     config = json.dumps({"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": [_digest(layer)]}})
     parts = [(_CONFIG, config.encode()), (_LAYER, layer)]
-    told = [{"mediaType": kind, "digest": _digest(body), "size": len(body)} for kind, body in parts]
-    manifest = json.dumps({"schemaVersion": 2, "mediaType": _MANIFEST, "config": told[0], "layers": told[1:]}).encode()
+    descriptors = [{"mediaType": kind, "digest": _digest(body), "size": len(body)} for kind, body in parts]
+    manifest = json.dumps({"schemaVersion": 2, "mediaType": _MANIFEST, "config": descriptors[0], "layers": descriptors[1:]}).encode()
     found = {_digest(body): (kind, body) for kind, body in [*parts, (_MANIFEST, manifest)]}
     return found | {re.split(":", IMAGE)[1]: (_MANIFEST, manifest)}
 

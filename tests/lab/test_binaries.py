@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's programs: what they are made from decides where they lie, and what is missing is said."""
+"""The lab's programs: their sources decide their path, and missing requirements are named."""
 
 from __future__ import annotations
 
@@ -84,5 +84,5 @@ def test_what_has_no_sum_is_not_built(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("minor", binaries.KUBELETS)
 def test_kubelet_knows_its_version(minor: str) -> None:
     path = binaries.path_of(binaries.KUBELETS[minor])
-    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
-    assert told == f"Kubernetes {binaries.KUBELETS[minor].version}\n"
+    shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    assert shown == f"Kubernetes {binaries.KUBELETS[minor].version}\n"

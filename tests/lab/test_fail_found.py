@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the play refuses it refuses before it touches a node; on nodes that somebody else set up that way, join_check finds it."""
+"""The play rejects a wrong node group before it changes the node; join_check finds the same faults on nodes set up by other means."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.docker
 
 CASE = "al2023-stand-in"
 
-#: Seconds for which join_check looks. What is final ends it earlier.
+#: Seconds for which join_check waits. A final cause ends it earlier.
 LOOK = 240
 
-#: By name: what a node group says, and what the play answers.
+#: By name: fields of a node group, and words of the answer.
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "forbidden-label": ({"labels": {"kubernetes.io/role": "web"}}, "kubelet refuses to start with this label"),
     "removed-flag": (
@@ -36,7 +36,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "unknown-field": ({"kubelet": {"config": {**LAB_ONLY["1.36"], "noSuchField": True}}}, "noSuchField: kubelet does not know this field"),
 }
 
-#: Everything below / but what a machine writes by itself.
+#: Everything below / except files that a machine writes by itself.
 LISTING = """
 find / /var/lib/kubelet -xdev \\( -path /var/log -o -path /var/lib/systemd -o -path /var/lib/containerd \\) -prune -o \
     -printf '%p %y %m %U:%G %s %C@ %l\\n' | sort
@@ -45,7 +45,7 @@ find / /var/lib/kubelet -xdev \\( -path /var/log -o -path /var/lib/systemd -o -p
 
 @dataclass(frozen=True)
 class Found:
-    """A node that somebody set up: flags and settings of kubelet in the user data, and what join_check has to say."""
+    """A node that was set up by other means: flags and settings of kubelet in the user data, and the expected answer of join_check."""
 
     cause: str
     says: tuple[str, ...]
@@ -74,11 +74,11 @@ FOUND = {
         config={"imageGCHighThresholdPercent": 10},
     ),
 }
-#: What somebody wrote into kubelet's configuration file afterwards. In the folder of drop-ins kubelet would not say a word about it.
+#: A later edit of kubelet's configuration file. In the drop-in directory, kubelet would ignore it silently.
 CHANGED = Found(cause="unknown_config_field", says=("noSuchField",), shown="noSuchField")
 
 
-def test_a_refused_node_group_touches_nothing(lab: Lab) -> None:
+def test_a_rejected_node_group_changes_nothing(lab: Lab) -> None:
     with booted(lab, CASE) as node:
         before = listing(node)
         output = bootstrap({name: bootstrap_host(node, CASE, None, **fields) for name, (fields, _unused) in REFUSED.items()})
@@ -92,10 +92,10 @@ def test_a_refused_node_group_touches_nothing(lab: Lab) -> None:
             assert "; fix: " in ended.message
 
 
-def test_join_check_names_what_somebody_else_did(lab: Lab) -> None:
+def test_join_check_finds_the_fault(lab: Lab) -> None:
     with contextlib.ExitStack() as stack:
-        nodes = {name: stack.enter_context(somebodys(lab, found)) for name, found in FOUND.items()}
-        nodes["healthy"] = stack.enter_context(somebodys(lab, None))
+        nodes = {name: stack.enter_context(hand_written_node(lab, found)) for name, found in FOUND.items()}
+        nodes["healthy"] = stack.enter_context(hand_written_node(lab, None))
         nodes["changed-since"] = stack.enter_context(changed_since(lab))
         nodes["healthy"].wait_ready(PATIENCE)
         output = check(nodes, timeout=LOOK)
@@ -113,7 +113,7 @@ def test_join_check_names_what_somebody_else_did(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [(128, supervisor.INSTANCES), (4096, 4096)])
-def test_a_lab_makes_room_for_many_nodes(tmp_path: Path, before: int, after: int) -> None:
+def test_a_lab_raises_the_limit_for_many_nodes(tmp_path: Path, before: int, after: int) -> None:
     limit = tmp_path / "max_user_instances"
     limit.write_text(f"{before}\n")
     supervisor.raise_limit(limit)
@@ -121,12 +121,12 @@ def test_a_lab_makes_room_for_many_nodes(tmp_path: Path, before: int, after: int
 
 
 def listing(node: LabNode) -> list[str]:
-    """All files and folders, with size, owner, mode and the moment at which anything of them changed last."""
+    """All files and folders, with size, owner, mode and the time of their last change."""
     return node.exec(["sh", "-c", LISTING], check=True).stdout.decode(errors="replace").splitlines()
 
 
 @contextlib.contextmanager
-def somebodys(lab: Lab, found: Found | None) -> Iterator[LabNode]:
+def hand_written_node(lab: Lab, found: Found | None) -> Iterator[LabNode]:
     """A node that boots with user data written by hand."""
     text = hand_written(lab, flags=found.flags, **found.config) if found is not None else hand_written(lab)
     with lab.node("al2023", user_data=text, kubelet="1.36", real_nodeadm=False) as node:
@@ -135,7 +135,7 @@ def somebodys(lab: Lab, found: Found | None) -> Iterator[LabNode]:
 
 @contextlib.contextmanager
 def changed_since(lab: Lab) -> Iterator[LabNode]:
-    """A node that our play brought into the cluster, and whose configuration somebody edited afterwards."""
+    """A node that our play brought into the cluster, and whose configuration was edited afterwards."""
     case, path = "al2-static", "/etc/kubernetes/kubelet/kubelet-config.json"
     with booted(lab, case) as node:
         play(node, case)

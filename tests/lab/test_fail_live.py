@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joins that fail, and say why: the collection's playbook on live nodes, then module join_check alone on the same nodes."""
+"""Joins that fail, with the reason: the collection's playbook on live nodes, then module join_check alone on the same nodes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ansible_collections.nodebootstrap.eks.tests.lab.progress import say
 
 pytestmark = pytest.mark.docker
 
-#: Those where the cluster of the inventory is all that is wrong.
+#: Faults in the cluster of the inventory only.
 MISTAKEN = ("wrong-authority", "wrong-endpoint", "wrong-cluster-by-tag", "wrong-cluster")
 
-#: Seconds from the evidence to the message. Ten are promised; a machine on which many nodes boot at once is slower.
+#: Seconds from the evidence to the message. Ten are documented; a machine on which many nodes boot in parallel is slower.
 PROMISED, BUSY = 10, 60
 
-#: Seconds for which a play waits for what may still change.
+#: Seconds for which a play waits for a fault that may go away.
 JOIN_TIMEOUT = 40
 
 
@@ -43,7 +43,7 @@ def test_a_join_that_cannot_be_ends_with_its_cause(lab: Lab, faults: dict[str, F
             sites, lambda name, site: against(site, output.ended(name)) + told_in_time(name, site, began, output.ended(name).moment), output
         )
         judged(sites, lambda name, site: against(site, asked.ended(name)), asked)
-        # A node that never joined needs no leave to go to another cluster.
+        # A node that never joined may go to another cluster without confirmation.
         corrected = {name: bootstrap_host(sites[name].node, sites[name].fault.case) for name in MISTAKEN if name in sites}
         if corrected:
             output = bootstrap(corrected)
@@ -98,7 +98,7 @@ def host(site: Failing) -> dict[str, Any]:
 
 
 def against(site: Failing, ended: Ended) -> list[str]:
-    """What speaks against this end of a task as the one that a user needs."""
+    """Problems of a task's message for the user."""
     fault, message = site.fault, ended.message
     if not ended.failed:
         return ["it did not fail"]
@@ -120,7 +120,7 @@ def against(site: Failing, ended: Ended) -> list[str]:
 
 
 def told_in_time(name: str, site: Failing, began: float, moment: float) -> list[str]:
-    """Measure, show, judge."""
+    """Measure, print and compare the time from the evidence to the message."""
     evidence = site.evidence_since(began)
     if evidence is None:
         return [f"kubelet said nothing like {site.fault.journal!r}: {[line[:300] for _when, line in journal(site.node, began)[-5:]]}"]
@@ -131,7 +131,7 @@ def told_in_time(name: str, site: Failing, began: float, moment: float) -> list[
 
 
 def judged(sites: dict[str, Failing], judge: Callable[[str, Failing], list[str]], output: Output) -> None:
-    """All that is wrong with all of them, at once."""
+    """All problems of all hosts, at once."""
     problems = {name: judge(name, site) for name, site in sites.items()}
     wrong = {name: said for name, said in problems.items() if said}
     lines = [f"{name}:\n  " + "\n  ".join(said) for name, said in wrong.items()]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes join through what the library rendered, set up by their real consumers: Ready, and what was asked for."""
+"""Nodes join with rendered configuration that its real consumers read: they are Ready and match their group."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     boot,
     booted,
     effective,
-    is_what_was_asked_for,
+    matches_group,
     play,
 )
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import say, wait_for
 
 pytestmark = pytest.mark.docker
 
-#: Seconds from nothing to Ready on an idle machine of two CPUs. The figures are printed; how busy this one is decides no test.
+#: Seconds from nothing to Ready on an idle machine of two CPUs. The figures are printed; no test depends on them.
 GOALS = {"user data": 20, "live play": 25}
 
 
@@ -52,9 +52,9 @@ def born(lab: Lab, times: dict[tuple[str, str], float], request: pytest.FixtureR
 
 @pytest.mark.parametrize("born", CASES, indirect=True)
 def test_user_data_joins(born: tuple[str, LabNode]) -> None:
-    """Real cloud-init, and on Amazon Linux 2023 the real nodeadm; no Ansible at all."""
+    """With real cloud-init, on Amazon Linux 2023 with the real nodeadm, and without Ansible."""
     case, node = born
-    is_what_was_asked_for(node, case)
+    matches_group(node, case)
 
 
 @pytest.mark.parametrize("born", LIVE, indirect=True)
@@ -65,12 +65,12 @@ def test_a_play_joins_a_live_node_as_user_data_does(lab: Lab, born: tuple[str, L
         play(live, case)
         live.wait_ready(PATIENCE)
         times["live play", case] = time.monotonic() - began
-        is_what_was_asked_for(live, case)
+        matches_group(live, case)
         assert effective(live) == effective(other)
 
 
 def test_a_node_of_another_cluster_does_not_join(lab: Lab) -> None:
-    """The proof that the others prove something: one wrong word, and the API server does not know the node."""
+    """Shows that the other tests are meaningful: with one wrong word, the API server does not recognize the node."""
     with boot(lab, "al2-static", cluster={"name": "other"}) as node:
         wait_for("a refused kubelet", lambda: "Unable to register node" in node.journal("kubelet.service"), PATIENCE, 1)
         assert 'err="Unauthorized"' in node.journal("kubelet.service")

@@ -16,7 +16,7 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     all_booted,
     boot,
     effective,
-    is_what_was_asked_for,
+    matches_group,
     play_all,
 )
 
@@ -47,5 +47,5 @@ def test_nodes_register_with_their_ipv6_address(lab: Lab) -> None:
 
 def has_ipv6(node: LabNode, case: str) -> None:
     assert ":" in node.internal_ip
-    is_what_was_asked_for(node, case)
+    matches_group(node, case)
     assert node.configz()["clusterDNS"] == [DNS]

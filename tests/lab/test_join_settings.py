@@ -23,10 +23,10 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     PATIENCE,
     all_booted,
     boot,
+    common_labels,
     effective,
     environment_of,
-    everybodys_labels,
-    is_what_was_asked_for,
+    matches_group,
     play_all,
     words_of,
 )
@@ -142,7 +142,7 @@ def every(cases: Iterable[str]) -> pytest.MarkDecorator:
 @every(CASES)
 def test_kubelet_has_the_configuration_and_the_flags(joined: tuple[str, LabNode]) -> None:
     case, node = joined
-    is_what_was_asked_for(node, case, PODS)
+    matches_group(node, case, PODS)
     seen = node.configz()
     assert {key: seen[key] for key in CONFIG} == CONFIG
     assert (seen["eventBurst"], seen["logging"]["verbosity"]) == (111, 3), "flags"
@@ -228,7 +228,7 @@ def test_labels_and_taints_are_reconciled_and_those_of_others_stay(lab: Lab, cha
         )
         for case, node in nodes.items():
             found = lab.node_object(node.name)
-            assert found["metadata"]["labels"] == labels | OTHERS_LABELS | everybodys_labels(node), case
+            assert found["metadata"]["labels"] == labels | OTHERS_LABELS | common_labels(node), case
             assert by_key(found["spec"]["taints"]) == by_key([*taints, OTHERS_TAINT]), case
             assert (changes[node.name] > 0) == (expected == "some"), case
 

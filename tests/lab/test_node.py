@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the lab gives a node: a metadata service that can misbehave, an identity, AWS's stand-in, and no way out."""
+"""What the lab gives a node: a metadata service with faults, an identity, the stand-in for AWS, and no route to the internet."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def test_a_credential_is_good_for_its_cluster_alone(lab: Lab, node: LabNode) -> 
         header = f"Authorization: Bearer {credential['status']['token']}"
         return int(curl(node, "-k", "-o", "/dev/null", "-H", header, f"{lab.state.endpoint}/api/v1/nodes/{node.name}")[0])
 
-    # 404: known and allowed to look, but there is no such Node yet.
+    # 404: known and authorized, but there is no such Node yet.
     assert status("aws", "eks", "get-token", "--cluster-name", "demo", "--region", "eu-central-1") == 404
     assert status("aws-iam-authenticator", "token", "-i", "demo") == 404
     assert status("aws-iam-authenticator", "token", "-i", "other") == 401
 
 
-def test_nothing_looks_outside(lab: Lab, node: LabNode) -> None:
+def test_nodes_have_no_route_to_the_internet(lab: Lab, node: LabNode) -> None:
     inspected = docker("network", "inspect", "-f", "{{.Internal}}", lab.network.name).stdout.decode().strip()
     assert inspected == "true", "Docker forwards nothing from an internal network"
     done = node.exec(["systemctl", "show-environment"], check=True)
