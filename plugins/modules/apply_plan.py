@@ -179,7 +179,7 @@ def main():
     try:
         given = {name: module.params[name] for name in arguments if name != "plan"}
         options = Options(decode(module.params["plan"]), check_mode=module.check_mode, diff=module._diff, label=label, **given)
-        result = apply(options)
+        result = apply(options).plain()
     except (ApplyRefused, RecoveryFailed) as problem:
         module.fail_json(msg=str(problem))
     except OSError as error:

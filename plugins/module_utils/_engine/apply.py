@@ -1,39 +1,44 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One call on a node: look, decide, validate, change, start, verify. Everything up to the transaction only reads."""
+"""One run of C(apply_plan) on a node: observe, decide, validate, carry out, verify. Before the transaction, it only reads."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from typing import Any, NamedTuple
+from typing import Any, Callable, Collection, Mapping, NamedTuple, Sequence
 
-from .._node import files as _files
-from .._node import health, journald, processes, redaction, systemd
+from .._node import files, health, journald, redaction
 from .._node.errors import ApplyRefused
+from .._node.files import Change
 from .._node.placeholders import Identity
+from .._transaction.operation_log import Command
 from .._transaction.store import Store
 from .._transaction.transaction import StepFailed, Transaction
-from . import file_changes, one_time_scripts, preflight, registration, service_commands, steps, validation
-from . import plan as _plan
+from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, service_commands, steps
+from .file_changes import Comparison, FileChange, Originals
+from .manifest import Manifest, NodeadmSources
+from .observe import NodeState, observe
+from .plan import UNIT_FOLDER, Plan
+from .registration import RegistrationDecision
+from .validation import ValidationSandbox
+from .work import StepContext, Work
 
 PHASES = ("preflight", "configure", "validate", "start", "verify")
-MANIFEST_FORMAT = 1
 
-SURE = 0.01
-"""Seconds: the shortest wait for a join that does not trust one look alone."""
+MIN_JOIN_WAIT = 0.01
+"""Seconds: the shortest wait for a join in which a single check does not decide."""
 
 
 class Options(NamedTuple):
-    """What the caller wants. C(plan): the decoded plan. C(wait): seconds for C(wait_for), which is healthy, registered or ready.
+    """What the caller wants. C(wait): seconds for C(wait_for), which is healthy, registered or ready.
 
     C(label): the SELinux context of a new file at a path, or None.
     """
 
-    plan: Any
-    phases: Any
+    plan: Plan
+    phases: Collection[str]
     state: str = "present"
     restart: str = "when_changed"
     take_over: bool = False
@@ -42,347 +47,403 @@ class Options(NamedTuple):
     wait_for: str = "healthy"
     check_mode: bool = False
     diff: bool = False
-    label: Any = lambda path: None
+    label: Callable[[str], str | None] = lambda path: None
 
 
-def apply(options, store=None):
-    """Bring the node to its plan, or take it back: the module's result. Raises ApplyRefused, RecoveryFailed, StepFailed or OSError."""
+class RunResult:
+    """What the module returns; filled in while the run goes on. The documentation of the module describes the fields."""
+
+    def __init__(self) -> None:
+        self.changed = False
+        self.actions: list[str] = []
+        self.restarted: list[str] = []
+        self.diff: list[Mapping[str, str]] = []
+        self.warnings: list[str] = []
+        self.healthy: bool | None = None
+        self.missing: list[str] = []
+        self.waited = 0.0
+        self.join: dict[str, Any] | None = None
+        self.recovered: str | None = None
+        self.registration: dict[str, Any] | None = None
+        self.facts = {"hostname": os.uname()[1]}
+        self.foreign: dict[str, str] = {}
+
+    def plain(self) -> dict[str, Any]:
+        """The result as plain data."""
+        return dict(vars(self))
+
+
+class ApplyRun(NamedTuple):
+    """What every part of a run needs: what to do, where the state of the node is stored, how to ask the node, and the result."""
+
+    options: Options
+    store: Store
+    sandbox: ValidationSandbox
+    identity: Identity
+    result: RunResult
+
+    @property
+    def plan(self) -> Plan:
+        return self.options.plan
+
+    def has_phase(self, *phases: str) -> bool:
+        """Whether one of these phases was requested."""
+        return bool(set(phases) & set(self.options.phases))
+
+
+def apply(options: Options, store: Store | None = None) -> RunResult:
+    """Set the node up as planned, or remove everything from it. Raises ApplyRefused, RecoveryFailed, StepFailed or OSError."""
     preflight.check_python()
     preflight.check_system()
     store = store or Store()
-    secret = any(file["sensitive"] for file in options.plan["files"])
-    with store.lock(create=not options.check_mode), validation.Workshop(secret=secret) as workshop:
-        call = _Call(options, store, workshop)
-        return call.absent() if options.state == "absent" else call.present()
+    with store.lock(create=not options.check_mode), ValidationSandbox(is_secret=options.plan.is_sensitive) as sandbox:
+        run = ApplyRun(options, store, sandbox, Identity(), RunResult())
+        current = _recover(run)
+        if options.state == "absent":
+            _remove(run, current)
+        else:
+            _set_up(run, current)
+    return run.result
 
 
-class _Call:
-    """The course of one call."""
+def _recover(run: ApplyRun) -> Manifest:
+    """Finish or undo what an interrupted run has left. Returns the manifest of the node."""
+    if not run.options.check_mode:
+        run.result.recovered = run.store.recover()
+    elif os.path.isdir(run.store.work):
+        run.result.warnings.append("an interrupted run is finished or undone first, so more may happen than this result says")
+    return manifest.parse(run.store.manifest(), os.path.join(run.store.folder, "manifest.json"))
 
-    def __init__(self, options, store, workshop):
-        self.options = options
-        self.plan = options.plan
-        self.store = store
-        self.workshop = workshop
-        self.identity = Identity()
-        self.result = {
-            "changed": False, "actions": [], "restarted": [], "diff": [], "warnings": [], "healthy": None, "missing": [], "waited": 0.0,
-            "join": None, "recovered": None, "registration": None, "facts": {"hostname": os.uname()[1]}, "foreign": {},
-        }  # fmt: skip
-        if not options.check_mode:
-            self.result["recovered"] = store.recover()
-        elif os.path.isdir(store.work):
-            self.result["warnings"].append("an interrupted run is finished or undone first, so more may happen than is said here")
-        self.manifest = store.manifest()
-        if self.manifest.get("format", MANIFEST_FORMAT) != MANIFEST_FORMAT:
-            raise ApplyRefused(
-                f"{store.folder}/manifest.json has format {self.manifest['format']}: a newer nodebootstrap.eks set up this node, use that"
-            )
 
-    # --- present -----------------------------------------------------------------------------------------------------------------
+# --- state: present ------------------------------------------------------------------------------------------------------------------
 
-    def present(self):
-        plan, phases = self.plan, self.options.phases
-        preflight.check_machine(plan, preflight.os_release())
-        self._look_at_units()
-        moves = self._check_registration()
-        ran = False
-        if {"configure", "validate", "start"} & set(phases):
-            ran = self._configure(moves)
-        if "verify" in phases and not self.options.check_mode:
-            self._verify(ran)
-        self.result["changed"] = bool(self.result["actions"] or self.result["recovered"])
-        return self.result
 
-    def _look_at_units(self):
-        names = list(self.plan["verify"]["units"])
-        for step in self.plan["steps"]:
-            names += step.get("units", []) + step.get("enable", []) + step.get("active", [])
-            names += [step[field] for field in ("kubelet", "containerd", "unit") if field in step]
-            names += steps.laid_units(step)
-        self.units = systemd.read_units(names)
-        kubelet = _plan.kubelet_unit(self.plan)
-        self.kubelet = self.units.get(kubelet)
-        self.words = processes.command_line(self.kubelet.pid) if self.kubelet else []
+def _set_up(run: ApplyRun, current: Manifest) -> None:
+    options, plan = run.options, run.plan
+    node = observe(current, plan.units(), plan.kubelet_unit)
+    preflight.check_machine(plan, node.os_release)
+    decision = registration.decide(plan, node, options.take_over, options.reconcile, _checks_join(run))
+    if decision.patched is not None and options.reconcile:
+        run.result.registration = registration.node_patch(decision.patched, node.kubelet_argv, run.identity)
+    has_started = False
+    if run.has_phase("configure", "validate", "start"):
+        node, has_started = _configure(run, node, decision)
+    if run.has_phase("verify") and not options.check_mode:
+        _verify(run, node, decision, has_started)
+    run.result.changed = bool(run.result.actions or run.result.recovered)
 
-    def _check_registration(self):
-        """Whether the node moves to another cluster."""
-        belongs = preflight.cluster_of_node(self.manifest, self.words)
-        moves = preflight.check_cluster(self.plan, belongs, self._may_move)
-        before = None if moves else registration.registered(self.plan, self.manifest, belongs, self.words)
-        change = None if before is None else registration.difference(before, self.plan["registration"])
-        anew = moves or before is None or (change is not None and self._never_joined())
-        if change is not None and not anew and not self.options.reconcile:
-            registration.refuse(change)
-        self.patched = None if anew else registration.united(self.manifest.get("patched"), change)
-        if self.patched and self.options.reconcile:
-            self.result["registration"] = registration.patch(self.patched, self.words, self.identity)
-        # Who waits for the cluster learns whether it has the node; until then there is no sign of it.
-        asks = "verify" in self.options.phases and self.options.wait_for != "healthy"
-        self.joined = self.manifest.get("joined") if not anew else False if asks else None
-        return moves
 
-    def _may_move(self):
-        return self.options.take_over or self._never_joined()
+def _checks_join(run: ApplyRun) -> bool:
+    """Whether this run checks at its end that the node is in its cluster."""
+    return run.has_phase("verify") and run.options.wait_for != "healthy"
 
-    def _never_joined(self):
-        """Whether nobody has ever seen this node in its cluster, nothing of a cluster is on it, and it is not there now either."""
-        if self.manifest.get("joined") is not False or registration.has_served(self.words):
-            return False
-        from .._join import wait as _join
 
-        return _join.never_joined()
+def _configure(run: ApplyRun, node: NodeState, registered: RegistrationDecision) -> tuple[NodeState, bool]:
+    """Change files and services. Returns the node as it was last observed, and whether something was started since then."""
+    originals, comparison = _compare(run, node)
+    preflight.check_units(run.plan, node.units)
+    if run.has_phase("validate"):
+        _validate(run, node, comparison.changes)
+    if not run.has_phase("configure", "start"):
+        return node, False
+    if run.has_phase("configure") and not _was_set_up_by_user_data(node, comparison):
+        current = _run_one_time_scripts(run, node.manifest)
+        if current != node.manifest:
+            # The scripts may have changed anything.
+            node = observe(current, run.plan.units(), run.plan.kubelet_unit)
+            originals, comparison = _compare(run, node)
+    if not run.has_phase("configure"):
+        _check_files_are_in_place(run, comparison.changes)
+    decision = _decide(run, node, comparison, originals, registered)
+    run.result.actions += decision.actions
+    run.result.restarted += decision.work.restarted
+    run.result.diff += decision.diffs if run.options.diff else []
+    if not run.options.check_mode and not decision.is_empty:
+        _carry_out(run, decision)
+    return node, decision.work.has_started
 
-    def _configure(self, moves):
-        """Files and services. Returns whether something was started."""
-        phases = self.options.phases
-        items, files, originals = self._compare()
-        preflight.check_units(self.plan, self.units)
-        # A node whose files are right and whose kubelet runs was set up by our user data: its scripts have run.
-        adopted = not self.manifest and not items and self.kubelet is not None and self.kubelet.is_up
-        if "validate" in phases:
-            self._validate(items)
-        if not {"configure", "start"} & set(phases):
-            return False
-        once = one_time_scripts.due(self.plan, self.manifest) if "configure" in phases and not adopted else []
-        for step in once:
-            self.result["actions"].append(f"run {step['name']}")
-            if not self.options.check_mode:
-                self.manifest = one_time_scripts.run(step, self.store, self.manifest)
-        if once and not self.options.check_mode:
-            # They may have changed anything.
-            self._look_at_units()
-            items, files, originals = self._compare()
-        laid = items if "configure" in phases else []
-        if "configure" not in phases and "start" in phases:
-            self._check_laid(items)
-        hold = "start" not in phases or self.options.restart == "never"
-        sources = self._sources()
-        changed = bool(self.manifest.get("sources")) and _sources_differ(self.manifest["sources"], sources)
-        situation = steps.Situation(
-            self.plan, self.manifest, laid, self.units, hold, originals, self.workshop, self.identity, _files.read, changed
+
+def _compare(run: ApplyRun, node: NodeState) -> tuple[Originals, Comparison]:
+    originals = Originals(run.store, node.manifest)
+    # A containerd that does not run is started anyway, whatever the change means to it.
+    is_running = any(unit.is_up for name, unit in node.units.items() if name.startswith("containerd"))
+    dump = run.sandbox.containerd_dump if is_running else None
+    return originals, file_changes.compare(run.plan, node.manifest, originals, dump, run.options.label)
+
+
+def _validate(run: ApplyRun, node: NodeState, changes: Sequence[FileChange]) -> None:
+    """Let programs of the node read the files that are about to be written."""
+    contents = {item.change.path: item.change.content for item in changes if item.change.content is not None}
+    configurations = {file.path for file in run.plan.files if file.form == "containerd"}
+    for path, content in sorted(contents.items()):
+        if path in configurations:
+            run.sandbox.check_containerd(path, content)
+    units = {file.path: file.content for file in run.plan.files if file.form == "unit" and file.path.startswith(UNIT_FOLDER)}
+    if any(path in units for path in contents):
+        run.result.warnings += run.sandbox.check_units(units, files.read, list(node.units))
+    if any(item.change.path.startswith(nodeadm.FOLDER + "/") for item in changes):
+        before = nodeadm.documents(files.read)
+        run.sandbox.check_nodeadm(nodeadm.documents_after(run.plan, [item.change for item in changes], before))
+
+
+def _was_set_up_by_user_data(node: NodeState, comparison: Comparison) -> bool:
+    """Whether the node is as planned before its first run. Then user data has run the one-time scripts."""
+    return node.manifest.is_empty and not comparison.changes and node.kubelet is not None and node.kubelet.is_up
+
+
+def _run_one_time_scripts(run: ApplyRun, current: Manifest) -> Manifest:
+    """Run the scripts that have not run yet. Returns the manifest that records them."""
+    for step in one_time_scripts.due(run.plan, current):
+        run.result.actions.append(f"run {step.name}")
+        if not run.options.check_mode:
+            current = one_time_scripts.run(step, run.store, current)
+    return current
+
+
+def _check_files_are_in_place(run: ApplyRun, changes: Sequence[FileChange]) -> None:
+    missing = [item.change.path for item in changes if item.current is None]
+    if missing:
+        raise ApplyRefused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started: run the phase configure, too")
+    if changes:
+        run.result.warnings.append(
+            f"{len(changes)} files differ from the plan ({changes[0].change.path}…): run the phase configure to change them"
         )
-        work = steps.decide(situation)
-        return self._carry_out(work, laid, files, originals, sources, hold, moves)
-
-    def _compare(self):
-        originals = file_changes.Originals(self.store, self.manifest)
-        # Where containerd does not run, it starts anyway: nobody has to know whether the change means anything to it.
-        runs = any(unit.is_up for name, unit in self.units.items() if name.startswith("containerd"))
-        dump = self.workshop.containerd_dump if runs else None
-        items, files = file_changes.compare(self.plan, self.manifest, originals, dump, self.options.label)
-        return items, files, originals
-
-    def _validate(self, items):
-        written = {item.change.path: item.change.content for item in items if item.change.content is not None}
-        forms = {file["path"]: file["form"] for file in self.plan["files"]}
-        for path, content in sorted(written.items()):
-            if forms.get(path) == "containerd":
-                self.workshop.check_containerd(path, content)
-        units = {file["path"]: file["content"].encode("utf-8", "surrogateescape") for file in self.plan["files"] if file["form"] == "unit"}
-        units = {path: content for path, content in units.items() if path.startswith(validation.ETC_UNITS)}
-        if any(path in units for path in written):
-            self.result["warnings"] += self.workshop.check_units(units, _files.read, list(self.units))
-        if any(item.change.path.startswith(validation.NODEADM_FOLDER + "/") for item in items):
-            before = validation.nodeadm_documents(_files.read)
-            self.workshop.check_nodeadm(steps.nodeadm_after(self.plan, items, before))
-
-    def _check_laid(self, items):
-        missing = [item.change.path for item in items if item.current is None]
-        if missing:
-            raise ApplyRefused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started: run the phase configure, too")
-        if items:
-            self.result["warnings"].append(
-                f"{len(items)} files are not what the plan says ({items[0].change.path}…): run the phase configure to change them"
-            )
-
-    def _sources(self):
-        """Digests of what nodeadm reads beside our documents; their texts go into the result. None for other families."""
-        if not any(steps.NODEADM_CONFIG in step.get("units", ()) for step in self.plan["steps"]):
-            return None
-        ours = {file["path"] for file in self.plan["files"]} | set(self.plan["owned"]) | set(self.manifest.get("files", ()))
-        ours |= set(self.manifest.get("owned", ()))
-        folder = validation.NODEADM_FOLDER
-        found = {f"{folder}/{name}": content for name, content in validation.nodeadm_documents(_files.read).items()}
-        others = {path: content.decode("utf-8", "replace") for path, content in found.items() if path not in ours}
-        user_data = Identity.of_user_data()
-        self.result["foreign"] = dict(others, **({"user_data": user_data} if user_data else {}))
-        drop_ins = "\0".join(f"{path}\0{text}" for path, text in sorted(others.items()))
-        return {"drop_ins": _digest(drop_ins), "user_data": None if user_data is None else _digest(user_data)}
-
-    def _carry_out(self, work, laid, files, originals, sources, hold, moves):
-        items = laid + work.items
-        folders = file_changes.folders(self.plan) if "configure" in self.options.phases else []
-        reload = file_changes.touches_units(laid)
-        forward, back = work.commands(reload, self.plan["verify"])
-        actions = [item.action for item in laid] + [f"make {path}" for path, _mode in folders]
-        self.result["actions"] += actions + (["reload systemd"] if reload else []) + work.actions
-        self.result["restarted"] = work.restarted
-        if self.options.diff:
-            self.result["diff"] = [file_changes.diff_of(item) for item in laid] + work.diffs
-        manifest = self._manifest(work, files if "configure" in self.options.phases else None, sources, hold, moves)
-        if self.options.check_mode:
-            return False
-        kept = originals.changes(manifest)
-        if not (items or folders or forward) and manifest == self.manifest:
-            return False
-        folders += [(originals.folder, 0o700)] if any(change.content is not None for change in kept) else []
-        self.store.prepare()
-        changes = [item.change for item in items] + kept
-        # What a unit that fails has written already does not stay either.
-        snapshots = work.snapshots + [path for path in self.plan["owned"] if work.forward and path not in work.snapshots]
-        transaction = Transaction(self.store, changes, folders, forward, back, snapshots, manifest)
-        run(transaction, back, _plan.kubelet_unit(self.plan))
-        return bool(work.has_run)
-
-    def _manifest(self, work, files, sources, hold, moves):
-        """What the node remembers of this call. C(files) None: none were written."""
-        plan, old = self.plan, self.manifest
-        new = {
-            "format": MANIFEST_FORMAT,
-            "family": plan["family"],
-            "strategy": plan["strategy"],
-            "cluster": plan["cluster"],
-            "kubelet": _plan.kubelet_unit(plan),
-            "units": sorted(self.units),
-            "files": old.get("files", {}) if files is None else files,
-            "owned": old.get("owned", []) if files is None else sorted(plan["owned"]),
-            "once": old.get("once", {}) if files is None else one_time_scripts.known(plan, old),
-            "image": work.image,
-            "scripts": work.scripts,
-            "pending": work.pending,
-            "folders": old.get("folders", []) if files is None else self._folders([*files, *work.image]),
-            "enabled": sorted(work.enabled),
-            "snap": work.snap,
-        }
-        if sources is not None:
-            last = old.get("sources", {})
-            new["sources"] = {**sources, "user_data": sources["user_data"] or last.get("user_data")}
-        registered = None if moves else old.get("registered")
-        if not hold:
-            registered = plan["registration"]
-        if registered is not None:
-            new["registered"] = registered
-        if self.patched:
-            new["patched"] = self.patched
-        if self.joined is not None:
-            new["joined"] = self.joined
-        if files is None and not old:
-            # Nothing is ours yet: only looking makes no manifest.
-            return old if not work.forward and not work.enable_now else new
-        return new
-
-    def _folders(self, paths):
-        """Folders that are there because of us: those made before and those that are made now."""
-        wanted = {os.path.dirname(path) for path in paths} | {folder["path"] for folder in self.plan["directories"]}
-        made = {folder for path in wanted for folder in _files.missing_folders(path)}
-        return sorted(made | set(self.manifest.get("folders", ())))
-
-    def _verify(self, ran):
-        verify = self.plan["verify"]
-        # Who asked for nothing to be started gets no answer about what does not run.
-        held = self.options.restart == "never" and not all(self.units[name].is_up for name in verify["units"])
-        if held:
-            return
-        known = None if ran else {name: self.units[name] for name in verify["units"]}
-        began = time.monotonic()
-        self.result["missing"] = health.wait_until_healthy(verify["units"], verify["healthz"], self.options.wait, known)
-        self.result["waited"] = round(time.monotonic() - began, 3)
-        self.result["healthy"] = not self.result["missing"]
-        if self.options.wait_for != "healthy":
-            self._verify_join(self.options.wait - (time.monotonic() - began))
-
-    def _verify_join(self, seconds):
-        from .._join import wait as _join
-
-        # A kubelet that is not even healthy gets one look, which may say why; with more than 0 seconds it has to be sure of what it says.
-        left = max(seconds, SURE) if self.result["healthy"] else SURE
-        self.result["join"] = _join.wait(_join.Options(self.options.wait_for, left))
-        if self.joined is False and self.result["join"]["registered"]:
-            self._remember_joined()
-
-    def _remember_joined(self):
-        manifest = self.store.manifest()
-        if manifest.get("joined") is False:
-            self.store.prepare()
-            Transaction(self.store, manifest=dict(manifest, joined=True)).run()
-
-    # --- absent ------------------------------------------------------------------------------------------------------------------
-
-    def absent(self):
-        if not self.manifest:
-            return self.result
-        from . import removal as _absent
-
-        if self.manifest.get("cluster"):
-            belongs = preflight.cluster_of_node(self.manifest, [])
-            preflight.check_cluster(self.plan, belongs, self._may_move)
-        if not {"configure", "start"} & set(self.options.phases):
-            return self.result
-        originals = file_changes.Originals(self.store, self.manifest)
-        units = systemd.read_units(_absent.units_of(self.manifest))
-        removal = _absent.decide(self.manifest, originals, units)
-        self.result.update(changed=True, actions=removal.actions)
-        if self.options.diff:
-            self.result["diff"] = [file_changes.diff_of(item) for item in removal.items] + removal.diffs
-        if not self.options.check_mode:
-            self.store.prepare()
-            changes = [item.change for item in removal.items] + originals.changes({})
-            run(Transaction(self.store, changes, (), removal.forward, removal.back, (), {}), removal.back)
-            _absent.leave(self.manifest.get("folders", ()))
-        return self.result
 
 
-def run(transaction, back, kubelet=None):
-    """Run a transaction; a failure is raised as ApplyRefused, in words that help. C(kubelet): the unit whose journal may say more."""
-    began, ended = time.time() - 1, []
+# --- decide ----------------------------------------------------------------------------------------------------------------------
 
-    def progress(command):
-        if any(command is one for one in back) and not ended:
-            ended.append(time.time())
+
+class Decision(NamedTuple):
+    """What a run changes on the node.
+
+    C(changes), C(folders), C(snapshots): as in C(Transaction). C(manifest): the manifest afterwards. C(is_empty): there is nothing to do.
+    """
+
+    work: Work
+    changes: list[Change]
+    folders: list[tuple[str, int]]
+    snapshots: list[str]
+    manifest: Manifest
+    is_empty: bool
+    actions: list[str]
+    diffs: list[Mapping[str, str]]
+
+
+def _decide(run: ApplyRun, node: NodeState, comparison: Comparison, originals: Originals, registered: RegistrationDecision) -> Decision:
+    plan, writes_files = run.plan, run.has_phase("configure")
+    changes = comparison.changes if writes_files else []
+    folders = file_changes.missing_folders(plan) if writes_files else []
+    hold = not run.has_phase("start") or run.options.restart == "never"
+    sources = _nodeadm_sources(run, node)
+    sources_changed = sources is not None and nodeadm.is_changed(node.manifest.sources, sources)
+    context = StepContext(plan, node, changes, originals, hold, sources_changed, run.sandbox, run.identity, files.read)
+    reload = file_changes.changes_units(changes)
+    work = steps.decide(context, reload)
+    after = _manifest_after(run, node, comparison, work, sources, hold, registered)
+    stored = originals.changes(after)
+    all_changes = [item.change for item in [*changes, *work.changes]]
+    # What a unit writes before it fails is undone, too.
+    owned = [path for path in plan.owned if work.runs_programs and path not in work.snapshots]
+    return Decision(
+        work=work,
+        changes=all_changes + stored,
+        folders=folders + ([(originals.folder, 0o700)] if any(change.content is not None for change in stored) else []),
+        snapshots=[*work.snapshots, *owned],
+        manifest=after,
+        is_empty=not (all_changes or folders or work.forward) and after == node.manifest,
+        actions=[
+            *(item.action for item in changes),
+            *(f"make {path}" for path, _mode in folders),
+            *(["reload systemd"] if reload else []),
+            *work.actions,
+        ],
+        diffs=[*(file_changes.diff_of(item) for item in changes), *work.diffs],
+    )
+
+
+def _nodeadm_sources(run: ApplyRun, node: NodeState) -> NodeadmSources | None:
+    """Digests of what nodeadm reads besides our documents; their texts go into the result. None if the plan does not run nodeadm."""
+    if not run.plan.runs_nodeadm:
+        return None
+    sources = nodeadm.foreign_sources(run.plan, node.manifest, files.read)
+    run.result.foreign.update(sources.texts)
+    if sources.user_data:
+        run.result.foreign["user_data"] = sources.user_data
+    return sources.digests
+
+
+def _manifest_after(
+    run: ApplyRun,
+    node: NodeState,
+    comparison: Comparison,
+    work: Work,
+    sources: NodeadmSources | None,
+    hold: bool,
+    registered: RegistrationDecision,
+) -> Manifest:
+    plan, before = run.plan, node.manifest
+    if before.is_empty and not run.has_phase("configure") and not work.forward:
+        # Nothing on the node is ours, and nothing becomes ours.
+        return before
+    after = before._replace(
+        family=plan.family,
+        strategy=plan.strategy,
+        cluster=plan.cluster,
+        kubelet=plan.kubelet_unit,
+        units=tuple(sorted(node.units)),
+        image=work.image,
+        scripts=work.scripts,
+        pending=tuple(work.pending),
+        enabled=tuple(sorted(work.enabled)),
+        snap=work.snap,
+        sources=None,
+        registered=plan.registration if not hold else None if registered.moves else before.registered,
+        patched=registered.patched,
+        joined=registered.joined,
+    )
+    if run.has_phase("configure"):
+        after = after._replace(
+            files=comparison.files,
+            owned=tuple(sorted(plan.owned)),
+            once=one_time_scripts.recorded(plan, before),
+            folders=_our_folders(plan, before, [*comparison.files, *work.image]),
+        )
+    if sources is not None:
+        # User data that could not be read this time counts as unchanged.
+        last = before.sources.user_data if before.sources is not None else None
+        after = after._replace(sources=sources._replace(user_data=sources.user_data or last))
+    return after
+
+
+def _our_folders(plan: Plan, before: Manifest, paths: Sequence[str]) -> tuple[str, ...]:
+    """The folders that exist because of us: those made by earlier runs and those that this run makes."""
+    wanted = {os.path.dirname(path) for path in paths} | {folder.path for folder in plan.directories}
+    made = {folder for path in wanted for folder in files.missing_folders(path)}
+    return tuple(sorted(made | set(before.folders)))
+
+
+# --- carry out -------------------------------------------------------------------------------------------------------------------
+
+
+def _carry_out(run: ApplyRun, decision: Decision) -> None:
+    work = decision.work
+    run.store.prepare()
+    transaction = Transaction(
+        run.store, decision.changes, decision.folders, work.forward, work.back, decision.snapshots, decision.manifest.plain()
+    )
+    run_transaction(transaction, work.back, run.plan.kubelet_unit)
+
+
+def run_transaction(transaction: Transaction, back: Sequence[Command], kubelet: str | None = None) -> None:
+    """Run a transaction. A failure is raised as ApplyRefused with its cause. C(kubelet): the unit whose journal may contain the cause."""
+    # One second earlier, since times in the journal are rounded.
+    began = time.time() - 1
+    undo_began: list[float] = []
+
+    def progress(command: Command) -> None:
+        if not undo_began and any(command is one for one in back):
+            undo_began.append(time.time())
 
     try:
         transaction.run(progress)
     except StepFailed as failure:
-        raise ApplyRefused(_told(failure, began, ended[0] if ended else None, kubelet)) from None
+        raise ApplyRefused(_explain(failure, began, undo_began[0] if undo_began else None, kubelet)) from None
 
 
-def _told(failure, began, ended, kubelet):
-    lines = [line for line in failure.output.strip().splitlines() if line.strip()][-6:]
-    if failure.command is None:
-        what = f"a file could not be switched ({failure.output.strip()})"
-    else:
-        status = "" if failure.status is None else f" (status {failure.status})"
-        what = f"{service_commands.describe(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
-    units = [word for word in (failure.command.argv if failure.command else ()) if word.endswith(".service")]
-    units = dict.fromkeys([*units, kubelet] if units and kubelet else units)
-    said = {unit: [redaction.in_word(line) for line in journald.messages_between(unit, began, ended)] for unit in units}
-    # What kubelet says is the reason where it was kubelet that failed; else an earlier kubelet may have said it.
-    reason = _why_it_ended(kubelet, said[kubelet], what) if kubelet and failure.command and kubelet in failure.command.argv else ""
-    text = f"{reason or what}. The node is back in the state it was in; correct the cause and run again"
+def _explain(failure: StepFailed, began: float, ended: float | None, kubelet: str | None) -> str:
+    command = failure.command
+    symptom = _symptom(failure)
+    units = [word for word in (command.argv if command else ()) if word.endswith(".service")]
+    if units and kubelet:
+        units.append(kubelet)
+    logs = {unit: [redaction.in_word(line) for line in journald.messages_between(unit, began, ended)] for unit in dict.fromkeys(units)}
+    # Only if kubelet itself has failed is the reason in its journal. Otherwise an earlier kubelet may have written that.
+    reason = _kubelet_exit(kubelet, logs[kubelet], symptom) if kubelet and command and kubelet in command.argv else ""
+    text = f"{reason or symptom}. The node is back in the state it was in; correct the cause and run again"
     if failure.not_restored:
         commands = ", ".join(service_commands.describe(command) for command in failure.not_restored)
-        text += f". On the way back these failed, too: {commands}; look at these units first"
-    for unit, entries in said.items():
-        if entries and not (reason and unit == kubelet):
-            text += f". Last lines of {unit}: " + " | ".join(entries)
+        text += f". While that was undone, these failed, too: {commands}; check these units first"
+    for unit, lines in logs.items():
+        if lines and not (reason and unit == kubelet):
+            text += f". Last lines of {unit}: " + " | ".join(lines)
     return text
 
 
-def _why_it_ended(kubelet, entries, what):
-    """What the last words of a kubelet mean, where they are known ones; else ''. C(what): how they were noticed."""
+def _symptom(failure: StepFailed) -> str:
+    """What failed, and the last lines of what it printed."""
+    if failure.command is None:
+        return f"a file could not be switched ({failure.output.strip()})"
+    status = "" if failure.status is None else f" (status {failure.status})"
+    lines = [line for line in failure.output.strip().splitlines() if line.strip()][-6:]
+    return f"{service_commands.describe(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
+
+
+def _kubelet_exit(kubelet: str, lines: Sequence[str], symptom: str) -> str:
+    """What the last lines of a kubelet mean, if that is known; otherwise ''. C(symptom): how the failure was noticed."""
     from .._join import kubelet_exit_diagnosis, model
 
-    finding = kubelet_exit_diagnosis.diagnose(kubelet, None, model.KubeletExit(tuple(entries)))
-    return model.sentence(finding._replace(evidence=(finding.evidence[0], what))) if finding.final else ""
+    finding = kubelet_exit_diagnosis.diagnose(kubelet, None, model.KubeletExit(tuple(lines)))
+    return str(model.sentence(finding._replace(evidence=(finding.evidence[0], symptom)))) if finding.final else ""
 
 
-def _sources_differ(before, now):
-    if now is None:
-        return False
-    told = before.get("user_data") and now["user_data"] and before["user_data"] != now["user_data"]
-    return before["drop_ins"] != now["drop_ins"] or bool(told)
+# --- verify ----------------------------------------------------------------------------------------------------------------------
 
 
-def _digest(text):
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+def _verify(run: ApplyRun, node: NodeState, registered: RegistrationDecision, has_started: bool) -> None:
+    """Wait until the node is healthy and, if requested, in its cluster."""
+    verify, result = run.plan.verify, run.result
+    if run.options.restart == "never" and not all(node.units[name].is_up for name in verify.units):
+        # With restart: never, stopped units are not reported as unhealthy.
+        return
+    known = None if has_started else {name: node.units[name] for name in verify.units}
+    began = time.monotonic()
+    result.missing = health.wait_until_healthy(verify.units, verify.healthz, run.options.wait, known)
+    result.waited = round(time.monotonic() - began, 3)
+    result.healthy = not result.missing
+    if run.options.wait_for != "healthy":
+        remaining = run.options.wait - (time.monotonic() - began)
+        result.join = _wait_for_join(run, remaining)
+        if registered.joined is False and result.join["registered"]:
+            _record_joined(run.store)
+
+
+def _wait_for_join(run: ApplyRun, seconds: float) -> dict[str, Any]:
+    from .._join import wait
+
+    # If kubelet is not healthy, check the join once anyway: the result may show the cause.
+    timeout = max(seconds, MIN_JOIN_WAIT) if run.result.healthy else MIN_JOIN_WAIT
+    return dict(wait.wait(wait.Options(run.options.wait_for, timeout)))
+
+
+def _record_joined(store: Store) -> None:
+    current = store.manifest()
+    if current.get("joined") is False:
+        store.prepare()
+        Transaction(store, manifest={**current, "joined": True}).run()
+
+
+# --- state: absent ---------------------------------------------------------------------------------------------------------------
+
+
+def _remove(run: ApplyRun, current: Manifest) -> None:
+    """Remove everything that the manifest lists."""
+    if current.is_empty:
+        return
+    from . import removal
+
+    node = observe(current, removal.units_of(current), current.kubelet)
+    if current.cluster is not None:
+        preflight.check_cluster(run.plan.cluster, node.membership, lambda: run.options.take_over or registration.has_never_joined(node))
+    if not run.has_phase("configure", "start"):
+        return
+    originals = Originals(run.store, current)
+    decision = removal.decide(current, originals, node.units)
+    run.result.changed = True
+    run.result.actions += decision.actions
+    if run.options.diff:
+        run.result.diff += [*(file_changes.diff_of(item) for item in decision.changes), *decision.diffs]
+    if not run.options.check_mode:
+        run.store.prepare()
+        changes = [item.change for item in decision.changes] + originals.changes(Manifest())
+        run_transaction(Transaction(run.store, changes, (), decision.forward, decision.back, (), {}), decision.back)
+        removal.remove_empty_folders(current.folders)

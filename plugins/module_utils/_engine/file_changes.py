@@ -1,11 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of a plan beside those of the node: what has to be written, put back or removed, and what the manifest says afterwards.
+"""Compares the files of a plan with those of the node: what to write, restore or remove, and what the manifest says afterwards.
 
-The manifest's C(files) are {path: {"sha256", "read_by", "sensitive", "original"}}. An original is what lay there before us: null, or
-{"kept": name below originals/, "mode", "uid", "gid"}. C(image) holds originals of files that programs of the image write.
-A file that already was as it has to be counts as ours: user data that this collection made had laid it down.
+A file that already is as planned counts as ours: user data made by this collection has written it.
 """
 
 from __future__ import annotations
@@ -14,189 +12,210 @@ import grp
 import hashlib
 import os
 import pwd
-from typing import NamedTuple
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
-from .._node import files as _files
-from .._node.files import ApplyRefused, Change
-from . import equivalence, steps
-from .plan import mode_of
+from .._node import files
+from .._node.errors import ApplyRefused
+from .._node.files import Change, Current, Reader
+from .._transaction.store import Store
+from . import equivalence, nodeadm
+from .manifest import ManagedFile, Manifest, Original
+from .plan import ImageScriptStep, Plan
 
-UNITS = ("/etc/systemd/", "/usr/lib/systemd/", "/run/systemd/")
+_SYSTEMD_FOLDERS = ("/etc/systemd/", "/usr/lib/systemd/", "/run/systemd/")
 
 
-class Item(NamedTuple):
-    """One file that has to change. C(effect): what reads it behaves differently then. C(action): what a user reads of it."""
+class FileChange(NamedTuple):
+    """A file that has to change. C(action): how the result describes it.
+
+    C(has_effect): whether the programs that read the file behave differently afterwards. C(is_secret): no diff shows its content.
+    """
 
     change: Change
-    current: _files.Current | None
-    effect: bool
-    read_by: tuple
-    secret: bool
+    current: Current | None
+    has_effect: bool
+    read_by: Sequence[str]
+    is_secret: bool
     action: str
 
 
 class Originals:
-    """What lay on the node before us, below C(originals/) of the state folder, and what this run adds to it or takes away."""
+    """What was on the node before us, below C(originals/) of the state folder, and what this run adds there."""
 
-    def __init__(self, store, manifest):
+    def __init__(self, store: Store, manifest: Manifest) -> None:
         self.folder = os.path.join(store.folder, "originals")
         self._manifest = manifest
-        self._kept = {}
-        self._before = _names(manifest)
+        self._added: dict[str, bytes] = {}
 
-    def entry(self, path):
-        """(known, original) of a path; C(known) False means that we never touched it."""
-        for where in ("image", "files"):
-            found = self._manifest.get(where, {}).get(path)
-            if where == "files" and found is not None:
-                return True, found["original"]
-            if path in self._manifest.get(where, {}):
-                return True, found
-        return False, None
+    def is_known(self, path: str) -> bool:
+        """Whether an earlier run, or a program that it ran, has written this path."""
+        return path in self._manifest.image or path in self._manifest.files
 
-    def keep(self, path, current):
-        """The entry for a file as it is now; its content is kept with the transaction."""
+    def known(self, path: str) -> Original | None:
+        """What was at a known path before us; None if there was no file."""
+        if path in self._manifest.image:
+            return self._manifest.image[path]
+        return self._manifest.files[path].original if path in self._manifest.files else None
+
+    def keep(self, path: str, current: Current | None) -> Original | None:
+        """The entry for a file as it is now. The transaction stores its content."""
         if current is None:
             return None
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
-        self._kept[name] = current.content
-        return {"kept": name, "mode": current.mode, "uid": current.uid, "gid": current.gid}
+        self._added[name] = current.content
+        return Original(name, current.mode, current.uid, current.gid)
 
-    def original(self, path, current):
-        """The entry for a path that we are about to write: what is kept already, else what is there now."""
-        known, entry = self.entry(path)
-        return entry if known else self.keep(path, current)
+    def before_write(self, path: str, current: Current | None) -> Original | None:
+        """The entry for a path that is about to be written: the one that is known, otherwise the file as it is now."""
+        return self.known(path) if self.is_known(path) else self.keep(path, current)
 
-    def back(self, path, entry):
-        """The change that brings an original back."""
-        if entry is None:
+    def restoring(self, path: str, original: Original | None) -> Change:
+        """The change that restores an original."""
+        if original is None:
             return Change(path, None)
-        name = entry["kept"]
-        content = self._kept.get(name)
+        content = self._added.get(original.kept)
         if content is None:
-            kept = _files.read(os.path.join(self.folder, name))
-            if kept is None:
-                raise ApplyRefused(f"{self.folder}/{name} is missing, which holds the old content of {path}: put it there")
-            content = kept.content
-        return Change(path, content, entry["mode"], entry["uid"], entry["gid"])
+            stored = files.read(os.path.join(self.folder, original.kept))
+            if stored is None:
+                raise ApplyRefused(f"{self.folder}/{original.kept} is missing, which holds the old content of {path}: put it there")
+            content = stored.content
+        return Change(path, content, original.mode, original.uid, original.gid)
 
-    def changes(self, manifest):
+    def changes(self, manifest: Manifest) -> list[Change]:
         """The changes of C(originals/) that belong to a new manifest."""
-        needed = _names(manifest)
-        added = [Change(os.path.join(self.folder, name), content, 0o600) for name, content in self._kept.items() if name in needed]
-        return added + [Change(os.path.join(self.folder, name), None) for name in sorted(self._before - needed)]
+        needed = _kept_names(manifest)
+        added = [Change(os.path.join(self.folder, name), content, 0o600) for name, content in self._added.items() if name in needed]
+        removed = sorted(_kept_names(self._manifest) - needed)
+        return added + [Change(os.path.join(self.folder, name), None) for name in removed]
 
 
-def _names(manifest):
-    entries = [file.get("original") for file in manifest.get("files", {}).values()] + list(manifest.get("image", {}).values())
-    return {entry["kept"] for entry in entries if entry}
+def _kept_names(manifest: Manifest) -> set[str]:
+    originals = [file.original for file in manifest.files.values()] + list(manifest.image.values())
+    return {original.kept for original in originals if original is not None}
 
 
-def compare(plan, manifest, originals, dump, label, read=None):
-    """(items that have to change, the manifest's new C(files)).
+class Comparison(NamedTuple):
+    """C(changes): the files that have to change. C(files): the files for the new manifest."""
 
-    C(dump): see C(_effective.same). C(label): the SELinux context for a new file at a path, or None.
-    """
-    read = read or _files.read
-    items, files = [], {}
-    before = manifest.get("files", {})
-    for file in plan["files"]:
-        path, content = file["path"], file["content"].encode("utf-8", "surrogateescape")
+    changes: list[FileChange]
+    files: dict[str, ManagedFile]
+
+
+def compare(
+    plan: Plan,
+    manifest: Manifest,
+    originals: Originals,
+    containerd_dump: Callable[[bytes], str | None] | None,
+    label: Callable[[str], str | None],
+    read: Reader | None = None,
+) -> Comparison:
+    """Compare the plan with the node. C(containerd_dump): see C(equivalence). C(label): the SELinux context for a new file at a path."""
+    read = read or files.read
+    changes: list[FileChange] = []
+    managed: dict[str, ManagedFile] = {}
+    for file in plan.files:
+        path = file.path
         current = read(path)
-        uid, gid = _number(pwd.getpwnam, file["owner"], path), _number(grp.getgrnam, file["group"], path)
-        right = current is not None and (current.mode, current.uid, current.gid) == (mode_of(file), uid, gid)
-        if right and current.content == content:
-            original = before[path]["original"] if path in before else originals.entry(path)[1]
+        uid, gid = _id(pwd.getpwnam, file.owner, path), _id(grp.getgrnam, file.group, path)
+        earlier = manifest.files.get(path)
+        if current == Current(file.content, file.mode, uid, gid):
+            original = earlier.original if earlier is not None else originals.known(path)
         else:
-            original = originals.original(path, current)
-            change = Change(path, content, mode_of(file), uid, gid, label(path) if current is None else None)
-            effect = current is None or not equivalence.same(file["form"], current.content, content, dump)
-            secret = file["sensitive"] or before.get(path, {}).get("sensitive", False) or (path not in before and _private(current))
-            items.append(Item(change, current, effect, tuple(file["read_by"]), secret, f"write {path}"))
-        digest = hashlib.sha256(content).hexdigest()
-        files[path] = {"sha256": digest, "read_by": file["read_by"], "sensitive": file["sensitive"], "original": original}
-    items += _left(plan, manifest, originals, read)
-    return items, files
+            original = originals.before_write(path, current)
+            change = Change(path, file.content, file.mode, uid, gid, label(path) if current is None else None)
+            has_effect = current is None or not equivalence.is_equivalent(file.form, current.content, file.content, containerd_dump)
+            is_secret = file.sensitive or (_is_private(current) if earlier is None else earlier.sensitive)
+            changes.append(FileChange(change, current, has_effect, file.read_by, is_secret, f"write {path}"))
+        managed[path] = ManagedFile(hashlib.sha256(file.content).hexdigest(), file.read_by, file.sensitive, original)
+    changes += _leftovers(plan, manifest, originals, read)
+    return Comparison(changes, managed)
 
 
-def _left(plan, manifest, originals, read):
-    """What an earlier run wrote and the plan has no more."""
-    wanted = {file["path"] for file in plan["files"]}
-    items, before = [], manifest.get("files", {})
-    for path, entry in sorted(before.items()):
-        if path not in wanted:
-            items.append(put_back(path, entry["original"], originals, read, tuple(entry["read_by"]), entry["sensitive"]))
-    programs = steps.written_by_programs(plan)
-    for path, entry in sorted(manifest.get("image", {}).items()):
-        if path not in wanted and path not in programs and path not in before:
-            items.append(put_back(path, entry, originals, read))
-    for path in manifest.get("owned", []):
-        if path not in wanted and path not in plan["owned"]:
-            items.append(put_back(path, None, originals, read, (), True))
-    return [item for item in items if item is not None]
+def _leftovers(plan: Plan, manifest: Manifest, originals: Originals, read: Reader) -> list[FileChange]:
+    """Restore or remove what an earlier run has written and this plan does not contain."""
+    planned, programs = plan.paths, written_by_programs(plan)
+    found = []
+    for path, file in sorted(manifest.files.items()):
+        if path not in planned:
+            found.append(restore(path, file.original, originals, read, file.read_by, file.sensitive))
+    for path, original in sorted(manifest.image.items()):
+        if path not in planned and path not in programs and path not in manifest.files:
+            found.append(restore(path, original, originals, read))
+    for path in manifest.owned:
+        if path not in planned and path not in plan.owned:
+            found.append(restore(path, None, originals, read, is_secret=True))
+    return [change for change in found if change is not None]
 
 
-def put_back(path, entry, originals, read=None, read_by=(), secret=False):
-    """The item that brings an original back; None where it is there already."""
-    current = (read or _files.read)(path)
-    change = originals.back(path, entry)
+def written_by_programs(plan: Plan) -> set[str]:
+    """The files that programs of the image write when the steps of a plan run them."""
+    paths = set(nodeadm.WRITES if plan.runs_nodeadm else ())
+    for step in plan.steps:
+        if isinstance(step, ImageScriptStep):
+            paths.update(step.writes)
+    return paths
+
+
+def restore(
+    path: str, original: Original | None, originals: Originals, read: Reader, read_by: Sequence[str] = (), is_secret: bool = False
+) -> FileChange | None:
+    """The change that restores an original; None if the file is like that already."""
+    current = read(path)
+    change = originals.restoring(path, original)
     if current is None and change.content is None:
         return None
     if current is not None and tuple(current) == (change.content, change.mode, change.uid, change.gid):
         return None
-    effect = current is None or current.content != change.content
+    has_effect = current is None or current.content != change.content
     verb = "remove" if change.content is None else "restore"
-    return Item(change, current, effect, read_by, secret or _private(current), f"{verb} {path}")
+    return FileChange(change, current, has_effect, read_by, is_secret or _is_private(current), f"{verb} {path}")
 
 
-def _private(current):
-    """Whether others than root may not read a file: then nobody else should read it in a diff."""
+def _is_private(current: Current | None) -> bool:
+    """Whether only root can read a file. Then a diff should not show it to others."""
     return current is not None and not current.mode & 0o044
 
 
-def _number(look_up, name, path):
+def _id(look_up: Callable[[str], Any], name: str, path: str) -> int:
     try:
-        found = look_up(name)
+        return int(look_up(name)[2])
     except KeyError:
-        raise ApplyRefused(f"the node knows no user or group {name!r}, to whom {path} shall belong") from None
-    return found[2]
+        raise ApplyRefused(f"{path} should belong to {name!r}, but the node has no such user or group") from None
 
 
-def folders(plan):
-    """The folders that have to be made: [(path, mode)]."""
+def missing_folders(plan: Plan) -> list[tuple[str, int]]:
+    """The folders of the plan that do not exist: [(path, mode)]."""
     found = []
-    for folder in plan["directories"]:
-        handle = _files.open_folder(folder["path"])
+    for folder in plan.directories:
+        handle = files.open_folder(folder.path)
         if handle is None:
-            found.append((folder["path"], mode_of(folder)))
+            found.append((folder.path, folder.mode))
         else:
             os.close(handle)
     return found
 
 
-def touches_units(items):
-    """Whether a file of systemd changes, so that it has to read its files again."""
-    return any(item.change.path.startswith(UNITS) for item in items)
+def changes_units(changes: Iterable[FileChange]) -> bool:
+    """Whether a file of systemd changes, so that systemd has to read its files again."""
+    return any(item.change.path.startswith(_SYSTEMD_FOLDERS) for item in changes)
 
 
-def diff_of(item):
+def diff_of(item: FileChange) -> Mapping[str, str]:
     """The before and after of one file, as C(--diff) shows it."""
-    path = item.change.path
-    before, after = (_shown(content, item.secret) for content in (item.current and item.current.content, item.change.content))
-    old, new = _mode(item.current), _mode(item.change if item.change.content is not None else None)
-    if item.secret and before and after:
-        after = "(another content that is not shown)\n" if item.current.content != item.change.content else before
+    path, change, current = item.change.path, item.change, item.current
+    before = _shown(None if current is None else current.content, item.is_secret)
+    after = _shown(change.content, item.is_secret)
+    if item.is_secret and current is not None and before and after:
+        after = "(another content that is not shown)\n" if current.content != change.content else before
+    old = " (absent)" if current is None else f" ({current.mode:04o})"
+    new = " (absent)" if change.content is None else f" ({change.mode:04o})"
     return {"before_header": f"{path}{old}", "after_header": f"{path}{new}", "before": before, "after": after}
 
 
-def _mode(file):
-    return " (absent)" if file is None else f" ({file.mode:04o})"
-
-
-def _shown(content, secret):
+def _shown(content: bytes | None, is_secret: bool) -> str:
     if content is None:
         return ""
-    if secret:
+    if is_secret:
         return "(content that is not shown)\n"
     try:
         return content.decode("utf-8")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scripts of the user that run once for each content, before anything else, as cloud-init would have run them.
 
-What they do cannot be undone, so they are no part of the transaction. Each is noted in the manifest as soon as it ended well.
+What they do cannot be undone, so they are not part of the transaction. The manifest records each one as soon as it has succeeded.
 """
 
 from __future__ import annotations
@@ -14,55 +14,57 @@ from contextlib import suppress
 
 from .._node import programs
 from .._node.errors import ApplyRefused
+from .._transaction.store import Store
 from .._transaction.transaction import Transaction
+from .manifest import Manifest
+from .plan import OnceStep, Plan
 
 
-def due(plan, manifest):
+def due(plan: Plan, manifest: Manifest) -> list[OnceStep]:
     """The steps whose script has not run yet with this content."""
-    done = manifest.get("once", {})
-    return [step for step in _steps(plan) if done.get(step["name"]) != _digest(step)]
+    return [step for step in _steps(plan) if manifest.once.get(step.name) != _digest(step)]
 
 
-def known(plan, manifest):
-    """What the manifest notes after a run in which all that was due has run."""
-    return dict(manifest.get("once", {}), **{step["name"]: _digest(step) for step in _steps(plan)})
+def recorded(plan: Plan, manifest: Manifest) -> dict[str, str]:
+    """What the manifest records once all scripts of the plan have run."""
+    return {**manifest.once, **{step.name: _digest(step) for step in _steps(plan)}}
 
 
-def run(step, store, manifest):
-    """Run a script, note it, and return the new manifest. Raises ApplyRefused with the last lines of what it said."""
+def run(step: OnceStep, store: Store, manifest: Manifest) -> Manifest:
+    """Run a script, record it, and return the new manifest. Raises ApplyRefused with the last lines of its output."""
     path = os.path.join(store.folder, "script")
     with suppress(FileNotFoundError):
         os.unlink(path)
     try:
-        # The folder is root's alone; /run and /tmp may be mounted noexec.
+        # Only root can enter this folder, and /run and /tmp may be mounted noexec.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o700)
         with os.fdopen(handle, "wb") as file:
-            file.write(step["script"].encode("utf-8", "surrogateescape"))
+            file.write(step.script)
         _execute(step, path)
     finally:
         os.unlink(path)
-    done = dict(manifest, format=1, once=dict(manifest.get("once", {}), **{step["name"]: _digest(step)}))
+    done = manifest._replace(once={**manifest.once, step.name: _digest(step)})
     store.prepare()
-    Transaction(store, manifest=done).run()
+    Transaction(store, manifest=done.plain()).run()
     return done
 
 
-def _execute(step, path):
+def _execute(step: OnceStep, path: str) -> None:
     try:
         result = programs.execute([path], merge_errors=True)
     except OSError as error:
-        raise ApplyRefused(f"{step['name']} cannot be run ({error.strerror}): is its first line a program that the node has?") from None
+        raise ApplyRefused(f"{step.name} cannot be run ({error.strerror}): does its first line name a program that the node has?") from None
     if result.status != 0:
         lines = result.output.strip().splitlines()[-6:]
         raise ApplyRefused(
-            f"{step['name']} failed with status {result.status}: {' | '.join(lines) or 'it said nothing'}. No file was changed by us; "
-            "correct the script and run again, then it runs once more"
+            f"{step.name} failed with status {result.status}: {' | '.join(lines) or 'it printed nothing'}. No file was changed; "
+            "correct the script and run again: it will then run once more"
         )
 
 
-def _steps(plan):
-    return [step for step in plan["steps"] if step["do"] == "once"]
+def _steps(plan: Plan) -> list[OnceStep]:
+    return [step for step in plan.steps if isinstance(step, OnceStep)]
 
 
-def _digest(step):
-    return hashlib.sha256(step["script"].encode("utf-8", "surrogateescape")).hexdigest()
+def _digest(step: OnceStep) -> str:
+    return hashlib.sha256(step.script).hexdigest()

@@ -1,8 +1,12 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of a node as the action sends it: base64 of compressed JSON. It comes from our own library, so what does not fit is a
-mismatch of versions or a damaged transfer, and nothing of it is touched."""
+"""The plan of a node: what should be on it and what should run there. C(decode) reads the text that the action sends.
+
+The text is base64 of compressed JSON and is always made by this collection. If it does not have the expected shape, action and module
+have different versions or the transfer was damaged. C(decode) is the only place that checks the shape; everything after it gets typed
+values.
+"""
 
 from __future__ import annotations
 
@@ -11,115 +15,317 @@ import binascii
 import json
 import re
 import zlib
+from typing import Any, Mapping, NamedTuple, Union
 
 from .._node.errors import ApplyRefused
 
 FORMAT = 1
 FORMS = ("text", "json", "unit", "containerd")
+UNIT_FOLDER = "/etc/systemd/system/"
+NODEADM_CONFIG = "nodeadm-config.service"
+
+
+class Machine(NamedTuple):
+    """The operating system that the plan is for, in the terms of os-release. No C(versions) means any version."""
+
+    ids: tuple[str, ...]
+    versions: tuple[str, ...]
+    name: str
+
+
+class Cluster(NamedTuple):
+    """The cluster to join. C(endpoint) may be empty in a plan that only removes."""
+
+    name: str
+    endpoint: str
+
+
+class Registration(NamedTuple):
+    """Labels and taints with which a kubelet registers. Label values may contain placeholders."""
+
+    labels: Mapping[str, str]
+    taints: tuple[str, ...]
+
+
+class Directory(NamedTuple):
+    """A folder that must exist even if it is empty."""
+
+    path: str
+    mode: int
+
+
+class PlannedFile(NamedTuple):
+    """A file of the plan.
+
+    C(form): one of C(FORMS), how two contents are compared. C(read_by): the steps that follow a change of it. C(sensitive): it may hold
+    secrets, so no diff shows its content.
+    """
+
+    path: str
+    content: bytes
+    mode: int
+    owner: str
+    group: str
+    form: str
+    read_by: tuple[str, ...]
+    sensitive: bool
+
+
+class OnceStep(NamedTuple):
+    """A script that runs once for each content, before anything else."""
+
+    name: str
+    script: bytes
+
+
+class ServiceStep(NamedTuple):
+    """Units that are restarted together if a file that they read has changed, or if one of C(active) is not active."""
+
+    name: str
+    units: tuple[str, ...]
+    enable: tuple[str, ...]
+    active: tuple[str, ...]
+    wait: bool
+
+    @property
+    def runs_nodeadm(self) -> bool:
+        """Whether this step runs nodeadm, which then restarts containerd and kubelet."""
+        return NODEADM_CONFIG in self.units
+
+
+class ImageScriptStep(NamedTuple):
+    """A script of the plan that calls the image's own bootstrap script. C(writes): the files that the image's script writes.
+
+    C(snap): the snap that contains kubelet, if any.
+    """
+
+    name: str
+    path: str
+    writes: tuple[str, ...]
+    kubelet: str
+    containerd: str
+    snap: str | None
+
+    @property
+    def installed_units(self) -> tuple[str, ...]:
+        """The services that the image's script installs and may enable."""
+        paths = [path for path in self.writes if path.startswith(UNIT_FOLDER) and path.endswith(".service")]
+        return tuple(path.rpartition("/")[2] for path in paths)
+
+
+class SnapStep(NamedTuple):
+    """Settings of a snap; its unit is restarted if one of them changes. C(unset): settings that must not be set."""
+
+    name: str
+    snap: str
+    settings: Mapping[str, str]
+    unset: tuple[str, ...]
+    unit: str
+
+
+Step = Union[OnceStep, ServiceStep, ImageScriptStep, SnapStep]
+
+
+class SnapFacts(NamedTuple):
+    """How a node finds its own name: C(ip-A-B-C-D.DOMAIN) if C(by_address), otherwise C(INSTANCE.DOMAIN)."""
+
+    domain: str
+    by_address: bool
+    ipv6: bool
+
+
+class Verify(NamedTuple):
+    """When a node is healthy: these units are active and kubelet answers at C(healthz), if that is set."""
+
+    units: tuple[str, ...]
+    healthz: str | None
+
+
+class Plan(NamedTuple):
+    """Everything that a node needs. C(owned): files that programs of the plan write on the node."""
+
+    family: str
+    strategy: str | None
+    machine: Machine
+    cluster: Cluster
+    registration: Registration
+    directories: tuple[Directory, ...]
+    files: tuple[PlannedFile, ...]
+    owned: tuple[str, ...]
+    snap_facts: SnapFacts | None
+    steps: tuple[Step, ...]
+    verify: Verify
+
+    @property
+    def kubelet_unit(self) -> str | None:
+        """The unit that runs kubelet."""
+        return next((unit for unit in self.verify.units if "kubelet" in unit), None)
+
+    @property
+    def paths(self) -> set[str]:
+        """The paths of all files of the plan."""
+        return {file.path for file in self.files}
+
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether a file of the plan may hold secrets."""
+        return any(file.sensitive for file in self.files)
+
+    @property
+    def runs_nodeadm(self) -> bool:
+        """Whether a step runs nodeadm."""
+        return any(isinstance(step, ServiceStep) and step.runs_nodeadm for step in self.steps)
+
+    def units(self) -> tuple[str, ...]:
+        """Every unit that the plan mentions, each once."""
+        names = list(self.verify.units)
+        for step in self.steps:
+            names += _units_of(step)
+        return tuple(dict.fromkeys(names))
+
+
+def decode(text: str) -> Plan:
+    """Decode a plan. Raises ApplyRefused if the text is not a plan of this format."""
+    return parse(_unpack(text))
+
+
+def parse(content: Any) -> Plan:
+    """Check the shape of a decoded plan and turn it into typed values. Raises ApplyRefused."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        found = content.get("format") if isinstance(content, dict) else None
+        raise ApplyRefused(
+            f"the plan has format {found!r}, this module reads format {FORMAT}: action and module are from two versions of "
+            "nodebootstrap.eks. Install the collection again on the controller"
+        )
+    fields = _fields(content, _PLAN, "the plan")
+    machine = _fields(fields["os"], {"ID": _TEXTS, "VERSION_ID": _TEXTS, "name": _TEXT}, "os")
+    snap_facts = fields["snap_facts"]
+    plan = Plan(
+        family=fields["family"],
+        strategy=fields["strategy"],
+        machine=Machine(machine["ID"], machine["VERSION_ID"], machine["name"]),
+        cluster=Cluster(**_fields(fields["cluster"], {"name": _TEXT, "endpoint": _TEXT}, "cluster")),
+        registration=Registration(**_fields(fields["registration"], {"labels": _TEXT_MAP, "taints": _TEXTS}, "registration")),
+        directories=tuple(_directory(folder) for folder in fields["directories"]),
+        files=tuple(_file(file) for file in fields["files"]),
+        owned=fields["owned"],
+        snap_facts=None if snap_facts is None else SnapFacts(**_fields(snap_facts, _SNAP_FACTS, "snap_facts")),
+        steps=tuple(_step(step) for step in fields["steps"]),
+        verify=Verify(**_fields(fields["verify"], {"units": _TEXTS, "healthz": _OPTIONAL_TEXT}, "verify")),
+    )
+    for unit in plan.units():
+        if not _UNIT.match(unit):
+            raise ApplyRefused(f"the plan is damaged: {unit!r} is not the name of a unit. {_CURE}")
+    return plan
+
+
+# --- the shape -----------------------------------------------------------------------------------------------------------------------
 
 _LARGEST = 16 * 1024 * 1024
-_TEXT, _MAYBE, _FLAG, _WORDS = "a text", "a text or null", "a boolean", "a list of texts"
-_LIST, _MAP, _MAYBE_MAP = "a list of mappings", "a mapping", "a mapping or null"
+_CURE = "Install the collection again on the controller"
+_UNIT = re.compile(r"[A-Za-z0-9:_.][A-Za-z0-9:_.@\\-]*\.(service|mount|socket|target)\Z")
+_MODE = re.compile(r"0?[0-7]{3}\Z")
+
+_TEXT, _OPTIONAL_TEXT, _FLAG, _TEXTS = "a text", "a text or null", "a boolean", "a list of texts"
+_MAPS, _MAP, _OPTIONAL_MAP, _TEXT_MAP = "a list of mappings", "a mapping", "a mapping or null", "a mapping of texts"
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind in (_TEXTS, _MAPS):
+        return isinstance(value, list) and all(isinstance(item, str if kind == _TEXTS else dict) for item in value)
+    if kind == _TEXT_MAP:
+        return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+    if kind in (_OPTIONAL_TEXT, _OPTIONAL_MAP) and value is None:
+        return True
+    types = {_TEXT: str, _OPTIONAL_TEXT: str, _FLAG: bool, _MAP: dict, _OPTIONAL_MAP: dict}
+    return isinstance(value, types[kind])
+
 
 _PLAN = {
-    "family": _TEXT, "strategy": _MAYBE, "os": _MAP, "cluster": _MAP, "registration": _MAP, "directories": _LIST, "files": _LIST,
-    "owned": _WORDS, "snap_facts": _MAYBE_MAP, "steps": _LIST, "verify": _MAP,
+    "family": _TEXT, "strategy": _OPTIONAL_TEXT, "os": _MAP, "cluster": _MAP, "registration": _MAP, "directories": _MAPS, "files": _MAPS,
+    "owned": _TEXTS, "snap_facts": _OPTIONAL_MAP, "steps": _MAPS, "verify": _MAP,
 }  # fmt: skip
 _FILE = {
-    "path": _TEXT, "content": _TEXT, "mode": _TEXT, "owner": _TEXT, "group": _TEXT, "form": _TEXT, "read_by": _WORDS, "sensitive": _FLAG,
+    "path": _TEXT, "content": _TEXT, "mode": _TEXT, "owner": _TEXT, "group": _TEXT, "form": _TEXT, "read_by": _TEXTS, "sensitive": _FLAG,
 }  # fmt: skip
+_SNAP_FACTS = {"domain": _TEXT, "by_address": _FLAG, "ipv6": _FLAG}
 _STEPS = {
-    "once": {"script": _TEXT},
-    "service": {"units": _WORDS, "enable": _WORDS, "active": _WORDS, "wait": _FLAG},
-    "image_script": {"path": _TEXT, "writes": _WORDS, "kubelet": _TEXT, "containerd": _TEXT, "snap": _MAYBE},
-    "snap": {"snap": _TEXT, "settings": _MAP, "unset": _WORDS, "unit": _TEXT},
-}
-_FITS = {
-    _TEXT: lambda value: isinstance(value, str),
-    _MAYBE: lambda value: value is None or isinstance(value, str),
-    _FLAG: lambda value: isinstance(value, bool),
-    _LIST: lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
-    _WORDS: lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-    _MAP: lambda value: isinstance(value, dict),
-    _MAYBE_MAP: lambda value: value is None or isinstance(value, dict),
-}
-_UNIT = re.compile(r"[A-Za-z0-9:_.][A-Za-z0-9:_.@\\-]*\.(service|mount|socket|target)\Z")
+    "once": {"name": _TEXT, "script": _TEXT},
+    "service": {"name": _TEXT, "units": _TEXTS, "enable": _TEXTS, "active": _TEXTS, "wait": _FLAG},
+    "image_script": {
+        "name": _TEXT, "path": _TEXT, "writes": _TEXTS, "kubelet": _TEXT, "containerd": _TEXT, "snap": _OPTIONAL_TEXT,
+    },
+    "snap": {"name": _TEXT, "snap": _TEXT, "settings": _TEXT_MAP, "unset": _TEXTS, "unit": _TEXT},
+}  # fmt: skip
 
 
-def decode(text):
-    """The plan as a mapping. Raises ApplyRefused for what is no plan of this format."""
+def _unpack(text: str) -> Any:
     try:
         packed = base64.b64decode(text, validate=True)
         stream = zlib.decompressobj()
         plain = stream.decompress(packed, _LARGEST)
         if not stream.eof:
             raise ValueError("it is cut off or too large")
-        plan = json.loads(plain.decode("utf-8"))
+        return json.loads(plain.decode("utf-8"))
     except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
-        raise ApplyRefused(f"the plan cannot be read ({error}): it is made by the action nodebootstrap.eks.apply, never by hand") from None
-    if not isinstance(plan, dict) or plan.get("format") != FORMAT:
-        found = plan.get("format") if isinstance(plan, dict) else None
         raise ApplyRefused(
-            f"the plan has format {found!r}, this module reads format {FORMAT}: action and module are of two versions of "
-            "nodebootstrap.eks. Install the collection anew on the controller"
-        )
-    _check(plan, _PLAN, "the plan")
-    _check(plan["os"], {"ID": _WORDS, "VERSION_ID": _WORDS, "name": _TEXT}, "os")
-    _check(plan["cluster"], {"name": _TEXT, "endpoint": _TEXT}, "cluster")
-    _check(plan["registration"], {"labels": _MAP, "taints": _WORDS}, "registration")
-    _check(plan["verify"], {"units": _WORDS, "healthz": _MAYBE}, "verify")
-    for folder in plan["directories"]:
-        _check(folder, {"path": _TEXT, "mode": _TEXT}, "directories")
-        _mode(folder["mode"], folder["path"])
-    for file in plan["files"]:
-        _check_file(file)
-    for step in plan["steps"]:
-        _check_step(step)
-    _check_units(plan)
-    return plan
+            f"the plan cannot be read ({error}): the action nodebootstrap.eks.apply makes it; do not write it by hand"
+        ) from None
 
 
-def kubelet_unit(plan):
-    """The unit that runs kubelet, or None."""
-    return next((unit for unit in plan["verify"]["units"] if "kubelet" in unit), None)
+def _fields(value: Mapping[str, Any], kinds: Mapping[str, str], where: str) -> dict[str, Any]:
+    """Those fields of a mapping, lists as tuples; ApplyRefused if one is missing or of another kind."""
+    for name, kind in kinds.items():
+        if name not in value or not _fits(value[name], kind):
+            raise ApplyRefused(f"the plan is damaged: {name} of {where} is not {kind}. {_CURE}")
+    return {name: tuple(value[name]) if isinstance(value[name], list) else value[name] for name in kinds}
 
 
-def mode_of(entry):
-    """The permission bits of a file or folder of a plan as a number."""
-    return int(entry["mode"], 8)
+def _directory(value: Mapping[str, Any]) -> Directory:
+    fields = _fields(value, {"path": _TEXT, "mode": _TEXT}, "directories")
+    return Directory(fields["path"], _mode(fields["mode"], fields["path"]))
 
 
-def _check(value, fields, where):
-    for name, kind in fields.items():
-        if name not in value or not _FITS[kind](value[name]):
-            raise ApplyRefused(f"the plan is damaged: {name} of {where} is not {kind}. Install the collection anew on the controller")
+def _file(value: Mapping[str, Any]) -> PlannedFile:
+    fields = _fields(value, _FILE, f"file {value.get('path')!r}")
+    path = fields["path"]
+    if fields["form"] not in FORMS:
+        raise ApplyRefused(f"the plan is damaged: {path} has the unknown form {fields['form']!r}. {_CURE}")
+    fields.update(mode=_mode(fields["mode"], path), content=_bytes(fields["content"], f"content of file {path!r}"))
+    return PlannedFile(**fields)
 
 
-def _check_file(file):
-    _check(file, _FILE, f"file {file.get('path')!r}")
-    _mode(file["mode"], file["path"])
-    if file["form"] not in FORMS:
-        raise ApplyRefused(f"the plan is damaged: {file['path']} has the unknown form {file['form']!r}")
+def _step(value: Mapping[str, Any]) -> Step:
+    fields = _fields(value, {"name": _TEXT, "do": _TEXT}, "a step")
+    name, kind = fields["name"], fields["do"]
+    if kind not in _STEPS:
+        raise ApplyRefused(f"the plan is damaged: step {name!r} does {kind!r}, which this module does not know. {_CURE}")
+    fields = _fields(value, _STEPS[kind], f"step {name!r}")
+    if kind == "once":
+        return OnceStep(name, _bytes(fields["script"], f"script of step {name!r}"))
+    if kind == "service":
+        return ServiceStep(**fields)
+    if kind == "image_script":
+        return ImageScriptStep(**fields)
+    return SnapStep(**fields)
 
 
-def _check_step(step):
-    _check(step, {"name": _TEXT, "do": _TEXT}, "a step")
-    if step["do"] not in _STEPS:
-        raise ApplyRefused(f"the plan is damaged: step {step['name']!r} does {step['do']!r}, which this module does not know")
-    _check(step, _STEPS[step["do"]], f"step {step['name']!r}")
+def _units_of(step: Step) -> tuple[str, ...]:
+    if isinstance(step, ServiceStep):
+        return step.units + step.enable + step.active
+    if isinstance(step, ImageScriptStep):
+        return (step.kubelet, step.containerd, *step.installed_units)
+    return (step.unit,) if isinstance(step, SnapStep) else ()
 
 
-def _check_units(plan):
-    units = list(plan["verify"]["units"])
-    for step in plan["steps"]:
-        for field in ("units", "enable", "active"):
-            units += step.get(field, [])
-        units += [step[field] for field in ("kubelet", "containerd", "unit") if field in step]
-    for unit in units:
-        if not _UNIT.match(unit):
-            raise ApplyRefused(f"the plan is damaged: {unit!r} is not the name of a unit")
+def _mode(text: str, path: str) -> int:
+    if not _MODE.match(text):
+        raise ApplyRefused(f"the plan is damaged: {path} has the mode {text!r}. {_CURE}")
+    return int(text, 8)
 
 
-def _mode(text, path):
-    if not re.match(r"0?[0-7]{3}\Z", text):
-        raise ApplyRefused(f"the plan is damaged: {path} has the mode {text!r}")
+def _bytes(text: str, what: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ApplyRefused(f"the plan is damaged: the {what} cannot be written to a file. {_CURE}") from None

@@ -1,147 +1,144 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Labels and taints: kubelet tells them to the cluster once, when it registers. Afterwards only the cluster can change them."""
+"""Labels, taints and cluster of a node that may be registered already.
+
+kubelet sends labels and taints only when it registers. Afterwards only the cluster can change them.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import re
+from typing import Any, NamedTuple, Sequence
 
-from .._node import files
 from .._node.errors import ApplyRefused
-from .._node.placeholders import PLACEHOLDER, PLACEHOLDERS
-from .preflight import option
+from .._node.placeholders import PLACEHOLDER, PLACEHOLDERS, Identity
+from . import preflight
+from .manifest import RegistrationChange
+from .observe import NodeState, option
+from .plan import Plan, Registration
 
 _OF_EKS = re.compile(r"([a-z0-9-]+\.)*(eks\.amazonaws\.com|nvidia\.com)/")
 
 
-def registered(plan, manifest, belongs, kubelet_words, read=None):
-    """What the node registered with: {"labels": …, "taints": [...]}, None for a node that never registered.
+class RegistrationDecision(NamedTuple):
+    """What a run means for the registration of the node.
 
-    C(belongs): the cluster of the node, None for a fresh one. C(kubelet_words): words of the running kubelet; they and its files tell of
-    a node that we did not set up, and labels that EKS adds by itself are left out then.
+    C(moves): the node moves to another cluster. C(patched): everything to change in its Node object; None if that is nothing. C(joined):
+    what the manifest should say about the join.
     """
-    if manifest.get("registered"):
-        return manifest["registered"]
-    if belongs is None or not kubelet_words:
-        return None
-    labels = {}
-    for text in option(kubelet_words, "node-labels"):
-        labels.update(item.strip().partition("=")[::2] for item in text.split(",") if item.strip())
-    flags = option(kubelet_words, "register-with-taints")
-    taints = [taint for taint in flags[-1].split(",") if taint] if flags else _configured_taints(kubelet_words, read or files.read)
-    wanted = plan["registration"]["labels"]
-    # nodeadm unites labels and taints of several sources, and only one of them is ours.
-    others = plan["family"] == "al2023"
-    labels = {key: value for key, value in labels.items() if key in wanted or not (others or _OF_EKS.match(key))}
-    if others:
-        keys = {_key(taint) for taint in plan["registration"]["taints"]}
-        taints = [taint for taint in taints if _key(taint) in keys]
-    return {"labels": labels, "taints": taints}
+
+    moves: bool
+    patched: RegistrationChange | None
+    joined: bool | None
 
 
-def has_served(kubelet_words, root="/var/lib/kubelet"):
-    """Whether there is on this node what only a cluster gives: pods, or a signed certificate to serve with."""
-    root = (option(kubelet_words, "root-dir") or [root])[-1]
-    certificates = (option(kubelet_words, "cert-dir") or [os.path.join(root, "pki")])[-1]
-    pods = os.path.join(root, "pods")
-    return os.path.lexists(os.path.join(certificates, "kubelet-server-current.pem")) or (os.path.isdir(pods) and bool(os.listdir(pods)))
+def decide(plan: Plan, node: NodeState, take_over: bool, reconcile: bool, checks_join: bool) -> RegistrationDecision:
+    """Decide whether the node may register, or keep its registration, as the plan says. Raises ApplyRefused if it may not.
 
-
-def _key(taint):
-    return re.split("[=:]", taint)[0]
-
-
-def _configured_taints(words, read):
-    """Taints of kubelet's configuration files; a later file replaces the list."""
-    paths = option(words, "config")
-    for folder in option(words, "config-dir"):
-        try:
-            paths += sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".conf"))
-        except OSError:
-            continue
-    taints = []
-    for path in paths:
-        try:
-            current = read(path) if path.startswith("/") else None
-            document = json.loads(current.content.decode("utf-8")) if current else {}
-        except (ApplyRefused, ValueError):
-            continue
-        found = document.get("registerWithTaints") if isinstance(document, dict) else None
-        if isinstance(found, list):
-            taints = [_taint(item) for item in found if isinstance(item, dict)]
-    return taints
-
-
-def _taint(item):
-    value = f"={item['value']}" if item.get("value") else ""
-    return f"{item.get('key')}{value}:{item.get('effect')}"
-
-
-def difference(before, wanted):
-    """What would have to change on a registered node: {"labels": {key: value or None to remove}, "taints": {"set", "remove"}}, or None."""
-    labels = {key: value for key, value in wanted["labels"].items() if not _same(before["labels"].get(key), value)}
-    labels.update((key, None) for key in before["labels"] if key not in wanted["labels"])
-    old, new = [_normal(taint) for taint in before["taints"]], [_normal(taint) for taint in wanted["taints"]]
-    taints = {
-        "set": [taint for taint in wanted["taints"] if _normal(taint) not in old],
-        "remove": [taint for taint in before["taints"] if _normal(taint) not in new],
-    }
-    if not labels and not any(taints.values()):
-        return None
-    return {"labels": labels, "taints": taints}
-
-
-def united(earlier, change):
-    """All that was to be patched since the node registered, the later change first. C(earlier), C(change): as C(difference), or None.
-
-    Nobody tells the node whether the controller's patch went through, so every run with reconcile asks for all of it again.
+    C(checks_join): this run checks the join at its end, so until then there is no sign of it.
     """
-    if not earlier or not change:
-        return change or earlier or None
-    gone = {_place(taint) for taint in change["taints"]["set"] + change["taints"]["remove"]}
-    taints = {
-        kind: [taint for taint in earlier["taints"][kind] if _place(taint) not in gone] + change["taints"][kind]
-        for kind in ("set", "remove")
-    }
-    return {"labels": dict(earlier["labels"], **change["labels"]), "taints": taints}
+    moves = preflight.check_cluster(plan.cluster, node.membership, lambda: take_over or has_never_joined(node))
+    current = None if moves else current_registration(plan, node)
+    change = None if current is None else difference(current, plan.registration)
+    registers = moves or current is None or (change is not None and has_never_joined(node))
+    if registers:
+        return RegistrationDecision(moves, None, False if checks_join else None)
+    if change is not None and not reconcile:
+        raise ApplyRefused(_refusal(change))
+    return RegistrationDecision(False, combine(node.manifest.patched, change), node.manifest.joined)
 
 
-def _place(taint):
-    """What can hold one taint only: key and effect."""
-    return _key(taint), taint.rpartition(":")[2]
+def has_never_joined(node: NodeState) -> bool:
+    """Whether it is certain that this node has never been in its cluster. May ask the API server."""
+    if node.manifest.joined is not False or node.has_served:
+        return False
+    from .._join import wait
+
+    return bool(wait.never_joined())
 
 
-def _normal(taint):
-    # KEY:EFFECT and KEY=:EFFECT are the same.
-    return re.sub(r"=:", ":", taint)
+def current_registration(plan: Plan, node: NodeState) -> Registration | None:
+    """What the node registered with; None if it never did.
+
+    Without a manifest, the running kubelet tells. What it got from sources other than this plan is left out.
+    """
+    if node.manifest.registered is not None:
+        return node.manifest.registered
+    if node.membership is None or node.kubelet_registration is None:
+        return None
+    labels, taints = node.kubelet_registration
+    # nodeadm merges labels and taints of several sources, and the plan is only one of them.
+    has_other_sources = plan.family == "al2023"
+    wanted = plan.registration
+    labels = {key: value for key, value in labels.items() if key in wanted.labels or not (has_other_sources or _OF_EKS.match(key))}
+    if has_other_sources:
+        keys = {_key(taint) for taint in wanted.taints}
+        taints = tuple(taint for taint in taints if _key(taint) in keys)
+    return Registration(labels, taints)
 
 
-def _same(before, wanted):
-    """Whether a label has its value; where placeholders stand, anything of their form."""
-    if before is None or before == wanted:
-        return before == wanted
-    parts = PLACEHOLDER.split(wanted)
-    pattern = "".join(PLACEHOLDERS[part][1] if index % 2 else re.escape(part) for index, part in enumerate(parts))
-    return re.match(pattern + r"\Z", before) is not None
+def difference(current: Registration, wanted: Registration) -> RegistrationChange | None:
+    """What would have to change on a registered node; None if nothing."""
+    labels: dict[str, str | None] = {key: value for key, value in wanted.labels.items() if not _has_value(current.labels.get(key), value)}
+    labels.update((key, None) for key in current.labels if key not in wanted.labels)
+    old, new = [_normal(taint) for taint in current.taints], [_normal(taint) for taint in wanted.taints]
+    to_set = tuple(taint for taint in wanted.taints if _normal(taint) not in old)
+    to_remove = tuple(taint for taint in current.taints if _normal(taint) not in new)
+    return RegistrationChange(labels, to_set, to_remove) if labels or to_set or to_remove else None
 
 
-def refuse(change):
-    """Raise ApplyRefused: labels and taints of a registered node cannot be changed from the node."""
-    what = [f"label {key}" + (" (removed)" if value is None else f"={value}") for key, value in sorted(change["labels"].items())]
-    places = {_place(taint) for taint in change["taints"]["set"]}
-    gone = [taint for taint in change["taints"]["remove"] if _place(taint) not in places]
-    what += [f"taint {_normal(taint)}" for taint in change["taints"]["set"]] + [f"taint {_normal(taint)} (removed)" for taint in gone]
-    raise ApplyRefused(
-        f"this node is registered already, and kubelet tells labels and taints only when it registers: {', '.join(what)} would have no "
+def combine(earlier: RegistrationChange | None, change: RegistrationChange | None) -> RegistrationChange | None:
+    """Everything to patch since the node registered; the later change wins.
+
+    The node does not learn whether the controller's patch succeeded, so every run with reconcile asks for all of it again.
+    """
+    if earlier is None or change is None:
+        return change or earlier
+    replaced = {_slot(taint) for taint in change.set_taints + change.remove_taints}
+    to_set, to_remove = (
+        tuple(taint for taint in taints if _slot(taint) not in replaced) for taints in (earlier.set_taints, earlier.remove_taints)
+    )
+    return RegistrationChange({**earlier.labels, **change.labels}, to_set + change.set_taints, to_remove + change.remove_taints)
+
+
+def node_patch(change: RegistrationChange, argv: Sequence[str], identity: Identity, hostname: str | None = None) -> dict[str, Any]:
+    """What the controller has to patch, with placeholders filled in. C(argv): the command line of the running kubelet."""
+    name = (option(argv, "hostname-override") or [hostname or os.uname()[1]])[-1]
+    labels = {key: value if value is None else identity.label(value) for key, value in change.labels.items()}
+    return {"node": name.lower(), **change._replace(labels=labels).plain()}
+
+
+def _refusal(change: RegistrationChange) -> str:
+    changes = [f"label {key}" + (" (removed)" if value is None else f"={value}") for key, value in sorted(change.labels.items())]
+    slots = {_slot(taint) for taint in change.set_taints}
+    removed = [taint for taint in change.remove_taints if _slot(taint) not in slots]
+    changes += [f"taint {_normal(taint)}" for taint in change.set_taints] + [f"taint {_normal(taint)} (removed)" for taint in removed]
+    return (
+        f"this node is registered already, and kubelet sends labels and taints only when it registers: {', '.join(changes)} would have no "
         "effect. Set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node"
     )
 
 
-def patch(change, kubelet_words, identity, hostname=None):
-    """What the controller has to patch, placeholders filled in."""
-    name = (option(kubelet_words, "hostname-override") or [hostname or os.uname()[1]])[-1]
-    labels = {key: value if value is None else identity.label(value) for key, value in change["labels"].items()}
-    return {"node": name.lower(), "labels": labels, "taints": change["taints"]}
+def _key(taint: str) -> str:
+    return re.split("[=:]", taint)[0]
+
+
+def _slot(taint: str) -> tuple[str, str]:
+    """Key and effect: a node has at most one taint for each pair."""
+    return _key(taint), taint.rpartition(":")[2]
+
+
+def _normal(taint: str) -> str:
+    # KEY:EFFECT and KEY=:EFFECT are the same.
+    return re.sub(r"=:", ":", taint)
+
+
+def _has_value(current: str | None, wanted: str) -> bool:
+    """Whether a label has its value. A placeholder stands for any value of its form."""
+    if current is None or current == wanted:
+        return current == wanted
+    parts: list[str] = PLACEHOLDER.split(wanted)
+    pattern = "".join(PLACEHOLDERS[part][1] if index % 2 else re.escape(part) for index, part in enumerate(parts))
+    return re.match(pattern + r"\Z", current) is not None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from .._node.health import parse_url
 from .._transaction.operation_log import Command
@@ -100,15 +100,15 @@ while True:
 """
 
 
-def watch(verify: Mapping[str, Any], seconds: float = WATCH_SECONDS) -> Command:
+def watch(units: Iterable[str], healthz: str | None, seconds: float = WATCH_SECONDS) -> Command:
     """Fail when a unit is not up, or starts again after a failure, within the first seconds. A healthy kubelet ends the watch.
 
     The watch is skipped at boot, where nothing waits for it. It is a separate program because a failure must undo the transaction, and
     the recover program of the transaction is a shell script.
     """
-    host, port, path = parse_url(verify["healthz"]) if verify["healthz"] else ("-", "-", "-")
+    host, port, path = parse_url(healthz) if healthz else ("-", "-", "-")
     words = (sys.executable or "/usr/bin/python3", "-I", "-S", "-c", _WATCH, host, str(port), path, str(seconds))
-    return Command(words + tuple(verify["units"]), unless_boot=True)
+    return Command(words + tuple(units), unless_boot=True)
 
 
 # --- snapd -----------------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import os
 import stat
 import struct
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 from .errors import ApplyRefused
 
@@ -37,6 +37,10 @@ class Current(NamedTuple):
     mode: int
     uid: int
     gid: int
+
+
+Reader = Callable[[str], Optional[Current]]
+"""Reads the file at a path, such as C(read)."""
 
 
 class Change(NamedTuple):

@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, service_commands
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import registration as _registration
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, registration, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest, RegistrationChange
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.observe import Membership
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster, Registration, Verify
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.registration import RegistrationDecision
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validation import ValidationSandbox
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import wait
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, typed_plan, unit
 
 KUBELET = "kubelet.service"
 FINAL = {"cause": "unknown_flag", "final": True}
@@ -42,15 +47,13 @@ class Node:
         self.asked.append((options.wait_for, round(options.timeout, 3)))
         return FINAL
 
-    def verify(self, active: str = "active", **options: Any) -> dict:
-        call = object.__new__(apply._Call)
-        call.options = apply.Options({}, apply.PHASES, **options)
-        call.joined = True
-        call.plan = {"verify": {"units": [KUBELET], "healthz": None}}
-        call.units = {KUBELET: Unit(KUBELET, "loaded", active, active, "enabled", 7)}
-        call.result = {"healthy": None, "missing": [], "waited": 0.0, "join": None}
-        call._verify(ran=True)
-        return call.result
+    def verify(self, active: str = "active", **options: Any) -> apply.RunResult:
+        plan = typed_plan("al2")._replace(verify=Verify((KUBELET,), None))
+        result = apply.RunResult()
+        run = apply.ApplyRun(apply.Options(plan, apply.PHASES, **options), Store(), ValidationSandbox(), Identity(), result)
+        node = node_state(units={KUBELET: unit(KUBELET, active, active)})
+        apply._verify(run, node, RegistrationDecision(False, None, True), has_started=True)
+        return result
 
 
 @pytest.fixture
@@ -63,11 +66,11 @@ def test_what_is_left_of_the_time_is_for_the_join(node: Node, wait_for: str) -> 
     node.takes = 1.5
     result = node.verify(wait=5.0, wait_for=wait_for)
     assert node.asked == [(wait_for, 3.5)]
-    assert (result["healthy"], result["waited"], result["join"]) == (True, 1.5, FINAL)
+    assert (result.healthy, result.waited, result.join) == (True, 1.5, FINAL)
 
 
 def test_who_waits_for_a_healthy_node_asks_no_api_server(node: Node) -> None:
-    assert node.verify()["join"] is None
+    assert node.verify().join is None
     assert node.asked == []
 
 
@@ -76,51 +79,54 @@ def test_when_no_time_is_left_a_join_gets_a_look_that_has_to_be_sure(node: Node,
     """More than 0 seconds: a finding that ends the run has to stand for a while."""
     node.lacks, node.takes = lacks, takes
     result = node.verify(wait=5.0, wait_for="ready")
-    assert node.asked == [("ready", apply.SURE)]
-    assert (result["healthy"], result["missing"], result["join"]) == (not lacks, lacks, FINAL)
+    assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
+    assert (result.healthy, result.missing, result.join) == (not lacks, lacks, FINAL)
 
 
 @pytest.mark.parametrize("lacks", [LACKS, []])
 def test_who_waits_for_nothing_is_told_nothing_unsure(node: Node, lacks: list) -> None:
     node.lacks = lacks
-    assert node.verify(wait=0.0, wait_for="ready")["join"] == FINAL
-    assert node.asked == [("ready", apply.SURE)]
+    assert node.verify(wait=0.0, wait_for="ready").join == FINAL
+    assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
 
 
 def test_a_kubelet_that_is_not_to_be_started_is_not_waited_for(node: Node) -> None:
     node.lacks = LACKS
     result = node.verify(active="inactive", restart="never", wait_for="ready")
-    assert (result["healthy"], result["join"], node.asked) == (None, None, [])
+    assert (result.healthy, result.join, node.asked) == (None, None, [])
 
 
 class Standing:
-    """A node with a manifest, before anything is touched; C(certain) is whether it is certain that it never joined."""
+    """A node with a manifest, before anything is changed; C(certain) is whether it is certain that it never joined."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, certain: bool = True) -> None:
         self.asked = 0
         self.certain = certain
         self.served = False
         monkeypatch.setattr(wait, "never_joined", self.never_joined)
-        monkeypatch.setattr(_registration, "has_served", lambda _words: self.served)
 
     def never_joined(self) -> bool:
         self.asked += 1
         return self.certain
 
-    def check(self, manifest: dict, labels: dict | None = None, cluster: str = "demo", phases: Any = apply.PHASES, **options: Any) -> Any:
-        call = object.__new__(apply._Call)
-        registration = {"labels": labels or {}, "taints": []}
-        call.plan = {"cluster": {"name": cluster, "endpoint": "https://x"}, "registration": registration, "family": "al2"}
-        call.options = apply.Options(call.plan, phases, **{"wait_for": "ready", **options})
-        call.manifest, call.words, call.result = manifest, [], {"registration": None}
-        call.identity = Identity()
-        call.moves = call._check_registration()
-        return call
+    def check(
+        self,
+        manifest: Manifest,
+        labels: dict[str, str] | None = None,
+        cluster: str = "demo",
+        take_over: bool = False,
+        reconcile: bool = False,
+        checks_join: bool = True,
+    ) -> RegistrationDecision:
+        plan = typed_plan("al2")._replace(cluster=Cluster(cluster, "https://x"), registration=Registration(labels or {}, ()))
+        membership = Membership("demo", "https://x", "the manifest") if manifest.cluster else None
+        node = node_state(manifest=manifest, membership=membership, has_served=self.served)
+        return registration.decide(plan, node, take_over, reconcile, checks_join)
 
 
-def remembered(joined: bool | None, **fields: Any) -> dict:
-    manifest = {"cluster": {"name": "demo", "endpoint": "https://x"}, "registered": {"labels": {"a": "1"}, "taints": []}, **fields}
-    return manifest if joined is None else {**manifest, "joined": joined}
+def remembered(joined: bool | None, **fields: Any) -> Manifest:
+    registered = Registration({"a": "1"}, ())
+    return Manifest(cluster=Cluster("demo", "https://x"), registered=registered, joined=joined, **fields)
 
 
 @pytest.mark.parametrize(("joined", "certain", "asked"), [(True, True, 0), (None, True, 0), (False, False, 1)])
@@ -138,9 +144,9 @@ def test_a_node_that_never_joined_gets_other_labels_and_another_cluster(monkeypa
     node = Standing(monkeypatch)
     assert node.check(remembered(False), {"a": "2"}).moves is False
     assert node.check(remembered(False), {"a": "1"}, "other").moves is True
-    earlier = {"labels": {"b": "1"}, "taints": {"set": [], "remove": []}}
-    call = node.check(remembered(False, patched=earlier), {"a": "2"}, reconcile=True)
-    assert call.result["registration"] is None, "there is no Node to patch"
+    earlier = RegistrationChange({"b": "1"}, (), ())
+    decision = node.check(remembered(False, patched=earlier), {"a": "2"}, reconcile=True)
+    assert decision.patched is None, "there is no Node to patch"
 
 
 def test_pods_on_a_node_are_a_sign_that_it_joined(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,17 +166,43 @@ def test_nobody_is_asked_who_need_not_be(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("manifest", "options", "joined"),
     [
-        ({}, {}, False),
-        ({}, {"wait_for": "healthy"}, None),
-        ({}, {"phases": ("start",)}, None),
+        (Manifest(), {}, False),
+        (Manifest(), {"checks_join": False}, None),
         (remembered(None), {}, None),
         (remembered(True), {}, True),
         (remembered(False), {}, False),
         (remembered(True), {"cluster": "other", "take_over": True}, False),
     ],
 )
-def test_what_is_remembered_of_a_join(monkeypatch: pytest.MonkeyPatch, manifest: dict, options: dict, joined: bool | None) -> None:
+def test_what_is_remembered_of_a_join(monkeypatch: pytest.MonkeyPatch, manifest: Manifest, options: Any, joined: bool | None) -> None:
     assert Standing(monkeypatch).check(manifest, {"a": "1"}, **options).joined is joined
+
+
+@pytest.mark.parametrize(
+    ("phases", "wait_for", "checks"),
+    [(apply.PHASES, "ready", True), (apply.PHASES, "registered", True), (apply.PHASES, "healthy", False), (("start",), "ready", False)],
+)
+def test_when_a_run_checks_the_join(phases: Any, wait_for: str, checks: bool) -> None:
+    options = apply.Options(typed_plan("al2"), phases, wait_for=wait_for)
+    run = apply.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply.RunResult())
+    assert apply._checks_join(run) is checks
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_a_removal_asks_whether_the_node_ever_joined(monkeypatch: pytest.MonkeyPatch, certain: bool) -> None:
+    """A node that may have joined another cluster is not removed without take_over."""
+    standing = Standing(monkeypatch, certain)
+    plan = typed_plan("al2")._replace(cluster=Cluster("other", "https://y"))
+    options = apply.Options(plan, ["preflight"], state="absent", check_mode=True)
+    run = apply.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply.RunResult())
+    node = node_state(membership=Membership("demo", "https://x", "the manifest"), manifest=remembered(False))
+    monkeypatch.setattr(apply, "observe", lambda *_unused: node)
+    if certain:
+        apply._remove(run, node.manifest)
+    else:
+        with pytest.raises(ApplyRefused, match="take_over: true"):
+            apply._remove(run, node.manifest)
+    assert standing.asked == 1 and run.result.changed is False
 
 
 SWAP = (
@@ -193,7 +225,7 @@ def failure(monkeypatch: pytest.MonkeyPatch, lines: list) -> str:
     """The message of a run whose kubelet says this before it ends."""
     monkeypatch.setattr(apply.journald, "messages_between", lambda *_unused: lines)
     with pytest.raises(ApplyRefused) as caught:
-        apply.run(Failing(), [], KUBELET)
+        apply.run_transaction(Failing(), [], KUBELET)
     return str(caught.value)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.equivalence import same, without_imports
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.equivalence import is_equivalent, without_imports
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,13 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.equivale
     ],
 )
 def test_the_reader_decides(form: str, before: bytes, after: bytes, equal: bool) -> None:
-    assert same(form, before, after) is equal and same(form, after, before) is equal
+    assert is_equivalent(form, before, after) is equal and is_equivalent(form, after, before) is equal
 
 
 def test_containerd_is_asked_and_doubt_means_another() -> None:
     dumps = {b"a": "x", b"b": "x", b"c": "y", b"broken": None, b"as broken": None}
-    assert same("containerd", b"a", b"b", dumps.get) and not same("containerd", b"a", b"c", dumps.get)
-    assert not same("containerd", b"broken", b"as broken", dumps.get)
+    assert is_equivalent("containerd", b"a", b"b", dumps.get) and not is_equivalent("containerd", b"a", b"c", dumps.get)
+    assert not is_equivalent("containerd", b"broken", b"as broken", dumps.get)
 
 
 def test_the_files_that_a_dump_was_read_from_do_not_count() -> None:

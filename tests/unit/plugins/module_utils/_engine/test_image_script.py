@@ -32,7 +32,7 @@ USED = {"server": "https://abc.example", "name": "demo", "region": "eu-central-1
 
 
 def brought(path: str, text: str) -> str | None:
-    found = image_script.as_image_brought(path, Current(text.encode(), 0o644, 0, 0))
+    found = image_script.as_in_image(path, Current(text.encode(), 0o644, 0, 0))
     return None if found is None else found.content.decode()
 
 
@@ -62,7 +62,7 @@ def test_what_the_script_would_leave_goes() -> None:
 )
 def test_a_file_that_the_script_did_not_touch_stays_byte_for_byte(path: str, text: str) -> None:
     assert brought(path, text) == text
-    assert image_script.as_image_brought(path, None) is None
+    assert image_script.as_in_image(path, None) is None
 
 
 def script(kind: str, **fields: object) -> str:
@@ -72,7 +72,7 @@ def script(kind: str, **fields: object) -> str:
 
 
 def test_the_call_is_found_in_what_the_library_writes() -> None:
-    words = image_script._call(script("al2 script", labels={"a": "b"}))
+    words = image_script._script_call(script("al2 script", labels={"a": "b"}))
     assert words is not None and words[1] == "demo" and words[-2:] == ["--kubelet-extra-args", "--node-labels=a=b"]
     assert words[2:4] == ["--apiserver-endpoint", CLUSTER["endpoint"]]
 
@@ -81,7 +81,7 @@ def test_the_call_is_found_in_what_the_library_writes() -> None:
     "text", ["", "echo\n", "/etc/eks/bootstrap.sh\n", "/etc/eks/bootstrap.sh 'open\n", "/etc/eks/bootstrap.sh a --x\n"]
 )
 def test_other_scripts_have_no_call_that_can_be_compared(text: str) -> None:
-    assert image_script._call(text) is None
+    assert image_script._script_call(text) is None
 
 
 @pytest.mark.parametrize(
@@ -98,5 +98,5 @@ def test_other_scripts_have_no_call_that_can_be_compared(text: str) -> None:
 )
 def test_extra_arguments_agree_in_text_and_process(wanted: str, found: str, words: list[str], same: bool) -> None:
     drop_in = f"[Service]\nEnvironment='KUBELET_EXTRA_ARGS={found}'\n" if found else ""
-    assert image_script._same_extra(wanted, drop_in, None, ["kubelet", "--config", "x", *words]) is same
-    assert image_script._same_extra(wanted, "", {"args": found}, ["kubelet", "--config", "x", *words]) is same
+    assert image_script._has_extra_args(wanted, drop_in, None, ["kubelet", "--config", "x", *words]) is same
+    assert image_script._has_extra_args(wanted, "", {"args": found}, ["kubelet", "--config", "x", *words]) is same

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import decode, kubelet_unit
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Plan, decode, parse
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, GROUPS, plan
@@ -23,11 +23,41 @@ def encoded(content: Any) -> str:
     return base64.b64encode(zlib.compress(json.dumps(content).encode())).decode()
 
 
+def plain(plan: Plan) -> dict[str, Any]:
+    """The plain form of a decoded plan, field by field."""
+    do = {"OnceStep": "once", "ServiceStep": "service", "ImageScriptStep": "image_script", "SnapStep": "snap"}
+    machine = plan.machine
+    content = {
+        **plan._asdict(),
+        "format": 1,
+        "os": {"ID": machine.ids, "VERSION_ID": machine.versions, "name": machine.name},
+        "cluster": plan.cluster._asdict(),
+        "registration": plan.registration._asdict(),
+        "directories": [{**folder._asdict(), "mode": f"{folder.mode:04o}"} for folder in plan.directories],
+        "files": [{**file._asdict(), "mode": f"{file.mode:04o}", "content": file.content.decode()} for file in plan.files],
+        "snap_facts": plan.snap_facts and plan.snap_facts._asdict(),
+        "steps": [{**step._asdict(), "do": do[type(step).__name__]} for step in plan.steps],
+        "verify": plan.verify._asdict(),
+    }
+    for step in content["steps"]:
+        step.update({"script": step["script"].decode()} if "script" in step else {})
+    del content["machine"]
+    return dict(json.loads(json.dumps(content)))
+
+
 @pytest.mark.parametrize("kind", GROUPS)
-def test_what_the_library_makes_is_understood(kind: str) -> None:
-    made = node_plan(CLUSTER, GROUPS[kind])
-    assert decode(made.encoded()) == made.plain()
-    assert "kubelet" in str(kubelet_unit(made.plain()))
+def test_a_plan_of_the_library_is_decoded_without_loss(kind: str) -> None:
+    made = node_plan(CLUSTER, {**GROUPS[kind], "commands": {"pre": ["true"]}})
+    assert plain(decode(made.encoded())) == made.plain()
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_questions_about_a_plan(kind: str) -> None:
+    decoded = parse(plan(kind))
+    assert "kubelet" in str(decoded.kubelet_unit) and decoded.kubelet_unit in decoded.units()
+    assert decoded.runs_nodeadm is (kind == "al2023") and decoded.is_sensitive is False
+    assert set(decoded.verify.units) <= set(decoded.units()) and len(decoded.units()) == len(set(decoded.units()))
+    assert decoded.paths == {file["path"] for file in plan(kind)["files"]}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +82,7 @@ def test_a_bomb_is_refused() -> None:
 
 @pytest.mark.parametrize("content", [[], {"format": 2}, {"format": "1"}, None])
 def test_another_format_is_refused(content: Any) -> None:
-    with pytest.raises(ApplyRefused, match=r"this module reads format 1: .* Install the collection anew"):
+    with pytest.raises(ApplyRefused, match=r"this module reads format 1: .* Install the collection again"):
         decode(encoded(content))
 
 
@@ -82,6 +112,8 @@ def change(path: str, value: Any) -> Callable[[Any], None]:
         ("verify.healthz", 3, "healthz of verify is not a text or null"),
         ("cluster.endpoint", None, "endpoint of cluster is not a text"),
         ("registration.taints", [1], "taints of registration is not a list of texts"),
+        ("registration.labels", {"a": 1}, "labels of registration is not a mapping of texts"),
+        ("files.0.content", "\ud800", "content of file"),
     ],
 )
 def test_what_does_not_fit_is_refused(path: str, value: Any, message: str) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import preflight
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Current
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, plan, unit
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.observe import Membership
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, typed_plan, unit
 
 ENDPOINT = str(CLUSTER["endpoint"])
 AL2 = {"ID": "amzn", "VERSION_ID": "2", "PRETTY_NAME": "Amazon Linux 2"}
@@ -33,17 +35,9 @@ def test_only_root_and_only_with_systemd(tmp_path: Path) -> None:
     preflight.check_system(uid=0, systemd=str(tmp_path))
 
 
-def test_os_release_is_read_as_shells_read_it(tmp_path: Path) -> None:
-    file = tmp_path / "os-release"
-    file.write_text('# comment\nNAME="Amazon Linux"\nID=\'amzn\'\nVERSION_ID=2\nBROKEN="x\nnothing\n', encoding="utf-8")
-    found = preflight.os_release((str(tmp_path / "none"), str(file)))
-    assert (found["NAME"], found["ID"], found["VERSION_ID"], found["BROKEN"]) == ("Amazon Linux", "amzn", "2", '"x')
-    assert preflight.os_release((str(tmp_path / "none"),)) == {}
-
-
 @pytest.mark.parametrize(("kind", "release"), [("al2", AL2), ("al2023", AL2023), ("ubuntu", UBUNTU)])
 def test_the_right_machine_passes(kind: str, release: dict[str, str]) -> None:
-    preflight.check_machine(plan(kind), release)
+    preflight.check_machine(typed_plan(kind), release)
 
 
 @pytest.mark.parametrize(
@@ -59,52 +53,14 @@ def test_the_right_machine_passes(kind: str, release: dict[str, str]) -> None:
 )
 def test_the_wrong_machine_is_refused_with_both_names(kind: str, release: dict[str, str], words: list[str]) -> None:
     with pytest.raises(ApplyRefused) as caught:
-        preflight.check_machine(plan(kind), release)
+        preflight.check_machine(typed_plan(kind), release)
     assert [word for word in words if word not in str(caught.value)] == []
 
 
 def test_a_release_of_ubuntu_is_compared_where_one_is_asked_for() -> None:
-    wanted = plan("ubuntu", ubuntu={"release": "22.04"})
+    wanted = typed_plan("ubuntu", ubuntu={"release": "22.04"})
     with pytest.raises(ApplyRefused, match=r"Ubuntu 24\.04.*is for Ubuntu 22\.04"):
         preflight.check_machine(wanted, UBUNTU)
-
-
-@pytest.mark.parametrize(
-    ("text", "server"),
-    [
-        ("clusters:\n- cluster:\n    server: https://a.example\n", "https://a.example"),
-        ("    server: 'https://a.example:443/'  # x\n", "https://a.example:443/"),
-        ('{"clusters": [{"cluster": {\n"server": "https://a.example"}}]}', "https://a.example"),
-        ("    server: MASTER_ENDPOINT\n", None),
-        ("#   server: https://a.example\n", None),
-        ("", None),
-    ],
-)
-def test_the_server_of_a_kubeconfig(text: str, server: str | None) -> None:
-    assert preflight.server_of(text.encode()) == server
-
-
-def kubeconfig(server: str) -> Current:
-    return Current(f"    server: {server}\n".encode(), 0o644, 0, 0)
-
-
-def test_whose_node_it_is() -> None:
-    def nothing(path: str) -> None:
-        return None
-
-    def elsewhere(path: str) -> Current | None:
-        return kubeconfig("https://other.example") if path == "/opt/kc" else None
-
-    def unreadable(path: str) -> None:
-        raise ApplyRefused(path)
-
-    assert preflight.cluster_of_node({}, [], nothing) is None
-    assert preflight.cluster_of_node({}, [], lambda path: kubeconfig("MASTER_ENDPOINT")) is None
-    assert preflight.cluster_of_node({}, ["kubelet", "--kubeconfig", "/opt/kc"], unreadable) is None
-    assert preflight.cluster_of_node({}, ["kubelet", "--kubeconfig=/opt/kc"], elsewhere) == (None, "https://other.example", "/opt/kc")
-    manifest = {"cluster": {"name": "demo", "endpoint": ENDPOINT}}
-    found = preflight.cluster_of_node(manifest, [], elsewhere)
-    assert found is not None and found[:2] == ("demo", ENDPOINT)
 
 
 def never() -> bool:
@@ -112,25 +68,26 @@ def never() -> bool:
 
 
 def test_a_node_of_another_cluster_needs_take_over() -> None:
-    wanted = plan("al2")
+    wanted = typed_plan("al2").cluster
     assert preflight.check_cluster(wanted, None, never) is False
-    assert preflight.check_cluster(wanted, (None, ENDPOINT.lower() + ":443/", "x"), never) is False
-    assert preflight.check_cluster(wanted, ("demo", ENDPOINT, "x"), never) is False
-    for belongs in [("other", ENDPOINT, "the manifest"), (None, "https://other.example", "/var/lib/kubelet/kubeconfig")]:
-        with pytest.raises(ApplyRefused, match=rf"{belongs[2]} says, and its node group is for cluster demo .*take_over: true"):
-            preflight.check_cluster(wanted, belongs, lambda: False)
-        assert preflight.check_cluster(wanted, belongs, lambda: True) is True
+    assert preflight.check_cluster(wanted, Membership(None, ENDPOINT.lower() + ":443/", "x"), never) is False
+    assert preflight.check_cluster(wanted, Membership("demo", ENDPOINT, "x"), never) is False
+    others = [Membership("other", ENDPOINT, "the manifest"), Membership(None, "https://other.example", "/var/lib/kubelet/kubeconfig")]
+    for membership in others:
+        with pytest.raises(ApplyRefused, match=rf"according to {membership.source}, .* is for cluster demo .*take_over: true"):
+            preflight.check_cluster(wanted, membership, lambda: False)
+        assert preflight.check_cluster(wanted, membership, lambda: True) is True
 
 
-def test_on_the_way_back_the_name_of_the_cluster_is_enough() -> None:
-    wanted = {"cluster": {"name": "demo", "endpoint": ""}}
-    assert preflight.check_cluster(wanted, ("demo", ENDPOINT, "the manifest"), never) is False
+def test_for_a_removal_the_name_of_the_cluster_is_enough() -> None:
+    wanted = Cluster("demo", "")
+    assert preflight.check_cluster(wanted, Membership("demo", ENDPOINT, "the manifest"), never) is False
     with pytest.raises(ApplyRefused, match=r"belongs to cluster other \(https://.*its node group is for cluster demo\. Drain it"):
-        preflight.check_cluster(wanted, ("other", ENDPOINT, "the manifest"), lambda: False)
+        preflight.check_cluster(wanted, Membership("other", ENDPOINT, "the manifest"), lambda: False)
 
 
 def test_units_that_the_image_lacks_are_named() -> None:
-    wanted = plan("al2")
+    wanted = typed_plan("al2")
     units = {name: unit(name) for name in ("containerd.service", "kubelet.service", "sandbox-image.service")}
     preflight.check_units(wanted, units)
     # The plan brings this one itself.

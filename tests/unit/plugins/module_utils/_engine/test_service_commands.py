@@ -37,7 +37,7 @@ STATE = "ActiveState={}\nSubState={}\n"
 )
 def test_the_watch_fails_for_a_unit_that_does_not_stay(programs: Any, state: tuple[str, str], status: int) -> None:
     programs("systemctl", f"cat <<'EOF'\n{STATE.format('active', 'running')}\n{STATE.format(*state)}EOF\n")
-    done = run(service_commands.watch({"units": ["a.service", "b.service"], "healthz": None}, 0.1))
+    done = run(service_commands.watch(["a.service", "b.service"], None, 0.1))
     assert (done.returncode, done.stderr.strip()) == (status, f"b.service is {state[0]} ({state[1]})" if status else "")
 
 
@@ -46,7 +46,7 @@ def test_the_watch_ends_with_a_healthy_kubelet(programs: Any, health: Any) -> No
     statuses[:] = [500, 200]
     programs("systemctl", f"cat <<'EOF'\n{STATE.format('active', 'running')}EOF\n")
     began = time.monotonic()
-    command = service_commands.watch({"units": ["a.service"], "healthz": url}, 50)
+    command = service_commands.watch(["a.service"], url, 50)
     assert run(command).returncode == 0 and time.monotonic() - began < 20
     assert command.unless_boot and service_commands.describe(command) == "the watch over a.service" and command.argv[0] == sys.executable
 

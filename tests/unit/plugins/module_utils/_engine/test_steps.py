@@ -5,53 +5,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import service_commands, steps
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import Item
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import FileChange, Originals
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Plan
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.work import StepContext, Work
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import snapd
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import plan, unit
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, parse, plan, typed_plan, unit
 
 CONFIG = "/etc/kubernetes/kubelet/kubelet-config.json"
 RUNTIME = "/etc/containerd/config.toml"
 
 
-class Who:
+class Labels(Identity):
     def setting(self, text: str, facts: Any) -> str:
         return text.replace("${NODE_IP}", "10.0.0.5").replace("${NODE_NAME}", "host").replace("${PROVIDER_ID}", "aws:///z/i")
 
 
-class Originals:
-    def entry(self, path: str) -> tuple[bool, None]:
-        return False, None
-
-    def keep(self, path: str, current: Any) -> None:
-        return None
-
-
-def units(content: dict[str, Any], **changed: Unit) -> dict[str, Unit]:
-    names = [*content["verify"]["units"], *(name for step in content["steps"] for name in step.get("units", []))]
+def units(plan: Plan, **changed: Unit) -> dict[str, Unit]:
+    names = [name for name in plan.units() if not name.startswith("snap.") or name in plan.verify.units]
     return {name: changed.get(name.partition(".")[0].replace("-", "_"), unit(name)) for name in names}
 
 
-def item(content: dict[str, Any], path: str, effect: bool = True) -> Item:
-    file = next(file for file in content["files"] if file["path"] == path)
-    return Item(Change(path, b""), None, effect, tuple(file["read_by"]), False, f"write {path}")
+def item(plan: Plan, path: str, has_effect: bool = True) -> FileChange:
+    [file] = [file for file in plan.files if file.path == path]
+    return FileChange(Change(path, b""), None, has_effect, file.read_by, False, f"write {path}")
 
 
-def decide(content: dict[str, Any], *items: Item, manifest: Any = None, hold: bool = False, **changed: Any) -> Any:
-    sources = changed.pop("sources_changed", False)
-    situation = steps.Situation(
-        content, manifest or {}, list(items), units(content, **changed), hold, Originals(), None, Who(), lambda path: None, sources
-    )
-    return steps.decide(situation)
+def decide(
+    plan: Plan,
+    *changes: FileChange,
+    manifest: Manifest | None = None,
+    hold: bool = False,
+    reload: bool = False,
+    sources_changed: bool = False,
+    states: dict[str, Unit] | None = None,
+    **changed: Unit,
+) -> Work:
+    node = node_state(manifest=manifest or Manifest(), units=states or units(plan, **changed))
+    originals = Originals(SimpleNamespace(folder="/var/lib/nodebootstrap"), node.manifest)
+    sandbox: Any = None
+    context = StepContext(plan, node, changes, originals, hold, sources_changed, sandbox, Labels(), lambda path: None)
+    return steps.decide(context, reload)
 
 
-def words(commands: list[Any]) -> list[str]:
+def words(commands: Sequence[Command]) -> list[str]:
     return [service_commands.describe(command) for command in commands]
 
 
@@ -60,16 +68,16 @@ def stopped(name: str, file_state: str = "disabled") -> Unit:
 
 
 def test_a_node_that_is_right_is_left_alone() -> None:
-    content = plan("al2", commands={"post": ["true"]})
-    work = decide(content, item(content, CONFIG, effect=False))
+    content = typed_plan("al2", commands={"post": ["true"]})
+    work = decide(content, item(content, CONFIG, has_effect=False))
     assert (work.actions, work.forward, work.pending, work.restarted) == ([], [], [], [])
-    assert work.commands(False, content["verify"]) == ([], [])
+    assert work.back == [] and not work.has_started
 
 
 def test_only_readers_of_what_changed_are_restarted() -> None:
-    content = plan("al2")
+    content = typed_plan("al2")
     work = decide(content, item(content, CONFIG))
-    forward, back = work.commands(False, content["verify"])
+    forward, back = work.forward, work.back
     assert words(forward) == ["systemctl restart kubelet.service", "the watch over containerd.service, kubelet.service"]
     assert words(back) == ["systemctl restart kubelet.service"] and work.restarted == ["kubelet.service"]
     work = decide(content, item(content, RUNTIME))
@@ -77,12 +85,12 @@ def test_only_readers_of_what_changed_are_restarted() -> None:
 
 
 def test_a_fresh_node_starts_in_order_and_is_stopped_in_reverse() -> None:
-    content = plan("al2", commands={"post": ["true"]})
+    content = typed_plan("al2", commands={"post": ["true"]})
     names = ("containerd.service", "sandbox-image.service", "kubelet.service", "nodebootstrap-post.service")
     dead = {name.partition(".")[0].replace("-", "_"): stopped(name) for name in names}
-    items = [item(content, file["path"]) for file in content["files"]]
-    work = decide(content, *items, **dead)
-    forward, back = work.commands(True, content["verify"])
+    items = [item(content, path) for path in content.paths]
+    work = decide(content, *items, reload=True, **dead)
+    forward, back = work.forward, work.back
     assert words(forward) == [
         "systemctl --quiet enable containerd.service kubelet.service",
         "systemctl restart containerd.service",
@@ -105,27 +113,26 @@ def test_a_fresh_node_starts_in_order_and_is_stopped_in_reverse() -> None:
     [("activating", "auto-restart", True), ("activating", "start-pre", False), ("failed", "failed", True), ("reloading", "reload", False)],
 )
 def test_a_unit_on_its_way_is_not_disturbed(active: str, sub: str, again: bool) -> None:
-    content = plan("al2")
+    content = typed_plan("al2")
     work = decide(content, kubelet=unit("kubelet.service", active, sub))
     assert bool(work.forward) is again
 
 
 def test_what_is_held_back_stays_pending_and_runs_later() -> None:
-    content = plan("al2")
+    content = typed_plan("al2")
     work = decide(content, item(content, CONFIG), hold=True, containerd=stopped("containerd.service"))
     assert (work.actions, work.pending, work.forward, work.enabled) == ([], ["kubelet"], [], [])
-    assert decide(content, hold=True, manifest={"pending": ["kubelet"]}).pending == ["kubelet"]
-    done = decide(content, manifest={"pending": ["kubelet"]})
+    assert decide(content, hold=True, manifest=Manifest(pending=("kubelet",))).pending == ["kubelet"]
+    done = decide(content, manifest=Manifest(pending=("kubelet",)))
     assert (done.actions, done.pending) == (["restart kubelet.service"], [])
 
 
 def test_nodeadm_runs_for_other_sources_and_its_files_are_kept() -> None:
-    content = plan("al2023")
+    content = typed_plan("al2023")
     work = decide(content, sources_changed=True)
     assert work.actions == ["restart nodeadm-config.service nodeadm-run.service"]
     assert work.restarted == ["containerd.service", "kubelet.service"] and "/var/lib/kubelet/kubeconfig" in work.snapshots
-    _unused, back = work.commands(False, content["verify"])
-    assert words(back) == ["systemctl daemon-reload", "systemctl restart containerd.service kubelet.service"]
+    assert words(work.back) == ["systemctl daemon-reload", "systemctl restart containerd.service kubelet.service"]
     assert decide(content).forward == []
 
 
@@ -140,12 +147,12 @@ def snap(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_a_snap_gets_what_differs_in_one_call_and_back(snap: dict[str, Any]) -> None:
-    content = plan("ubuntu")
-    step = content["steps"][-1]
-    step["settings"] = {"config": "/c", "node-ip": "${NODE_IP}", "v": "2"}
+    plain = plan("ubuntu")
+    plain["steps"][-1]["settings"] = {"config": "/c", "node-ip": "${NODE_IP}", "v": "2"}
+    content = parse(plain)
     snap.update({"config": "/c", "v": 3, "cluster-dns": "1.2.3.4", "mine": "x"})
     work = decide(content)
-    forward, back = work.commands(False, content["verify"])
+    forward, back = work.forward, work.back
     kubelet = "snap.kubelet-eks.daemon.service"
     assert forward[0].argv[-5:] == ("set", "kubelet-eks", "cluster-dns!", "node-ip=10.0.0.5", "v=2") and forward[0].undo_at_boot
     assert words(forward[1:]) == [f"systemctl restart {kubelet}", f"the watch over containerd.service, {kubelet}"]
@@ -156,19 +163,18 @@ def test_a_snap_gets_what_differs_in_one_call_and_back(snap: dict[str, Any]) -> 
 
     snap.clear()
     snap.update({"config": "/c", "node-ip": "10.0.0.5", "v": 2, "mine": "x"})
-    assert decide(content, manifest={"snap": work.snap}).forward == []
+    assert decide(content, manifest=Manifest(snap=work.snap)).forward == []
     # What a plan no longer speaks of goes back to what it was.
-    del step["settings"]["v"]
-    assert decide(content, manifest={"snap": work.snap}).forward[0].argv[-2:] == ("kubelet-eks", "v=3")
+    del plain["steps"][-1]["settings"]["v"]
+    assert decide(parse(plain), manifest=Manifest(snap=work.snap)).forward[0].argv[-2:] == ("kubelet-eks", "v=3")
 
 
 def test_a_snap_that_never_ran_is_enabled_and_stopped_again(snap: dict[str, Any]) -> None:
-    content = plan("ubuntu")
+    content = typed_plan("ubuntu")
     kubelet = "snap.kubelet-eks.daemon.service"
-    situation_units = {name: stopped(name) if name == kubelet else unit(name) for name in units(content)}
-    situation = steps.Situation(content, {}, [], situation_units, False, Originals(), None, Who(), lambda path: None)
-    work = steps.decide(situation)
-    forward, back = work.commands(False, content["verify"])
+    states = {name: stopped(name) if name == kubelet else unit(name) for name in units(content)}
+    work = decide(content, states=states)
+    forward, back = work.forward, work.back
     assert words(forward)[:2] == ["snap set kubelet-eks", "snap start --enable"]
     assert [command.argv[4:7] for command in back[1:3]] == [("snap", "set", "kubelet-eks"), ("snap", "stop", "--disable")]
     assert work.actions[1:] == [f"enable {kubelet}", f"start {kubelet}"]

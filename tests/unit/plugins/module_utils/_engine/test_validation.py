@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validation import Workshop, nodeadm_documents
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Current
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validation import ValidationSandbox
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Current
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
 
 UNIT = "/etc/systemd/system/kubelet.service"
 DROP_IN = "/etc/systemd/system/containerd.service.d/50-x.conf"
@@ -28,8 +30,8 @@ class Programs:
         self.calls: list[list[str]] = []
         self.seen: dict[str, str] = {}
 
-    def __call__(self, argv: list[str]) -> tuple[int, str, str]:
-        self.calls.append(argv)
+    def __call__(self, argv: Sequence[str]) -> Result:
+        self.calls.append(list(argv))
         for word in argv:
             path = Path(word.replace("file://", ""))
             for found in [path, *(path.rglob("*") if path.is_dir() else [])]:
@@ -37,7 +39,7 @@ class Programs:
                     self.seen[str(found)] = found.read_text(encoding="utf-8")
         status, output, said = self.answer
         folder = next((os.path.dirname(word) for word in argv if "/units/" in word), "")
-        return status, output, said.replace("FOLDER", folder)
+        return Result(status, output, said.replace("FOLDER", folder))
 
 
 @pytest.fixture
@@ -46,27 +48,27 @@ def programs() -> Programs:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, programs: Programs) -> Iterator[Workshop]:
-    with Workshop(str(tmp_path), programs) as made:
+def sandbox(tmp_path: Path, programs: Programs) -> Iterator[ValidationSandbox]:
+    with ValidationSandbox(str(tmp_path), programs) as made:
         yield made
     assert os.listdir(tmp_path) == []
 
 
-def test_candidates_are_private(workshop: Workshop, tmp_path: Path) -> None:
-    laid = Path(workshop.lay("a/b", b"x"))
+def test_candidates_are_private(sandbox: ValidationSandbox, tmp_path: Path) -> None:
+    laid = Path(sandbox.add("a/b", b"x"))
     [folder] = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700 and laid.read_bytes() == b"x"
 
 
-def test_containerd_reads_each_content_once(workshop: Workshop, programs: Programs) -> None:
+def test_containerd_reads_each_content_once(sandbox: ValidationSandbox, programs: Programs) -> None:
     programs.answer = (0, 'imports = ["x"]\nversion = 2\n', "")
-    workshop.check_containerd("/etc/containerd/config.toml", b"a")
-    assert workshop.containerd_dump(b"a") == "version = 2\n" and len(programs.calls) == 1
-    assert workshop.containerd_dump(b"b") == "version = 2\n" and len(programs.calls) == 2
+    sandbox.check_containerd("/etc/containerd/config.toml", b"a")
+    assert sandbox.containerd_dump(b"a") == "version = 2\n" and len(programs.calls) == 1
+    assert sandbox.containerd_dump(b"b") == "version = 2\n" and len(programs.calls) == 2
 
 
 def test_what_programs_say_of_secrets_is_not_told(tmp_path: Path, programs: Programs) -> None:
-    with Workshop(str(tmp_path), programs, secret=True) as made:
+    with ValidationSandbox(str(tmp_path), programs, is_secret=True) as made:
         programs.answer = (1, "", "Can't convert CANARY to int")
         for check in (lambda: made.check_containerd("/c", b"x"), lambda: made.check_nodeadm({"50-b.yaml": b"x"})):
             with pytest.raises(ApplyRefused, match="may quote a secret") as refused:
@@ -77,22 +79,22 @@ def test_what_programs_say_of_secrets_is_not_told(tmp_path: Path, programs: Prog
         assert len(said) == 1 and "may quote a secret" in said[0] and "CANARY" not in said[0]
 
 
-def test_what_containerd_refuses_is_refused_with_its_reason(workshop: Workshop, programs: Programs) -> None:
+def test_what_containerd_refuses_is_refused_with_its_reason(sandbox: ValidationSandbox, programs: Programs) -> None:
     programs.answer = (1, "", "warning\ncontainerd: failed to load TOML: bare key\n")
     with pytest.raises(ApplyRefused, match=r"containerd does not accept the new /c: containerd: failed to load TOML: bare key"):
-        workshop.check_containerd("/c", b"x")
-    assert workshop.containerd_dump(b"x") is None
+        sandbox.check_containerd("/c", b"x")
+    assert sandbox.containerd_dump(b"x") is None
     programs.answer = (127, "", "not installed")
-    workshop.check_containerd("/c", b"y")
+    sandbox.check_containerd("/c", b"y")
 
 
-def check(workshop: Workshop, read: Any = lambda path: None) -> list[str]:
-    return workshop.check_units({UNIT: b"[Service]\n", DROP_IN: b"[Service]\n"}, read, STARTED)
+def check(sandbox: ValidationSandbox, read: Any = lambda path: None) -> list[str]:
+    return sandbox.check_units({UNIT: b"[Service]\n", DROP_IN: b"[Service]\n"}, read, STARTED)
 
 
-def test_drop_ins_are_verified_with_the_unit_of_the_image(workshop: Workshop, programs: Programs) -> None:
+def test_drop_ins_are_verified_with_the_unit_of_the_image(sandbox: ValidationSandbox, programs: Programs) -> None:
     image = {"/usr/lib/systemd/system/containerd.service": Current(b"[Service]\nExecStart=/x\n", 0o644, 0, 0)}
-    assert check(workshop, image.get) == []
+    assert check(sandbox, image.get) == []
     [argv] = programs.calls
     assert argv[:2] == ["systemd-analyze", "verify"] and [os.path.basename(word) for word in argv[2:]] == [
         "containerd.service",
@@ -109,10 +111,10 @@ def test_drop_ins_are_verified_with_the_unit_of_the_image(workshop: Workshop, pr
         "FOLDER/containerd.service.d/50-x.conf:1: Invalid section header\n",
     ],
 )
-def test_units_that_do_not_load_are_refused(workshop: Workshop, programs: Programs, said: str) -> None:
+def test_units_that_do_not_load_are_refused(sandbox: ValidationSandbox, programs: Programs, said: str) -> None:
     programs.answer = (1, "", said)
     with pytest.raises(ApplyRefused, match="systemd does not accept a unit of this plan") as caught:
-        check(workshop)
+        check(sandbox)
     assert "FOLDER" not in str(caught.value) and "Nothing was changed" in str(caught.value)
 
 
@@ -125,33 +127,22 @@ def test_units_that_do_not_load_are_refused(workshop: Workshop, programs: Progra
         ("FOLDER/kubelet.service:3: Unknown key name 'X' in section 'Service', ignoring.\n", 1),
     ],
 )
-def test_what_is_harmless_refuses_nothing(workshop: Workshop, programs: Programs, said: str, warnings: int) -> None:
+def test_what_is_harmless_refuses_nothing(sandbox: ValidationSandbox, programs: Programs, said: str, warnings: int) -> None:
     programs.answer = (1, "", said)
-    found = check(workshop)
+    found = check(sandbox)
     assert len(found) == warnings and all(text.startswith(f"systemd: {UNIT}:3: Unknown key") for text in found)
 
 
-def test_nodeadm_sees_the_folder_as_it_will_be(workshop: Workshop, programs: Programs) -> None:
-    workshop.check_nodeadm({"40-a.yaml": b"theirs", "50-b.yaml": b"ours"})
+def test_nodeadm_sees_the_folder_as_it_will_be(sandbox: ValidationSandbox, programs: Programs) -> None:
+    sandbox.check_nodeadm({"40-a.yaml": b"theirs", "50-b.yaml": b"ours"})
     [argv] = programs.calls
     assert argv[:5] == ["nodeadm", "config", "check", "--config-source", "imds://user-data"] and argv[6].endswith("/")
     assert sorted(programs.seen.values()) == ["ours", "theirs"]
     programs.answer = (1, "", 'Error: unknown command "check" for "config"\n')
-    workshop.check_nodeadm({"50-b.yaml": b"ours"})
+    sandbox.check_nodeadm({"50-b.yaml": b"ours"})
     programs.answer = (1, "", "log line\ncidr is missing\n")
     with pytest.raises(ApplyRefused, match=r"nodeadm does not accept the NodeConfig .*: cidr is missing. Nothing was changed"):
-        workshop.check_nodeadm({"50-b.yaml": b"ours"})
-    assert workshop.nodeadm_dump("after", {}) is None
+        sandbox.check_nodeadm({"50-b.yaml": b"ours"})
+    assert sandbox.nodeadm_dump("after", {}) is None
     programs.answer = (0, "{}\n", "")
-    assert workshop.nodeadm_dump("before", {}) == "{}\n" and programs.calls[-1][-1] == "imds://user-data"
-
-
-def test_documents_of_nodeadm_by_their_ending(tmp_path: Path) -> None:
-    for name in ("b.yaml", "a.JSON", "c.yml", "d.yaml.bak", "e.txt"):
-        (tmp_path / name).write_text(name, encoding="utf-8")
-
-    def read(path: str) -> Current:
-        return Current(Path(path).read_bytes(), 0o644, 0, 0)
-
-    assert list(nodeadm_documents(read, str(tmp_path))) == ["a.JSON", "b.yaml", "c.yml"]
-    assert nodeadm_documents(read, str(tmp_path / "none")) == {}
+    assert sandbox.nodeadm_dump("before", {}) == "{}\n" and programs.calls[-1][-1] == "imds://user-data"

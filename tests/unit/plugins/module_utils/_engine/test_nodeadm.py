@@ -1,0 +1,79 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The documents that nodeadm reads, and whether its configuration changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import nodeadm
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import NodeadmSources
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change, Current
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import typed_plan
+
+
+def test_documents_of_nodeadm_by_their_ending(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.JSON", "c.yml", "d.yaml.bak", "e.txt"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+
+    def read(path: str) -> Current:
+        return Current(Path(path).read_bytes(), 0o644, 0, 0)
+
+    assert list(nodeadm.documents(read, str(tmp_path))) == ["a.JSON", "b.yaml", "c.yml"]
+    assert nodeadm.documents(read, str(tmp_path / "none")) == {}
+
+
+def test_documents_after_a_plan_are_those_of_others_and_its_own() -> None:
+    plan = typed_plan("al2023")
+    [ours] = [file for file in plan.files if file.path.startswith(nodeadm.FOLDER)]
+    name = ours.path.rpartition("/")[2]
+    removed = Change(f"{nodeadm.FOLDER}/45-earlier.yaml", None)
+    before = {"40-theirs.yaml": b"theirs", "45-earlier.yaml": b"ours", name: b"old"}
+    after = nodeadm.documents_after(plan, [removed, Change("/etc/other", b"x")], before)
+    assert after == {"40-theirs.yaml": b"theirs", name: ours.content}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "changed"),
+    [
+        (None, ("a", "u"), False),
+        (("a", "u"), ("a", "u"), False),
+        (("a", "u"), ("b", "u"), True),
+        (("a", "u"), ("a", "v"), True),
+        (("a", "u"), ("a", None), False),
+        (("a", None), ("a", "u"), False),
+    ],
+)
+def test_foreign_sources_have_changed_if_both_runs_could_read_them(before: Any, now: Any, changed: bool) -> None:
+    assert nodeadm.is_changed(None if before is None else NodeadmSources(*before), NodeadmSources(*now)) is changed
+
+
+class Sandbox:
+    """nodeadm merges what is in its folder as the test says."""
+
+    def __init__(self, merged: Mapping[str, str | None]) -> None:
+        self.merged = merged
+
+    def nodeadm_dump(self, name: str, documents: Mapping[str, bytes]) -> str | None:
+        return self.merged[name]
+
+
+@pytest.mark.parametrize(
+    ("path", "merged", "affected"),
+    [
+        (None, {}, False),
+        ("/etc/systemd/system/nodeadm-run.service.d/x.conf", {"before": "a", "after": "a"}, False),
+        (f"{nodeadm.FOLDER}/x.yaml", {"before": "a", "after": "b"}, True),
+        (f"{nodeadm.FOLDER}/x.yaml", {"before": None, "after": None}, True),
+        ("/etc/containerd/config.toml", {}, True),
+    ],
+)
+def test_nodeadm_decides_whether_a_document_matters(path: str | None, merged: Any, affected: bool) -> None:
+    changes = [] if path is None else [Change(path, b"x")]
+    sandbox: Any = Sandbox(merged)
+    assert nodeadm.is_affected(typed_plan("al2023"), changes, changes, sandbox, lambda _path: None) is affected
