@@ -225,7 +225,7 @@ def test_paths_that_lead_elsewhere_are_refused(al2_node: Al2Node, attack: list[s
 def test_another_machine_is_refused_with_both_names(ubuntu_node: UbuntuNode) -> None:
     failed = apply(ubuntu_node, plan("al2"))
     assert "this machine runs Ubuntu 24.04 LTS (os-release: ID=ubuntu, VERSION_ID=24.04)" in failed["msg"]
-    assert "Amazon Linux 2" in failed["msg"] and "Set family: ubuntu" in failed["msg"]
+    assert "Amazon Linux 2" in failed["msg"] and "family: ubuntu" in failed["msg"]
     assert not ubuntu_node.exists(STATE)
 
 

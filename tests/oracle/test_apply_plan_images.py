@@ -102,7 +102,7 @@ def test_a_first_run_that_fails_is_undone_without_a_word_more(family: str, reque
     refused = apply(node, plan(f"{family} script"))
     assert refused["msg"].startswith("/etc/nodebootstrap/bootstrap.sh failed (status 7)") and "the reason" in refused["msg"]
     # Not every image has all units that its script may lay down and enable.
-    assert "On the way back" not in refused["msg"]
+    assert "should have undone" not in refused["msg"]
     assert left(node) == before
 
 

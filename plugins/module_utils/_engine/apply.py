@@ -9,14 +9,14 @@ import os
 import time
 from typing import Any, Callable, Collection, Mapping, NamedTuple, Sequence
 
-from .._node import files, health, journald, redaction
+from .._node import files, health
 from .._node.errors import ApplyRefused
 from .._node.files import Change
 from .._node.placeholders import Identity
 from .._transaction.operation_log import Command
 from .._transaction.store import Store
 from .._transaction.transaction import StepFailed, Transaction
-from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, service_commands, steps
+from . import failures, file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps
 from .file_changes import Comparison, FileChange, Originals
 from .manifest import Manifest, NodeadmSources
 from .observe import NodeState, observe
@@ -203,7 +203,7 @@ def _run_one_time_scripts(run: ApplyRun, current: Manifest) -> Manifest:
 def _check_files_are_in_place(run: ApplyRun, changes: Sequence[FileChange]) -> None:
     missing = [item.change.path for item in changes if item.current is None]
     if missing:
-        raise ApplyRefused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started: run the phase configure, too")
+        raise ApplyRefused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started", "run the phase configure, too")
     if changes:
         run.result.warnings.append(
             f"{len(changes)} files differ from the plan ({changes[0].change.path}…): run the phase configure to change them"
@@ -347,43 +347,7 @@ def run_transaction(transaction: Transaction, back: Sequence[Command], kubelet: 
     try:
         transaction.run(progress)
     except StepFailed as failure:
-        raise ApplyRefused(_explain(failure, began, undo_began[0] if undo_began else None, kubelet)) from None
-
-
-def _explain(failure: StepFailed, began: float, ended: float | None, kubelet: str | None) -> str:
-    command = failure.command
-    symptom = _symptom(failure)
-    units = [word for word in (command.argv if command else ()) if word.endswith(".service")]
-    if units and kubelet:
-        units.append(kubelet)
-    logs = {unit: [redaction.in_word(line) for line in journald.messages_between(unit, began, ended)] for unit in dict.fromkeys(units)}
-    # Only if kubelet itself has failed is the reason in its journal. Otherwise an earlier kubelet may have written that.
-    reason = _kubelet_exit(kubelet, logs[kubelet], symptom) if kubelet and command and kubelet in command.argv else ""
-    text = f"{reason or symptom}. The node is back in the state it was in; correct the cause and run again"
-    if failure.not_restored:
-        commands = ", ".join(service_commands.describe(command) for command in failure.not_restored)
-        text += f". While that was undone, these failed, too: {commands}; check these units first"
-    for unit, lines in logs.items():
-        if lines and not (reason and unit == kubelet):
-            text += f". Last lines of {unit}: " + " | ".join(lines)
-    return text
-
-
-def _symptom(failure: StepFailed) -> str:
-    """What failed, and the last lines of what it printed."""
-    if failure.command is None:
-        return f"a file could not be switched ({failure.output.strip()})"
-    status = "" if failure.status is None else f" (status {failure.status})"
-    lines = [line for line in failure.output.strip().splitlines() if line.strip()][-6:]
-    return f"{service_commands.describe(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
-
-
-def _kubelet_exit(kubelet: str, lines: Sequence[str], symptom: str) -> str:
-    """What the last lines of a kubelet mean, if that is known; otherwise ''. C(symptom): how the failure was noticed."""
-    from .._join import kubelet_exit_diagnosis, model
-
-    finding = kubelet_exit_diagnosis.diagnose(kubelet, None, model.KubeletExit(tuple(lines)))
-    return str(model.sentence(finding._replace(evidence=(finding.evidence[0], symptom)))) if finding.final else ""
+        raise failures.explain(failure, began, undo_began[0] if undo_began else None, kubelet) from None
 
 
 # --- verify ----------------------------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ class Originals:
         if content is None:
             stored = files.read(os.path.join(self.folder, original.kept))
             if stored is None:
-                raise ApplyRefused(f"{self.folder}/{original.kept} is missing, which holds the old content of {path}: put it there")
+                raise ApplyRefused(f"{self.folder}/{original.kept} is missing, which holds the old content of {path}", "put it there")
             content = stored.content
         return Change(path, content, original.mode, original.uid, original.gid)
 

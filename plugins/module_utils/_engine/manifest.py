@@ -110,13 +110,13 @@ def parse(content: Mapping[str, Any], path: str) -> Manifest:
     """The manifest that a store has read from C(path). Raises ApplyRefused if it is damaged or of a newer format."""
     if content.get("format", FORMAT) != FORMAT:
         raise ApplyRefused(
-            f"{path} has format {content['format']}: a newer nodebootstrap.eks has set up this node. Use that version or a newer one"
+            f"{path} has format {content['format']}: a newer nodebootstrap.eks has set up this node", "use that version or a newer one"
         )
     try:
         return _parse(content)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ApplyRefused(
-            f"{path} is damaged ({type(error).__name__}: {error}): move it away, then the next run treats this node as new"
+            f"{path} is damaged ({type(error).__name__}: {error})", "move it away, then the next run treats this node as new"
         ) from None
 
 

@@ -53,12 +53,13 @@ def _execute(step: OnceStep, path: str) -> None:
     try:
         result = programs.execute([path], merge_errors=True)
     except OSError as error:
-        raise ApplyRefused(f"{step.name} cannot be run ({error.strerror}): does its first line name a program that the node has?") from None
+        raise ApplyRefused(f"{step.name} cannot be run ({error.strerror})", "let its first line name a program that the node has") from None
     if result.status != 0:
         lines = result.output.strip().splitlines()[-6:]
         raise ApplyRefused(
-            f"{step.name} failed with status {result.status}: {' | '.join(lines) or 'it printed nothing'}. No file was changed; "
-            "correct the script and run again: it will then run once more"
+            f"{step.name} failed with status {result.status}: {lines[-1] if lines else 'it printed nothing'}. No file was changed",
+            "correct the script and run again: it will then run once more",
+            [f"output of {step.name}: {line}" for line in lines],
         )
 
 

@@ -195,7 +195,8 @@ def parse(content: Any) -> Plan:
         found = content.get("format") if isinstance(content, dict) else None
         raise ApplyRefused(
             f"the plan has format {found!r}, this module reads format {FORMAT}: action and module are from two versions of "
-            "nodebootstrap.eks. Install the collection again on the controller"
+            "nodebootstrap.eks",
+            _FIX,
         )
     fields = _fields(content, _PLAN, "the plan")
     machine = _fields(fields["os"], {"ID": _TEXTS, "VERSION_ID": _TEXTS, "name": _TEXT}, "os")
@@ -215,19 +216,23 @@ def parse(content: Any) -> Plan:
     )
     for unit in plan.units():
         if not _UNIT.match(unit):
-            raise ApplyRefused(f"the plan is damaged: {unit!r} is not the name of a unit. {_CURE}")
+            raise _damaged(f"{unit!r} is not the name of a unit")
     return plan
 
 
 # --- the shape -----------------------------------------------------------------------------------------------------------------------
 
 _LARGEST = 16 * 1024 * 1024
-_CURE = "Install the collection again on the controller"
+_FIX = "install the collection again on the controller"
 _UNIT = re.compile(r"[A-Za-z0-9:_.][A-Za-z0-9:_.@\\-]*\.(service|mount|socket|target)\Z")
 _MODE = re.compile(r"0?[0-7]{3}\Z")
 
 _TEXT, _OPTIONAL_TEXT, _FLAG, _TEXTS = "a text", "a text or null", "a boolean", "a list of texts"
 _MAPS, _MAP, _OPTIONAL_MAP, _TEXT_MAP = "a list of mappings", "a mapping", "a mapping or null", "a mapping of texts"
+
+
+def _damaged(problem: str) -> ApplyRefused:
+    return ApplyRefused(f"the plan is damaged: {problem}", _FIX)
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -269,7 +274,7 @@ def _unpack(text: str) -> Any:
         return json.loads(plain.decode("utf-8"))
     except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
         raise ApplyRefused(
-            f"the plan cannot be read ({error}): the action nodebootstrap.eks.apply makes it; do not write it by hand"
+            f"the plan cannot be read ({error})", "let the action nodebootstrap.eks.apply make the plan, do not write it by hand"
         ) from None
 
 
@@ -277,7 +282,7 @@ def _fields(value: Mapping[str, Any], kinds: Mapping[str, str], where: str) -> d
     """Those fields of a mapping, lists as tuples; ApplyRefused if one is missing or of another kind."""
     for name, kind in kinds.items():
         if name not in value or not _fits(value[name], kind):
-            raise ApplyRefused(f"the plan is damaged: {name} of {where} is not {kind}. {_CURE}")
+            raise _damaged(f"{name} of {where} is not {kind}")
     return {name: tuple(value[name]) if isinstance(value[name], list) else value[name] for name in kinds}
 
 
@@ -290,7 +295,7 @@ def _file(value: Mapping[str, Any]) -> PlannedFile:
     fields = _fields(value, _FILE, f"file {value.get('path')!r}")
     path = fields["path"]
     if fields["form"] not in FORMS:
-        raise ApplyRefused(f"the plan is damaged: {path} has the unknown form {fields['form']!r}. {_CURE}")
+        raise _damaged(f"{path} has the unknown form {fields['form']!r}")
     fields.update(mode=_mode(fields["mode"], path), content=_bytes(fields["content"], f"content of file {path!r}"))
     return PlannedFile(**fields)
 
@@ -299,7 +304,7 @@ def _step(value: Mapping[str, Any]) -> Step:
     fields = _fields(value, {"name": _TEXT, "do": _TEXT}, "a step")
     name, kind = fields["name"], fields["do"]
     if kind not in _STEPS:
-        raise ApplyRefused(f"the plan is damaged: step {name!r} does {kind!r}, which this module does not know. {_CURE}")
+        raise _damaged(f"step {name!r} does {kind!r}, which this module does not know")
     fields = _fields(value, _STEPS[kind], f"step {name!r}")
     if kind == "once":
         return OnceStep(name, _bytes(fields["script"], f"script of step {name!r}"))
@@ -320,7 +325,7 @@ def _units_of(step: Step) -> tuple[str, ...]:
 
 def _mode(text: str, path: str) -> int:
     if not _MODE.match(text):
-        raise ApplyRefused(f"the plan is damaged: {path} has the mode {text!r}. {_CURE}")
+        raise _damaged(f"{path} has the mode {text!r}")
     return int(text, 8)
 
 
@@ -328,4 +333,4 @@ def _bytes(text: str, what: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        raise ApplyRefused(f"the plan is damaged: the {what} cannot be written to a file. {_CURE}") from None
+        raise _damaged(f"the {what} cannot be written to a file") from None

@@ -22,17 +22,19 @@ def check_python(version: Sequence[int] = sys.version_info[:2]) -> None:
     """Refuse a Python that is too old."""
     if tuple(version[:2]) < (3, 7):
         raise ApplyRefused(
-            f"this node's Python is {version[0]}.{version[1]}, and 3.7 or newer is needed. On Amazon Linux 2: "
-            "amazon-linux-extras install python3.8, then set ansible_python_interpreter: /usr/bin/python3.8"
+            f"this node's Python is {version[0]}.{version[1]}, and 3.7 or newer is needed",
+            "on Amazon Linux 2: amazon-linux-extras install python3.8, then set ansible_python_interpreter: /usr/bin/python3.8",
         )
 
 
 def check_system(uid: int | None = None, systemd: str = "/run/systemd/system") -> None:
     """Refuse a user other than root, and a machine without systemd."""
     if (os.geteuid() if uid is None else uid) != 0:
-        raise ApplyRefused("only root can set up a node: set become: true")
+        raise ApplyRefused("only root can set up a node", "set become: true")
     if not os.path.isdir(systemd):
-        raise ApplyRefused("systemd does not run on this machine: a node needs it to start containerd and kubelet. Is this a container?")
+        raise ApplyRefused(
+            "systemd does not run on this machine, and a node needs it to start containerd and kubelet", "use a machine, not a container"
+        )
 
 
 def check_machine(plan: Plan, os_release: Mapping[str, str]) -> None:
@@ -43,10 +45,11 @@ def check_machine(plan: Plan, os_release: Mapping[str, str]) -> None:
         return
     name = os_release.get("PRETTY_NAME") or os_release.get("NAME") or "an unknown system"
     family = _FAMILIES.get((identity, version)) or _FAMILIES.get((identity, ""))
-    fix = f"Set family: {family} in its node group" if family and family != plan.family else "Give the host the node group that fits it"
+    fix = f"set family: {family} in its node group" if family and family != plan.family else "give the host the node group that fits it"
     raise ApplyRefused(
         f"this machine runs {name} (os-release: ID={identity or '?'}, VERSION_ID={version or '?'}), and its node group of family "
-        f"{plan.family} is for {wanted.name}. {fix}"
+        f"{plan.family} is for {wanted.name}",
+        fix,
     )
 
 
@@ -65,8 +68,8 @@ def check_cluster(wanted: Cluster, membership: Membership | None, may_move: Call
     current = f"cluster {membership.name} ({membership.endpoint})" if membership.name else f"the cluster at {membership.endpoint}"
     ours = f"{wanted.name} ({wanted.endpoint})" if wanted.endpoint else wanted.name
     raise ApplyRefused(
-        f"this node belongs to {current} according to {membership.source}, and its node group is for cluster {ours}. "
-        "Drain it and remove it from the old cluster first; then set take_over: true (role: eks_node_take_over: true)"
+        f"this node belongs to {current} according to {membership.source}, and its node group is for cluster {ours}",
+        "drain it and remove it from the old cluster first, then set take_over: true (role: eks_node_take_over: true)",
     )
 
 
@@ -81,9 +84,9 @@ def check_units(plan: Plan, units: Mapping[str, Unit]) -> None:
         for name in _required_units(step):
             unit = units.get(name)
             if unit is not None and unit.load == "masked":
-                raise ApplyRefused(f"{name} is masked on this node: systemctl unmask {name}")
+                raise ApplyRefused(f"{name} is masked on this node", f"systemctl unmask {name}")
             if unit is not None and unit.load == "not-found" and name not in provided:
-                raise ApplyRefused(f"{name} does not exist on this node: is its image an EKS image of {plan.machine.name}?")
+                raise ApplyRefused(f"{name} does not exist on this node", f"use an EKS image of {plan.machine.name}")
 
 
 def _required_units(step: Step) -> Sequence[str]:

@@ -46,7 +46,7 @@ def decide(plan: Plan, node: NodeState, take_over: bool, reconcile: bool, checks
     if registers:
         return RegistrationDecision(moves, None, False if checks_join else None)
     if change is not None and not reconcile:
-        raise ApplyRefused(_refusal(change))
+        raise _refusal(change)
     return RegistrationDecision(False, combine(node.manifest.patched, change), node.manifest.joined)
 
 
@@ -110,14 +110,15 @@ def node_patch(change: RegistrationChange, argv: Sequence[str], identity: Identi
     return {"node": name.lower(), **change._replace(labels=labels).plain()}
 
 
-def _refusal(change: RegistrationChange) -> str:
+def _refusal(change: RegistrationChange) -> ApplyRefused:
     changes = [f"label {key}" + (" (removed)" if value is None else f"={value}") for key, value in sorted(change.labels.items())]
     slots = {_slot(taint) for taint in change.set_taints}
     removed = [taint for taint in change.remove_taints if _slot(taint) not in slots]
     changes += [f"taint {_normal(taint)}" for taint in change.set_taints] + [f"taint {_normal(taint)} (removed)" for taint in removed]
-    return (
+    return ApplyRefused(
         f"this node is registered already, and kubelet sends labels and taints only when it registers: {', '.join(changes)} would have no "
-        "effect. Set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node"
+        "effect",
+        "set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node",
     )
 
 

@@ -80,7 +80,7 @@ class ValidationSandbox:
         result = self._dump(content)
         if result.status not in (0, NOT_INSTALLED):
             reason = self._reason(result.errors, result.status)
-            raise ApplyRefused(f"containerd does not accept the new {path}: {reason}. Correct containerd.config of the node group")
+            raise ApplyRefused(f"containerd does not accept the new {path}: {reason}", "correct containerd.config of the node group")
 
     # --- systemd ---------------------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class ValidationSandbox:
         if self._is_secret:
             lines, wrong = _without_messages(lines), _without_messages(wrong)
         if wrong:
-            raise ApplyRefused(f"systemd does not accept a unit of this plan: {'; '.join(wrong[:3])}. Nothing was changed")
+            raise ApplyRefused("systemd does not accept a unit of this plan. Nothing was changed", evidence=wrong[:3])
         return [f"systemd: {line}" for line in lines]
 
     # --- nodeadm ---------------------------------------------------------------------------------------------------------------

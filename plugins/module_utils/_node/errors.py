@@ -5,6 +5,21 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 
 class ApplyRefused(Exception):
-    """A change that is not allowed or not possible. The text is the whole message: what is wrong, where, and what to do."""
+    """A change that is not allowed or not possible.
+
+    C(cause): what is wrong, and where. C(fix): what to do. C(evidence): lines that show the cause, each with its source. The text of the
+    exception is the whole message.
+    """
+
+    def __init__(self, cause: str, fix: str = "", evidence: Sequence[str] = ()) -> None:
+        lines = [cause]
+        lines += [f"Fix: {fix}"] if fix else []
+        lines += ["Evidence:", *(f"  - {line}" for line in evidence)] if evidence else []
+        super().__init__("\n".join(lines))
+        self.cause = cause
+        self.fix = fix
+        self.evidence = tuple(evidence)

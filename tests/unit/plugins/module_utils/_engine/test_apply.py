@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, registration, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, failures, registration, service_commands
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest, RegistrationChange
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.observe import Membership
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster, Registration, Verify
@@ -18,6 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validati
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import wait
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, typed_plan, unit
@@ -215,48 +216,59 @@ class Failing:
     """A transaction whose watch over kubelet fails."""
 
     unit = KUBELET
-    beside: tuple = ()
+    beside: tuple[str, ...] = ()
+    not_restored: tuple[Command, ...] = ()
 
     def run(self, _progress: Any) -> None:
-        raise StepFailed(service_commands.start([*self.beside, self.unit]), f"{self.unit} is activating (auto-restart)", 1)
+        command = service_commands.start([*self.beside, self.unit])
+        raise StepFailed(command, f"{self.unit} is activating (auto-restart)", 1, self.not_restored)
 
 
-def failure(monkeypatch: pytest.MonkeyPatch, lines: list) -> str:
-    """The message of a run whose kubelet says this before it ends."""
-    monkeypatch.setattr(apply.journald, "messages_between", lambda *_unused: lines)
+def failure(monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> ApplyRefused:
+    """The error of a run whose units write these lines before they end."""
+    monkeypatch.setattr(failures.journald, "messages_between", lambda *_unused: lines)
+    failing: Any = Failing()
     with pytest.raises(ApplyRefused) as caught:
-        apply.run_transaction(Failing(), [], KUBELET)
-    return str(caught.value)
+        apply.run_transaction(failing, [], KUBELET)
+    return caught.value
 
 
-def test_a_start_that_fails_says_what_the_last_words_of_kubelet_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    message = failure(monkeypatch, ["I1121 21:00:00.000000       1 server.go:1] noise", SWAP])
-    assert message.startswith("the node did not join: kubelet exits because swap is on. Fix: turn swap off")
-    assert f"Evidence: journal of {KUBELET}: {SWAP} | systemctl start {KUBELET} failed (status 1): {KUBELET} is activating" in message
-    assert message.endswith("The node is back in the state it was in; correct the cause and run again")
-    assert "noise" not in message
+def test_a_start_that_fails_says_what_the_last_lines_of_kubelet_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = failure(monkeypatch, ["I1121 21:00:00.000000       1 server.go:1] noise", SWAP])
+    assert "kubelet exits: swap is on" in error.cause and error.cause.endswith("The node is back in the state it was in")
+    assert error.fix.startswith("switch it off")
+    symptom = f"systemctl start {KUBELET} failed (status 1): {KUBELET} is activating (auto-restart)"
+    assert error.evidence == (f"journal of {KUBELET}: {SWAP}", symptom)
+    cause, fix, heading, *evidence = str(error).splitlines()
+    assert (cause, fix, heading) == (error.cause, f"Fix: {error.fix}", "Evidence:")
+    assert evidence == [f"  - {line}" for line in error.evidence]
 
 
-def test_last_words_that_nobody_knows_are_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_last_lines_of_unknown_meaning_are_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["I1121 21:00:00.000000       1 server.go:1] noise", "F1121 21:00:00.000000       1 server.go:1] it broke"]
-    message = failure(monkeypatch, lines)
-    assert "canary" not in failure(monkeypatch, ["Error: https://user:canary@proxy:3128 does not answer"])
-    assert message.startswith(f"systemctl start {KUBELET} failed (status 1): {KUBELET} is activating (auto-restart). The node is back in")
-    assert message.endswith(f"Last lines of {KUBELET}: " + " | ".join(lines))
-    assert "Last lines" not in failure(monkeypatch, [])
-
-
-def test_what_an_earlier_kubelet_said_is_not_why_something_else_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Failing, "unit", "nodeadm-run.service")
-    message = failure(monkeypatch, [SWAP])
-    assert message.startswith("systemctl start nodeadm-run.service failed (status 1)")
-    assert f"Last lines of nodeadm-run.service: {SWAP}. Last lines of {KUBELET}: {SWAP}" in message
-
-
-def test_what_others_said_stays_beside_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Failing, "beside", ("containerd.service",))
-    message = failure(monkeypatch, [SWAP])
-    assert (
-        message.startswith("the node did not join: kubelet exits because swap is on")
-        and f"Last lines of containerd.service: {SWAP}" in message
+    error = failure(monkeypatch, lines)
+    assert "canary" not in str(failure(monkeypatch, ["Error: https://user:canary@proxy:3128 does not answer"]))
+    assert error.cause.startswith(
+        f"systemctl start {KUBELET} failed (status 1): {KUBELET} is activating (auto-restart). The node is back in"
     )
+    assert error.evidence == tuple(f"journal of {KUBELET}: {line}" for line in lines)
+    assert failure(monkeypatch, []).evidence == ()
+
+
+def test_what_an_earlier_kubelet_wrote_is_not_why_something_else_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Failing, "unit", "nodeadm-run.service")
+    error = failure(monkeypatch, [SWAP])
+    assert error.cause.startswith("systemctl start nodeadm-run.service failed (status 1)")
+    assert error.evidence == (f"journal of nodeadm-run.service: {SWAP}", f"journal of {KUBELET}: {SWAP}")
+
+
+def test_what_others_wrote_stays_beside_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Failing, "beside", ("containerd.service",))
+    error = failure(monkeypatch, [SWAP])
+    assert "kubelet exits: swap is on" in error.cause and f"journal of containerd.service: {SWAP}" in error.evidence
+
+
+def test_commands_that_could_not_be_undone_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Failing, "not_restored", (service_commands.restart([KUBELET]),))
+    error = failure(monkeypatch, [])
+    assert error.cause.endswith(f"systemctl restart {KUBELET}") and error.fix.startswith("check the units")

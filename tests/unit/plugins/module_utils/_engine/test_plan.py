@@ -82,7 +82,7 @@ def test_a_bomb_is_refused() -> None:
 
 @pytest.mark.parametrize("content", [[], {"format": 2}, {"format": "1"}, None])
 def test_another_format_is_refused(content: Any) -> None:
-    with pytest.raises(ApplyRefused, match=r"this module reads format 1: .* Install the collection again"):
+    with pytest.raises(ApplyRefused, match=r"this module reads format 1"):
         decode(encoded(content))
 
 

@@ -22,8 +22,9 @@ UBUNTU = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04 LT
 
 
 def test_an_old_python_is_named_with_the_cure() -> None:
-    with pytest.raises(ApplyRefused, match=r"Python is 3\.6, and 3\.7 or newer is needed.*python3\.8"):
+    with pytest.raises(ApplyRefused, match=r"Python is 3\.6, and 3\.7 or newer is needed") as caught:
         preflight.check_python((3, 6, 8))
+    assert "python3.8" in caught.value.fix
     preflight.check_python((3, 7, 0))
 
 
@@ -41,20 +42,21 @@ def test_the_right_machine_passes(kind: str, release: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "release", "words"),
+    ("kind", "release", "found", "wanted", "fix"),
     [
-        ("al2", AL2023, ["Amazon Linux 2023", "VERSION_ID=2023", "is for Amazon Linux 2.", "Set family: al2023"]),
-        ("al2023", AL2, ["VERSION_ID=2)", "is for Amazon Linux 2023", "Set family: al2"]),
-        ("ubuntu", AL2, ["is for Ubuntu", "Set family: al2 "]),
-        ("al2", UBUNTU, ["ID=ubuntu", "Set family: ubuntu"]),
-        ("al2", {}, ["an unknown system", "ID=?", "Give the host the node group that fits it"]),
-        ("al2", {"ID": "amzn", "VERSION_ID": "2022"}, ["VERSION_ID=2022", "Give the host the node group"]),
+        ("al2", AL2023, ["Amazon Linux 2023", "VERSION_ID=2023"], "Amazon Linux 2", "family: al2023"),
+        ("al2023", AL2, ["VERSION_ID=2)"], "Amazon Linux 2023", "family: al2"),
+        ("ubuntu", AL2, ["Amazon Linux 2"], "Ubuntu", "family: al2"),
+        ("al2", UBUNTU, ["ID=ubuntu"], "Amazon Linux 2", "family: ubuntu"),
+        ("al2", {}, ["an unknown system", "ID=?"], "Amazon Linux 2", "the node group that fits"),
+        ("al2", {"ID": "amzn", "VERSION_ID": "2022"}, ["VERSION_ID=2022"], "Amazon Linux 2", "the node group that fits"),
     ],
 )
-def test_the_wrong_machine_is_refused_with_both_names(kind: str, release: dict[str, str], words: list[str]) -> None:
+def test_the_wrong_machine_is_refused_with_both_names(kind: str, release: dict[str, str], found: list[str], wanted: str, fix: str) -> None:
     with pytest.raises(ApplyRefused) as caught:
         preflight.check_machine(typed_plan(kind), release)
-    assert [word for word in words if word not in str(caught.value)] == []
+    assert [word for word in found if word not in caught.value.cause] == []
+    assert caught.value.cause.endswith(f"is for {wanted}") and f"{fix} " in caught.value.fix
 
 
 def test_a_release_of_ubuntu_is_compared_where_one_is_asked_for() -> None:
@@ -74,16 +76,18 @@ def test_a_node_of_another_cluster_needs_take_over() -> None:
     assert preflight.check_cluster(wanted, Membership("demo", ENDPOINT, "x"), never) is False
     others = [Membership("other", ENDPOINT, "the manifest"), Membership(None, "https://other.example", "/var/lib/kubelet/kubeconfig")]
     for membership in others:
-        with pytest.raises(ApplyRefused, match=rf"according to {membership.source}, .* is for cluster demo .*take_over: true"):
+        with pytest.raises(ApplyRefused, match=rf"according to {membership.source}, .* is for cluster demo ") as caught:
             preflight.check_cluster(wanted, membership, lambda: False)
+        assert "take_over: true" in caught.value.fix
         assert preflight.check_cluster(wanted, membership, lambda: True) is True
 
 
 def test_for_a_removal_the_name_of_the_cluster_is_enough() -> None:
     wanted = Cluster("demo", "")
     assert preflight.check_cluster(wanted, Membership("demo", ENDPOINT, "the manifest"), never) is False
-    with pytest.raises(ApplyRefused, match=r"belongs to cluster other \(https://.*its node group is for cluster demo\. Drain it"):
+    with pytest.raises(ApplyRefused, match=r"belongs to cluster other \(https://") as caught:
         preflight.check_cluster(wanted, Membership("other", ENDPOINT, "the manifest"), lambda: False)
+    assert caught.value.cause.endswith("for cluster demo")
 
 
 def test_units_that_the_image_lacks_are_named() -> None:
@@ -92,9 +96,7 @@ def test_units_that_the_image_lacks_are_named() -> None:
     preflight.check_units(wanted, units)
     # The plan brings this one itself.
     preflight.check_units(wanted, units | {"kubelet.service": unit("kubelet.service", load="not-found")})
-    with pytest.raises(
-        ApplyRefused, match=r"containerd\.service does not exist on this node: is its image an EKS image of Amazon Linux 2\?"
-    ):
+    with pytest.raises(ApplyRefused, match=r"containerd\.service does not exist on this node"):
         preflight.check_units(wanted, units | {"containerd.service": unit("containerd.service", load="not-found")})
     with pytest.raises(ApplyRefused, match=r"systemctl unmask kubelet\.service"):
         preflight.check_units(wanted, units | {"kubelet.service": unit("kubelet.service", load="masked")})
