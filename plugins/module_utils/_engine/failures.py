@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from .._node import journald, redaction
 from .._node.errors import ApplyRefused
 from .._transaction.transaction import StepFailed
 from . import service_commands
+
+if TYPE_CHECKING:
+    from .._join.model import Finding
 
 _IS_BACK = "The node is back in the state it was in"
 
@@ -46,10 +49,9 @@ def _symptom(failure: StepFailed) -> str:
     return f"{service_commands.describe(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")
 
 
-def _kubelet_exit(kubelet: str, lines: Sequence[str]) -> Any:
+def _kubelet_exit(kubelet: str, lines: Sequence[str]) -> Finding | None:
     """The Finding for the last lines of a kubelet; None if their meaning is not known."""
-    from .._join import kubelet_exits
+    from .._join import kubelet_exit_diagnosis, model
 
-    unknown = {"state": "failed", "sub": "failed", "status": "", "result": "", "restarts": None}
-    finding = kubelet_exits.diagnose(kubelet, unknown, {"lines": lines, "systemd": []})
+    finding = kubelet_exit_diagnosis.diagnose(kubelet, None, model.KubeletExit(tuple(lines)))
     return finding if finding.final else None
