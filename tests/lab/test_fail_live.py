@@ -74,7 +74,7 @@ def test_an_api_server_that_comes_back_is_joined(lab: Lab) -> None:
     case = "al2023-stand-in"
     with booted(lab, case) as node, TcpProxy(lab, is_open=False) as proxy:
         with playing({"web": bootstrap_host(node, case, {"endpoint": proxy.endpoint})}) as output:
-            waiting = output.read_until(lambda line: line.startswith("web: verify: ") and "refused" in line)
+            waiting = output.read_until(lambda line: line.startswith("web: verify: ") and "refuses" in line)
             assert waiting is not None, output.text
             assert proxy.endpoint in waiting.text
             assert node.object() is None

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import base64
 import calendar
-import contextlib
 import errno
 import json
 import os
 import re
-import signal
-import subprocess
 import time
 from typing import Any, Mapping, NamedTuple, Sequence
 
+from .._node import programs
 from .._node.host import Machine
 from .._node.kubeconfig import Access
 from .._node.redaction import HIDDEN
@@ -32,7 +30,7 @@ RETRY_AFTER, RENEW_AFTER = 2.0, 10.0
 """Seconds after which a program that failed runs again, and one whose token was rejected."""
 
 API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
-_MAX_OUTPUT_BYTES = 1024 * 1024
+_MAX_OUTPUT_LENGTH = 1024 * 1024
 _NOT_A_PROGRAM = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENOEXEC)
 _TIME = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))\Z"
@@ -144,10 +142,10 @@ class CredentialSource:
         return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
 
-def _parse_output(output: bytes, version: str, program: str) -> Credentials:
+def _parse_output(output: str, version: str, program: str) -> Credentials:
     """The credentials in the ExecCredential that a program printed."""
     try:
-        document = json.loads(output.decode("utf-8"))
+        document = json.loads(output)
         status = document.get("status") or {}
         actual_version = document.get("apiVersion")
         token, certificate, key = (status.get(name) for name in ("token", "clientCertificateData", "clientKeyData"))
@@ -164,39 +162,21 @@ def _parse_output(output: bytes, version: str, program: str) -> Credentials:
     return Credentials(f"the token of {program}", token=token, expires=expires)
 
 
-def _run(argv: list[str], environment: Mapping[str, str], timeout: float, name: str, secrets: Sequence[str]) -> bytes:
+def _run(argv: list[str], environment: Mapping[str, str], timeout: float, name: str, secrets: Sequence[str]) -> str:
     """The output of a program. At the timeout it is killed, with all processes that it started."""
     try:
-        # No module object is available here, and its run_command has no timeout.
-        # pylint: disable-next=ansible-bad-function
-        process = subprocess.Popen(
-            argv, env=environment, cwd="/", start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        result = programs.execute(argv, timeout, environment)
+    except programs.ProgramTimedOut:
+        raise CredentialsFailed("program", f"{name} does not end within {timeout:g} s", name) from None
     except OSError as error:
         # Other errors, such as a lack of memory or a program that is being installed, are temporary.
         outcome = "no_program" if error.errno in _NOT_A_PROGRAM else "program"
         raise CredentialsFailed(outcome, f"{argv[0]} cannot be run: {error.strerror or error}", argv[0]) from None
-    with process:
-        try:
-            output, errors = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            _kill(process)
-            raise CredentialsFailed("program", f"{name} does not end within {timeout:g} s", name) from None
-    if process.returncode:
-        lines = _last_lines(errors.decode("utf-8", "replace"), secrets)
-        status = f"status {process.returncode}" if process.returncode > 0 else f"signal {-process.returncode}"
+    if result.status:
+        lines = _last_lines(result.errors, secrets)
+        status = f"status {result.status}" if result.status > 0 else f"signal {-result.status}"
         raise CredentialsFailed("program", f"{name} fails ({status})" + (f": {lines}" if lines else " and prints no error"), name)
-    return output[:_MAX_OUTPUT_BYTES]
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program and the processes that it started. One of them may keep a pipe open, so do not read to its end."""
-    with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    for pipe in (process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()
+    return result.output[:_MAX_OUTPUT_LENGTH]
 
 
 def _last_lines(text: str, secrets: Sequence[str]) -> str:

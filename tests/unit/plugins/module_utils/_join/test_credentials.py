@@ -112,7 +112,7 @@ def test_a_program_that_cannot_be_run_now_may_run_later(tmp_path: Path, monkeypa
     def refuse(*_unused: Any, **_unuseds: Any) -> Any:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(credentials.subprocess, "Popen", refuse)
+    monkeypatch.setattr(credentials.programs.subprocess, "Popen", refuse)
     command = program(tmp_path, prints())
     found = failure(source(tmp_path, {"command": command}))
     assert (found.outcome, found.message, found.program) == (kind, f"{command} cannot be run: {os.strerror(number)}", command)
