@@ -74,14 +74,12 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8"))
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
-    from ansible_collections.nodebootstrap.eks.tools import input_reference
+    from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes
 
     for topic, module in errors.TOPICS.items():
         errors.write(topic, module)
-    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import join_evidence
-
-    join_evidence.GOLDEN.write_text(join_evidence.messages(), encoding="utf-8")
     input_reference.main()
+    join_causes.main()
 
 
 if __name__ == "__main__":

@@ -15,15 +15,15 @@ from .._node.redaction import in_text, in_word
 from .._node.systemd import Unit
 
 CAUSES = (
-    "api_error", "bad_kubeconfig", "certificate_dates", "certificate_pending", "cgroup_driver_mismatch", "cgroup_v1", "check_failed",
-    "clock_skew", "credentials_failed", "endpoint_refused", "endpoint_silent", "endpoint_unknown", "endpoint_unreachable",
-    "forbidden_label", "invalid_config", "invalid_flag", "kernel_defaults", "kubelet_exits", "kubelet_not_started", "label_not_allowed",
-    "missing_file", "no_container_runtime", "no_credential_provider", "no_credentials_program", "no_kubeconfig", "no_kubelet",
-    "no_network_plugin", "node_name_mismatch", "nodeadm_failed", "not_a_node", "not_ready", "not_registered", "proxy_failed",
-    "registration_off", "swap_on", "token_expired", "unauthorized", "unknown_config_field", "unknown_feature_gate", "unknown_flag",
-    "wrong_certificate_authority", "wrong_cluster_name", "wrong_endpoint",
+    "kubelet_not_started", "nodeadm_failed", "no_kubelet", "no_container_runtime", "unknown_flag", "invalid_flag", "forbidden_label",
+    "unknown_feature_gate", "invalid_config", "unknown_config_field", "cgroup_driver_mismatch", "cgroup_v1", "swap_on", "kernel_defaults",
+    "missing_file", "no_credential_provider", "kubelet_exits", "no_kubeconfig", "bad_kubeconfig", "no_credentials_program",
+    "credentials_failed", "endpoint_unknown", "endpoint_refused", "endpoint_unreachable", "endpoint_silent", "proxy_failed",
+    "wrong_certificate_authority", "wrong_endpoint", "certificate_dates", "clock_skew", "token_expired", "wrong_cluster_name",
+    "unauthorized", "not_a_node", "node_name_mismatch", "label_not_allowed", "registration_off", "certificate_pending", "not_registered",
+    "no_network_plugin", "not_ready", "api_error", "check_failed",
 )  # fmt: skip
-"""Every cause that a Finding can have. In the catalogue of rules each has the prefix `join.`."""
+"""Every cause of a Finding, in the order in which a node starts. In the catalogue of rules its id is `join.` with this name."""
 
 # Parts of a fix that several causes share.
 BOOTSTRAP = "bootstrap the node: bootstrap.sh, nodeadm or the action nodebootstrap.eks.apply writes that file"

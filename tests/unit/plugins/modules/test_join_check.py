@@ -17,8 +17,6 @@ import ansible
 import pytest
 import yaml
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import kubelet_exit_diagnosis
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import CAUSES
 from ansible_collections.nodebootstrap.eks.plugins.modules import join_check
 
 TOP = Path(__file__).resolve().parents[4]
@@ -74,26 +72,3 @@ def test_a_senseless_timeout_is_refused(tmp_path: Path, timeout: Any) -> None:
 def test_it_can_run_on_the_python_of_amazon_linux_2() -> None:
     for source in SOURCES:
         ast.parse(source.read_text(encoding="utf-8"), feature_version=(3, 7))
-
-
-def causes() -> set[str]:
-    """Every cause in the code: the first argument of a call that builds a Finding, and the table of exits."""
-    found = {cause for cause, _pattern, _explain in kubelet_exit_diagnosis._CAUSES}
-    for source in SOURCES:
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "_connection_finding"):
-                first = node.args[0]
-                if isinstance(first, ast.Constant):
-                    found.add(str(first.value))
-    return found
-
-
-def test_the_list_of_causes_is_complete() -> None:
-    assert causes() == set(CAUSES) and len(CAUSES) == len(set(CAUSES)) and list(CAUSES) == sorted(CAUSES)
-
-
-def test_the_page_lists_every_cause_and_no_other() -> None:
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    rows = [line.split("|")[1].strip().strip("`") for line in lines if line.startswith("| `") and line.count("|") == 5]
-    assert len(rows) == len(set(rows))
-    assert set(rows) == set(CAUSES)
