@@ -40,7 +40,7 @@ FAMILY_SHARED = {"__init__", "registry"}
 """Files in families/ that are no family; the registry alone knows all families."""
 
 THIRD_PARTY = {"yaml", "jinja2", "tomlkit"}
-LAZY = {"tomlkit", "email"}
+LAZY = {"tomlkit", "tomllib", "email"}
 """Loaded inside the function that needs them: most runs do not, and a filter's first call should be quick."""
 
 READS_FILES = {"data.py", "rules.py"}

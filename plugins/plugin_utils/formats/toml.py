@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TOML for Bottlerocket and containerd: written by a small serializer of our own, read by tomlkit.
+"""TOML for Bottlerocket and containerd: written by our own serializer, read by tomllib (by tomlkit on Python 3.10).
 
 Written is the subset that EKS's own merger of Bottlerocket settings understands, too (Amazon EKS user guide, launch
 templates): headers of bare keys only, quoted keys only in front of an equals sign, no escaped quotes where a literal
@@ -14,6 +14,7 @@ import datetime
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -30,6 +31,7 @@ _ESCAPED = re.compile(r"[\x00-\x1f\x7f\"\\]")
 _ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INT_LIMIT = 1 << 63
+_DATES = (datetime.date, datetime.time)
 _TABLE_HEADER = re.compile(r"[ \t]*\[([^\[\]#]+)\][ \t\r]*(?:#.*)?$")
 
 
@@ -37,17 +39,25 @@ class _Unwritable(Exception):
     """Raised where TOML has no form for a value; C(dump) then walks again to say where."""
 
 
-def dump(mapping: Mapping[str, Any], path: str = "toml", *, quoted_headers: bool = False) -> str:
+@dataclass(frozen=True)
+class _Literal:
+    """A value that is already TOML."""
+
+    text: str
+
+
+def dump(mapping: Mapping[str, Any], path: str = "toml", *, quoted_headers: bool = False, dates: bool = False) -> str:
     """A TOML document: keys sorted, plain values before tables, LF, integers as integers, empty for an empty mapping.
 
     mapping: string keys; str, int (64 bits), float, bool, mappings, lists and tuples. path: what problems are prefixed with.
     quoted_headers: whether a table whose key needs quotes gets a header of its own, so that each value below has a line of its
     own, which scripts look for in containerd's file; EKS's merger of Bottlerocket settings cannot read such headers.
+    dates: whether dates and times are written, which Bottlerocket has no setting for.
     Raises C(SpecError) with every value that TOML cannot carry: None, dates, bytes, large integers, other keys.
     """
     out: list[str] = []
     try:
-        _table(mapping, "", out, 0, quoted_headers)
+        _table(_with_literals(mapping, 0) if dates else mapping, "", out, 0, quoted_headers)
     except (_Unwritable, TypeError) as error:
         problems = list(_unwritable(mapping, path, 0))
         raise SpecError(problems or [Problem("toml.unwritable", path, "cannot be written as TOML")]) from error
@@ -80,6 +90,17 @@ def _table(table: Mapping[str, Any], name: str, out: list[str], depth: int, quot
             _array_of_tables(value, dotted, out, depth + 1)
 
 
+def _with_literals(value: Any, depth: int) -> Any:
+    """Return C(value) with TOML instead of dates and times."""
+    if depth > MAX_DEPTH + 1:
+        return value
+    if isinstance(value, _DATES):
+        return _Literal(value.isoformat())
+    if isinstance(value, Mapping):
+        return {key: _with_literals(item, depth + 1) for key, item in value.items()}
+    return [_with_literals(item, depth + 1) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 def _is_tables(items: list[Any] | tuple[Any, ...]) -> bool:
     return bool(items) and all(isinstance(item, Mapping) for item in items)
 
@@ -91,7 +112,7 @@ def _array_of_tables(items: list[Any] | tuple[Any, ...], name: str, out: list[st
 
 
 def _value(value: Any, depth: int) -> str:
-    """What stands behind an equals sign, on one line."""
+    """Return the text after the equals sign, on one line."""
     if isinstance(value, str):
         return _string(value)
     if isinstance(value, bool):
@@ -109,6 +130,8 @@ def _value(value: Any, depth: int) -> str:
     if isinstance(value, Mapping):
         pairs = ", ".join([f"{_key(key)} = {_value(item, depth + 1)}" for key, item in sorted(value.items())])
         return f"{{ {pairs} }}" if pairs else "{}"
+    if isinstance(value, _Literal):
+        return value.text
     raise _Unwritable
 
 
@@ -250,36 +273,67 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
             yield from _walk(item, joined(path, index), depth + 1)
 
 
-def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
-    """The document as plain data. What is no TOML, and dates, are problems; the result is then empty."""
+class TomlError(ValueError):
+    """A text that cannot be read. C(rule) and C(fix) are those of the problem to report."""
+
+    def __init__(self, message: str, rule: str = "toml.unreadable", fix: str = "see https://toml.io for the syntax") -> None:
+        self.rule, self.fix = rule, fix
+        super().__init__(message)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return the document as plain data and dates. Raises C(TomlError)."""
     try:
-        from tomlkit import parse
-        from tomlkit.exceptions import TOMLKitError
+        import tomllib  # type: ignore[import-not-found]
     except ImportError:
-        problems.add(
-            "toml.missing_package", path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit"
-        )
-        return {}
+        return _parse_with_tomlkit(text)
     try:
-        data: dict[str, Any] = parse(text).unwrap()
-    except TOMLKitError as error:
-        if twice := _table_twice(text):
-            problems.add("toml.unreadable", path, f"is not TOML: {twice}", fix="put the keys of both under one header")
-        else:
-            problems.add("toml.unreadable", path, f"is not TOML: {error}", fix="see https://toml.io for the syntax")
+        document: dict[str, Any] = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(text, error) from error
+    return document
+
+
+def _parse_with_tomlkit(text: str) -> dict[str, Any]:
+    """Read with tomlkit on Python 3.10, which has no tomllib."""
+    try:
+        import tomlkit
+        from tomlkit.exceptions import TOMLKitError
+    except ImportError as error:
+        message = "reading TOML with Python 3.10 needs the Python package tomlkit on the controller"
+        raise TomlError(message, "toml.missing_package", "pip install tomlkit") from error
+    try:
+        document: dict[str, Any] = tomlkit.parse(text).unwrap()
+    except (TOMLKitError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
+        # For some invalid texts tomlkit raises other exceptions than its own.
+        raise _unreadable(text, error) from error
+    return document
+
+
+def _unreadable(text: str, error: Exception) -> TomlError:
+    if twice := _table_twice(text):
+        return TomlError(twice, fix="put the keys of both under one header")
+    if isinstance(error, RecursionError):
+        return TomlError("it is nested too deeply")
+    last = text.rstrip().count("\n") + 1
+    return TomlError(str(error).replace("at end of document", f"at the end, line {last}") or type(error).__name__)
+
+
+def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
+    """Return the document as plain data. Invalid TOML and dates are problems, and the result is then empty."""
+    try:
+        data = parse(text)
+    except TomlError as error:
+        problems.add(error.rule, path, str(error) if error.rule == "toml.missing_package" else f"is not TOML: {error}", fix=error.fix)
         return {}
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
-        # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
-        problems.add("toml.unreadable", path, f"is not TOML ({type(error).__name__})", fix="see https://toml.io for the syntax")
-        return {}
-    dates = [where for where, value in _walk(data, path, 0) if isinstance(value, (datetime.date, datetime.time))]
+    dates = [where for where, value in _walk(data, path, 0) if isinstance(value, _DATES)]
     for where in dates:
         problems.add("toml.date", where, "is a date, which no setting takes", fix="put it into quotes")
     return {} if dates else data
 
 
 def _table_twice(text: str) -> str | None:
-    """Which header stands twice, for a text that is known to be broken: tomlkit names the line behind the table."""
+    """Return the table header that an invalid text contains twice, with both lines. The parsers name only one of them."""
     seen: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if header := _TABLE_HEADER.match(line):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..errors import SpecError
 from .read import NodeConfigError, decode
 from .schema import API_VERSION, KIND, SPEC, Field
 
@@ -55,12 +56,13 @@ def merge_mappings(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, 
 
 
 def merge_toml(old: str, new: str) -> str:
-    """C(old) with C(new) laid over it, tables united at every depth, keys sorted. Raises C(NodeConfigError)."""
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
+    """Return C(old) with C(new) merged over it: tables are merged at every depth, keys are sorted. Raises C(NodeConfigError)."""
+    from ..formats import toml
 
     try:
-        merged = merge_mappings(tomlkit.parse(old).unwrap(), tomlkit.parse(new).unwrap())
-        return tomlkit.dumps(merged, sort_keys=True)
-    except (TOMLKitError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
+        merged = merge_mappings(toml.parse(old), toml.parse(new))
+        return toml.dump(merged, "containerd.config", quoted_headers=True, dates=True)
+    except toml.TomlError as error:
         raise NodeConfigError(f"containerd.config is not TOML: {error}", fatal=True) from error
+    except SpecError as error:
+        raise NodeConfigError(str(error), fatal=True) from error

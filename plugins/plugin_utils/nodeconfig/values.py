@@ -238,21 +238,14 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
 
 
 def toml(value: str, path: str, problems: Problems) -> None:
-    """containerd's configuration; nodeadm merges it at boot and stops where it is no TOML."""
-    try:
-        from tomlkit import parse
-        from tomlkit.exceptions import TOMLKitError
-    except ImportError:
-        problems.add(
-            "toml.missing_package", path, "reading TOML needs the Python package tomlkit on the controller", fix="pip install tomlkit"
-        )
-        return
+    """The configuration of containerd: nodeadm merges it at boot, and stops if it is not TOML."""
+    from ..formats.toml import TomlError, parse
+
     try:
         parse(value)
-    except (TOMLKitError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
-        # tomlkit lets some inputs fall through its own errors; whatever it is, the text is not one it can read.
-        message = f"is not TOML, and nodeadm would stop at boot: {error or type(error).__name__}"
-        problems.add("toml.unreadable", path, message, fix="see https://toml.io for the syntax")
+    except TomlError as error:
+        missing = error.rule == "toml.missing_package"
+        problems.add(error.rule, path, str(error) if missing else f"is not TOML, and nodeadm would stop at boot: {error}", fix=error.fix)
 
 
 def max_pods_expression(value: str, path: str, problems: Problems) -> None:

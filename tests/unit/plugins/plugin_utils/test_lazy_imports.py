@@ -28,7 +28,7 @@ CLUSTER = {
     "kubernetes_version": "1.32",
 }
 
-HEAVY = {"tomlkit", "email", "yaml"}
+HEAVY = {"tomlkit", "tomllib", "email", "yaml"}
 READERS = {"formats.yaml_reader", "formats.cloud_config", "nodeconfig.read", "nodeconfig.merge", "nodeconfig.schema"}
 FAMILIES = {
     "al2": {"formats.toml", "formats.yaml", "bottlerocket_settings", "formats.powershell"},
@@ -88,7 +88,7 @@ def test_the_table_of_instance_types_is_read_for_an_instance_type(family: str) -
 @pytest.mark.parametrize(
     ("group", "needed"),
     [
-        ({"family": "bottlerocket", "user_data": '[settings]\nmotd = "hello"\n'}, "tomlkit"),
+        ({"family": "bottlerocket", "user_data": '[settings]\nmotd = "hello"\n'}, "tomllib" if sys.version_info >= (3, 11) else "tomlkit"),
         ({"family": "al2023", "user_data": "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"}, "formats.yaml_reader"),
     ],
 )

@@ -9,6 +9,7 @@ import builtins
 import datetime
 import math
 import re
+import sys
 
 import pytest
 import tomlkit
@@ -257,7 +258,7 @@ def test_the_result_is_plain_data():
         ("[settings.kubernetes]\na = 1\n[settings.kubernetes]\nb = 2\n", "[settings.kubernetes] in line 3 stands in line 1 already"),
         ("a = 1\na = 2\n", "line 2"),
         ("a = \n", "line 1"),
-        ("a = {b=1, b=2}\n", "already exists"),
+        ("a = {b=1, b=2}\n", "is not TOML: "),
         ("[settings]\nx = 'y\n", "line 2"),
         ("#!/bin/bash\necho hi\n", "line 2"),
         ("a = 2026-01-01\n", "user_data.a: is a date"),
@@ -284,13 +285,66 @@ def test_reading_never_raises(text):
     assert not (data and problems)
 
 
-def test_without_tomlkit_the_message_says_what_to_install(monkeypatch):
+def without(monkeypatch, *names):
+    """Imports of these modules fail, as if they were not installed."""
     real = builtins.__import__
 
-    def no_tomlkit(name, *rest):
-        if name.startswith("tomlkit"):
+    def imported(name, *rest):
+        if name.partition(".")[0] in names:
             raise ImportError(name)
         return real(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", no_tomlkit)
-    assert "pip install tomlkit" in loaded("a = 1\n")[1][0]
+    monkeypatch.setattr(builtins, "__import__", imported)
+
+
+def rules(text):
+    problems = Problems()
+    return toml.load(text, "user_data", problems), [problem.rule for problem in problems]
+
+
+def test_without_tomllib_tomlkit_reads(monkeypatch):
+    without(monkeypatch, "tomllib")
+    assert rules('[a]\n"b/c" = [1, 2.5, "x"]\n') == ({"a": {"b/c": [1, 2.5, "x"]}}, [])
+    assert rules("a = \n") == ({}, ["toml.unreadable"])
+    assert rules("a = 2026-01-01\n") == ({}, ["toml.date"])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no tomllib")
+def test_with_tomllib_tomlkit_is_not_needed(monkeypatch):
+    without(monkeypatch, "tomlkit")
+    assert rules("a = 1\n") == ({"a": 1}, [])
+    assert rules("a = \n") == ({}, ["toml.unreadable"])
+
+
+def test_without_both_the_message_says_what_to_install(monkeypatch):
+    without(monkeypatch, "tomlkit", "tomllib")
+    data, (message,) = loaded("a = 1\n")
+    assert (data, rules("a = 1\n")[1]) == ({}, ["toml.missing_package"])
+    assert "pip install tomlkit" in message
+    assert toml.dump({"a": 1}) == "a = 1\n"
+
+
+DATES = st.one_of(
+    st.dates(),
+    st.times(),
+    st.datetimes(),
+    st.datetimes(timezones=st.sampled_from([datetime.timezone.utc, datetime.timezone(datetime.timedelta(hours=-3))])),
+)
+
+
+@given(st.dictionaries(st.text("ab./", min_size=1), st.one_of(DATES, st.lists(DATES, max_size=2)), max_size=3))
+def test_dates_are_written_where_they_are_allowed(document):
+    text = toml.dump({"x": document}, dates=True, quoted_headers=True)
+    assert tomlkit.parse(text).unwrap() == {"x": document}
+    assert toml.parse(text) == {"x": document}
+    if document and any(document.values()):
+        with pytest.raises(SpecError):
+            toml.dump({"x": document})
+
+
+@given(DOCUMENT, st.booleans())
+def test_both_readers_and_two_runs_agree_on_what_is_written(document, quoted_headers):
+    text = toml.dump(document, quoted_headers=quoted_headers)
+    assert same(tomlkit.parse(text).unwrap(), document)
+    assert same(read(text), document)
+    assert text == toml.dump(dict(reversed(document.items())), quoted_headers=quoted_headers)
