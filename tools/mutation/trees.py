@@ -30,11 +30,16 @@ class Place:
 
 
 def locate(mutant: dict[str, Any], tree: Path) -> Place | None:
-    """The one place of a mutant; None where there is none or more than one. A rewritten statement is found by `after_refactoring`."""
+    """The one place of a mutant; None if there is none or more than one.
+
+    A rewritten statement is found by `after_refactoring`. A statement whose function was renamed is found by its text alone.
+    """
     for version in ({**mutant, **mutant.get("after_refactoring", {})}, mutant):
-        places = [place for path in _likely(version, tree) if (place := _place(version, path)) is not None]
-        if len(places) == 1 or (places and places[0].path == tree / version["file"]):
-            return places[0]
+        for symbol in dict.fromkeys((version["symbol"], "")):
+            wanted = {**version, "symbol": symbol}
+            places = [place for path in _likely(wanted, tree) if (place := _place(wanted, path)) is not None]
+            if len(places) == 1:
+                return places[0]
     return None
 
 
@@ -63,8 +68,10 @@ def _place(version: dict[str, Any], path: Path) -> Place | None:
         start, end = symbols[version["symbol"]]
     # A formatter may have broken the lines otherwise.
     pattern = r"\s+".join(re.escape(word) for word in version["before"].split())
-    if path.suffix in (".py", ".yml", ".ps1", ".sh", ".txt"):
-        pattern = rf"(?<![\w.]){pattern}(?![\w.(\[])" if version["symbol"] else rf"(?m:^) *{pattern}$"
+    if path.suffix == ".py":
+        pattern = rf"(?<![\w.]){pattern}(?![\w.(\[])"
+    elif path.suffix in (".yml", ".ps1", ".sh", ".txt"):
+        pattern = rf"(?m:^) *{pattern}$"
     found = list(re.compile(pattern, re.MULTILINE).finditer(text, start, end))
     return Place(path, found[0].start(), found[0].end(), version["after"]) if len(found) == 1 else None
 
