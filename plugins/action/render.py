@@ -11,7 +11,7 @@ from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import call, to_plain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import result_of, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import batch, folder
 
 _INPUTS = ("node_groups", "eksctl_config")
@@ -34,16 +34,17 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        inputs = [(*_INPUTS, "sources")]
         try:
-            call("render", AnsibleError, folder.check_paths, to_plain(self._task.args))
-            _unused, options = self.validate_argument_spec(OPTIONS, mutually_exclusive=inputs, required_one_of=inputs)
-            return result | call("render", AnsibleError, self._render, to_plain(options))
+            return result | result_of("render", self._render)
         except AnsibleError as error:
             # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
             return result | {"failed": True, "msg": error.message}
 
-    def _render(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _render(self) -> dict[str, Any]:
+        folder.check_paths(to_plain(self._task.args))
+        inputs = [(*_INPUTS, "sources")]
+        _unused, validated = self.validate_argument_spec(OPTIONS, mutually_exclusive=inputs, required_one_of=inputs)
+        options = to_plain(validated)
         target = options["output_dir"]
         sources = [folder.source(source) for source in options["sources"] or [options]]
         outputs, not_ours = batch.render_sources(sources, options["encoding"])
@@ -53,4 +54,11 @@ class ActionModule(ActionBase):
             folder.write(changed, target)
         table = batch.table(outputs, target, not_ours)
         Display().display("\n".join(("", *table, "")))
-        return {"changed": bool(changed), "table": table, "groups": [output.row() for output in outputs], "not_ours": not_ours, **diff}
+        return {
+            "changed": bool(changed),
+            "table": table,
+            "groups": [output.row() for output in outputs],
+            "unchecked": [problem.plain() for problem in batch.unchecked(outputs)],
+            "not_ours": not_ours,
+            **diff,
+        }

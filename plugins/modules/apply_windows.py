@@ -121,11 +121,25 @@ phases:
   type: list
   elements: str
   sample: ["preflight", "configure", "validate", "start", "verify"]
+problems:
+  description:
+    - Every problem of the input, sorted by path. The message of the task has the same problems as text; with C(-v) it also shows the rules.
+    - Each has C(rule), an ID of the L(catalogue,https://github.com/nodebootstrap/eks/blob/main/docs/rules.md), C(path), C(message), and
+      if known C(allowed), C(nearest), C(fix) and C(group), the name of the node group. Values are left out, because they may be secret.
+  returned: if the input has problems
+  type: list
+  elements: dict
+  sample:
+    - rule: kubelet.unknown_flag
+      path: node_group.kubelet.flags.node-labls
+      message: kubelet has no such flag
+      nearest: node-labels
+      fix: rename it to node-labels
 unchecked:
-  description: Checks of the input that could not be made, each with the field that would allow it.
+  description: Checks of the input that were skipped, each with C(rule), C(path), C(message) and C(fix), which names the missing field.
   returned: success
   type: list
-  elements: str
+  elements: dict
   sample: []
 node_patches:
   description:

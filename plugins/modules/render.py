@@ -160,17 +160,31 @@ groups:
       returned: always
       sample: {}
     warnings:
-      description: What to look at.
+      description: Input that works, but probably not as intended. Each has C(rule), C(path), C(message) and C(fix).
       type: list
-      elements: str
+      elements: dict
       returned: always
       sample: []
-    unchecked:
-      description: Checks that could not be made.
-      type: list
-      elements: str
-      returned: always
-      sample: []
+unchecked:
+  description: Checks of the input that were skipped, each with C(rule), C(path), C(message) and C(fix), which names the missing field.
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+problems:
+  description:
+    - Every problem of the input, sorted by path. The message of the task has the same problems as text; with C(-v) it also shows the rules.
+    - Each has C(rule), an ID of the L(catalogue,https://github.com/nodebootstrap/eks/blob/main/docs/rules.md), C(path), C(message), and
+      if known C(allowed), C(nearest), C(fix) and C(group), the name of the node group. Values are left out, because they may be secret.
+  returned: if the input has problems
+  type: list
+  elements: dict
+  sample:
+    - rule: kubelet.unknown_flag
+      path: node_group.kubelet.flags.node-labls
+      message: kubelet has no such flag
+      nearest: node-labels
+      fix: rename it to node-labels
 not_ours:
   description: What of O(eksctl_config) has no place in node bootstrap, each with C(path) and C(reason).
   returned: success

@@ -95,7 +95,7 @@ def run_live_action(
         given = to_plain(given)
         tags = [to_plain(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
         name = action._task.action.rpartition(".")[2]
-        return call(name, AnsibleError, work, given, chosen(given["phases"], *tags))
+        return result_of(name, work, given, chosen(given["phases"], *tags))
     except AnsibleConnectionFailure:
         raise
     except AnsibleError as error:
@@ -134,7 +134,25 @@ def call(name: str, error_type: type[Exception], function: Callable[..., Result]
         raise error_type(message(name, _too_deep())) from None
 
 
+def result_of(name: str, function: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
+    """Call C(function) and return its result; an input problem becomes the result of a failed task that lists every problem."""
+    try:
+        return function(*args)
+    except SpecError as error:
+        return _failed(name, error)
+    except RecursionError:
+        return _failed(name, _too_deep())
+
+
+def _failed(name: str, error: SpecError) -> dict[str, Any]:
+    return {"failed": True, "msg": message(name, error), "problems": [problem.plain() for problem in error.problems]}
+
+
 def message(name: str, error: SpecError) -> str:
-    """Format the message for the user: the number of problems, then one line for each."""
+    """Format the message for the user: the number of problems, then one line for each; with C(-v), the ids of the rules, too."""
+    # Needed only when something fails.
+    from ansible.utils.display import Display
+
     count = len(error.problems)
-    return f"{name}: {count} problem{'s' if count > 1 else ''}\n{error}"
+    lines = error.with_rules() if Display().verbosity else str(error)
+    return f"{name}: {count} problem{'s' if count > 1 else ''}\n{lines}"

@@ -20,6 +20,8 @@ from .user_data import LIMIT, RAW_ENCODINGS, Rendered, render
 
 ENCODINGS = RAW_ENCODINGS
 NOTHING = "0 bytes, EKS supplies it"
+_LONGEST_NAME = 63
+"""Characters of a group name that messages repeat. Longer names are invalid."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,6 @@ class Output:
             "note": "" if self.file_name else NOTHING,
             "left_to_eks": left_to_eks(spec),
             "warnings": [problem.plain() for problem in spec.warnings],
-            "unchecked": [problem.plain() for problem in spec.unchecked],
         }
 
 
@@ -111,7 +112,8 @@ def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> li
         try:
             outputs.append(_output(index, render(cluster, group, encoding)))
         except SpecError as error:
-            problems.extend(_renamed(error.problems, index))
+            name = group.get("name") if isinstance(group, Mapping) else None
+            problems.extend(_in_list(error.problems, index, name))
     problems.raise_any()
     return outputs
 
@@ -125,13 +127,14 @@ def _output(index: int, rendered: Rendered) -> Output:
     return Output(name, rendered, f"{stem}.{document.extension}{suffix}" if document.text else None, content)
 
 
-def _renamed(found: Iterable[Problem], index: int) -> Iterable[Problem]:
-    """Problems of one group with paths into the list of groups; those of the cluster stay as they are."""
-    for problem in found:
+def _in_list(problems: Iterable[Problem], index: int, name: Any) -> Iterable[Problem]:
+    """Problems of one group with its index and name; problems of the cluster do not change."""
+    group = name if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
+    for problem in problems:
         if problem.path.startswith("node_group"):
-            yield replace(problem, path=f"node_groups[{index}]{problem.path[len('node_group') :]}")
+            yield replace(problem, path=f"node_groups[{index}]{problem.path[len('node_group') :]}", group=group)
         elif problem.path == "user_data":
-            yield replace(problem, path=f"node_groups[{index}].user_data")
+            yield replace(problem, path=f"node_groups[{index}].user_data", group=group)
         else:
             yield problem
 
@@ -159,20 +162,25 @@ def _unique_files(outputs: Iterable[Output], problems: Problems) -> None:
         files |= {output.file_name: output} if output.file_name else {}
 
 
+def unchecked(outputs: Iterable[Output]) -> list[Problem]:
+    """The checks that were skipped, each only once, even if it was skipped for several groups."""
+    return list({str(problem): problem for output in outputs for problem in output.rendered.spec.unchecked}.values())
+
+
 _COLUMNS = ("group", "family", "mode", "bytes", "of 16,384", "sha256", "file")
 
 
 def table(outputs: Iterable[Output], folder: str = "", not_ours: Sequence[Mapping[str, str]] = ()) -> list[str]:
-    """The table as lines of text; below it warnings, checks that could not be made, and what is left to others."""
+    """The table as lines of text, followed by warnings, skipped checks, and the settings that EKS or others provide."""
+    outputs = list(outputs)
     rows = [_COLUMNS]
-    notes: list[str] = []
+    notes = [f"not checked: {problem}" for problem in unchecked(outputs)]
     for output in outputs:
         spec = output.rendered.spec
         file = f"{folder}/{output.file_name}" if folder and output.file_name else output.file_name or NOTHING
         digest = output.digest[:12] if output.file_name else ""
         rows.append((output.group, spec.family, spec.mode, f"{output.size:,}", f"{output.percent}%", digest, file))
         notes.extend(f"warning: {output.group}: {warning}" for warning in spec.warnings)
-        notes.extend(f"not checked: {output.group}: {what}" for what in spec.unchecked)
         notes.extend(f"left to EKS: {output.group}: {what}" for what in sorted(left_to_eks(spec)))
     if not_ours:
         names = sorted({row["path"].rpartition("].")[2] for row in not_ours})
