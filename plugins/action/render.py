@@ -54,11 +54,4 @@ class ActionModule(ActionBase):
             folder.write(changed, target)
         table = batch.table(outputs, target, not_ours)
         Display().display("\n".join(("", *table, "")))
-        return {
-            "changed": bool(changed),
-            "table": table,
-            "groups": [output.row() for output in outputs],
-            "unchecked": [problem.plain() for problem in batch.unchecked(outputs)],
-            "not_ours": not_ours,
-            **diff,
-        }
+        return {"changed": bool(changed), "table": table, "not_ours": not_ours, **batch.rows(outputs), **diff}

@@ -167,6 +167,11 @@ def unchecked(outputs: Iterable[Output]) -> list[Problem]:
     return list({str(problem): problem for output in outputs for problem in output.rendered.spec.unchecked}.values())
 
 
+def rows(outputs: Sequence[Output]) -> dict[str, Any]:
+    """C(groups), the rows of the table, and C(unchecked), the skipped checks, as plain data."""
+    return {"groups": [output.row() for output in outputs], "unchecked": [problem.plain() for problem in unchecked(outputs)]}
+
+
 _COLUMNS = ("group", "family", "mode", "bytes", "of 16,384", "sha256", "file")
 
 
