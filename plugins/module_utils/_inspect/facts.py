@@ -1,79 +1,72 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is on the disk of a node, and what runs on it: read only, never an error. Standard library, Python 3.7 and newer."""
+"""The facts of a node that node_info returns. Reads only, and never fails. Standard library, Python 3.7 and newer."""
 
 from __future__ import annotations
 
-from .._node import host as of_machine
-from .._node import kubelet_config as of_kubelet
-from .._node import kubelet_flags as of_flags
-from . import cluster as of_cluster
-from . import kubelet_endpoints as of_http
+from typing import Any, Callable, Dict
 
-UNITS = (
-    "containerd.service",
-    "kubelet.service",
-    "snap.kubelet-eks.daemon.service",
-    "sandbox-image.service",
-    "nodeadm-config.service",
-    "nodeadm-run.service",
-    "nodebootstrap-post.service",
-    "nodebootstrap-recover.service",
-)
+from .._node import kubeconfig as kubeconfigs
+from .._node.host import Host
+from .._node.kubelet_config import read_config, registration
+from .._node.kubelet_flags import Flags, last, parse
+from .._node.kubelet_process import find_unit, node_name
+from .._node.processes import Process, read_process
+from . import cluster, kubelet, kubelet_endpoints, units, versions
 
 
-def facts(machine, configz=True):
+def facts(host: Host, configz: bool = True) -> Dict[str, Any]:
     """The mapping that the module node_info documents."""
-    found = of_machine.system(machine)
-    units = of_machine.units(machine, UNITS)
-    kubelet_unit = of_kubelet.unit_of(units)
-    process = _process(machine, units.get(kubelet_unit))
-    containerd = _process(machine, units.get("containerd.service"))
-    found["versions"] = of_machine.versions(machine, process.pid)
-    found["units"] = {name: {key: value for key, value in unit.items() if key != "started"} for name, unit in units.items()}
-    found["proxies"] = {"kubelet": process.proxies(), "containerd": containerd.proxies()}
-    found.update(_kubelet(machine, kubelet_unit, process, found["hostname"], configz))
-    found["ours"] = _tried(machine, of_cluster.ours)
-    found["snap"] = _tried(machine, of_cluster.snap)
-    found["nodeadm"] = _tried(machine, of_cluster.nodeadm)
-    found["problems"] = machine.problems
-    return found
+    result = versions.system(host)
+    found = units.read(host)
+    kubelet_unit = find_unit(found)
+    unit, containerd_unit = found.get(kubelet_unit or ""), found.get("containerd.service")
+    process = read_process(host, unit.pid if unit else 0, units.started(unit))
+    containerd = read_process(host, containerd_unit.pid if containerd_unit else 0)
+    result["versions"] = versions.versions(host, process.pid)
+    result["units"] = units.describe(found)
+    result["proxies"] = {"kubelet": kubelet.proxies(process), "containerd": kubelet.proxies(containerd)}
+    result.update(_kubelet(host, kubelet_unit, process, result["hostname"], configz))
+    result["ours"] = _try(host, cluster.ours)
+    result["snap"] = _try(host, cluster.snap)
+    result["nodeadm"] = _try(host, cluster.nodeadm)
+    result["problems"] = host.problems
+    return result
 
 
-def _tried(machine, look):
-    """What C(look) finds. One surprise must not hide everything else that is known."""
+def _try(host: Host, read: Callable[[Host], Any]) -> Any:
+    """The result of C(read). An unexpected error must not hide the other facts."""
     try:
-        return look(machine)
-    except Exception as error:  # whatever it is, it is told
-        machine.problems.append(f"{look.__name__}: {type(error).__name__}: {error}")
+        return read(host)
+    except Exception as error:  # reported as a problem
+        host.problems.append(f"{read.__name__}: {type(error).__name__}: {error}")
         return None
 
 
-def _process(machine, unit):
-    return of_kubelet.Process(machine, unit and unit["pid"], unit and unit["started"])
-
-
-def _kubelet(machine, unit, process, hostname, configz):
-    """Everything that follows from the words of the running kubelet."""
-    # A program in front, such as an interpreter, has words of its own; they are no flags of kubelet's.
-    flags = of_flags.parse(process.words[1:])
-    shown, merged = of_kubelet.configuration(machine, process, flags)
-    path = of_flags.last(flags, "kubeconfig") or of_cluster.KUBECONFIG
-    kubeconfig = of_cluster.kubeconfig_at(machine, path)
-    kubelet = of_kubelet.describe(unit, process, flags)
-    kubelet["config"] = shown
-    not_running = {"config": None, "problem": "no kubelet runs"}
-    kubelet["healthz"] = of_http.healthz(flags, merged, machine.timeout)
-    if not configz:
-        kubelet["configz"] = {"config": None, "problem": "it was not asked for"}
-    elif process.pid is None:
-        kubelet["configz"] = not_running
-    else:
-        kubelet["configz"] = of_http.configz(flags, merged, kubeconfig.client_certificate, machine.timeout)
+def _kubelet(host: Host, unit: str | None, process: Process, hostname: str, configz: bool) -> Dict[str, Any]:
+    """Everything that follows from the command line of the running kubelet."""
+    # A program in front of kubelet, such as an interpreter, has words of its own, which are not flags.
+    flags = parse(process.argv[1:])
+    config = read_config(host, flags, bool(process.argv))
+    kubeconfig = cluster.kubeconfig_at(host, last(flags, "kubeconfig") or kubeconfigs.DEFAULT_PATH)
+    labels, taints = registration(flags, config.merged)
     return {
-        "kubelet": kubelet,
-        "cluster": of_cluster.cluster(machine, kubeconfig),
-        "node_name": of_kubelet.node_name(flags, process.pid is not None, hostname),
-        "registration": of_kubelet.registration(flags, merged),
+        "kubelet": {
+            **kubelet.describe(unit, process, flags),
+            "config": kubelet.describe_config(config, flags, process.started),
+            "healthz": kubelet_endpoints.healthz(flags, config.merged, host.timeout),
+            "configz": _configz(host, process, flags, config.merged, kubeconfig.client_certificate, configz),
+        },
+        "cluster": cluster.cluster(host, kubeconfig),
+        "node_name": node_name(flags, hostname) if process.pid else None,
+        "registration": {"labels": labels, "taints": taints},
     }
+
+
+def _configz(host: Host, process: Process, flags: Flags, config: Dict[str, Any], certificate: Any, is_wanted: bool) -> Dict[str, Any]:
+    if not is_wanted:
+        return {"config": None, "problem": "it was not asked for"}
+    if not process.pid:
+        return {"config": None, "problem": "kubelet does not run"}
+    return kubelet_endpoints.configz(flags, config, certificate, host.timeout)

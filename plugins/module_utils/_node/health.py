@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
-import socket
 import time
 from typing import Iterable, Mapping, NamedTuple
 
 from .errors import ApplyRefused
+from .redaction import redact_string
 from .systemd import Unit, read_units
 
+_MAX_ANSWER_BYTES = 1024 * 1024
 _URL = re.compile(r"http://(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z.-]+)):([0-9]{1,5})(/[!-~]*)\Z")
 
 
@@ -32,15 +33,26 @@ def parse_url(url: str) -> HealthUrl:
     return HealthUrl(match.group(1) or match.group(2), int(match.group(3)), match.group(4))
 
 
-def is_healthy(url: str, timeout: float = 0.5) -> bool:
-    """Whether C(http://HOST:PORT/PATH) answers with status 200."""
-    host, port, path = parse_url(url)
+class HealthCheck(NamedTuple):
+    """The answer of kubelet's health endpoint. C(status) is None without an answer; C(problem) says what is wrong, None if healthy."""
+
+    is_healthy: bool
+    status: int | None
+    problem: str | None
+
+
+def check(url: HealthUrl, timeout: float = 0.5) -> HealthCheck:
+    """Ask kubelet's health endpoint once. A healthy kubelet answers 200 and C(ok)."""
+    # Python reads and compiles every import of a module again on each run, and most runs do not get here.
+    from . import http
+
     try:
-        with socket.create_connection((host, port), timeout) as connection:
-            connection.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
-            return connection.recv(64).split(b" ")[1:2] == [b"200"]
-    except OSError:
-        return False
+        answer = http.send(http.Target(url.host, url.port), http.Request(url.path), None, time.monotonic() + timeout, _MAX_ANSWER_BYTES)
+    except http.Failure as failure:
+        return HealthCheck(False, None, f"no answer within {timeout:g} s" if failure.kind == "silent" else failure.said)
+    is_healthy = answer.status == 200 and answer.body.strip() == b"ok"
+    text = redact_string(answer.body[:200].decode("utf-8", "replace").strip())
+    return HealthCheck(is_healthy, answer.status, None if is_healthy else f"it answers: {text}")
 
 
 def wait_until_healthy(units: Iterable[str], healthz: str | None, timeout: float, known: Mapping[str, Unit] | None = None) -> list[str]:
@@ -54,7 +66,7 @@ def wait_until_healthy(units: Iterable[str], healthz: str | None, timeout: float
     while True:
         current = known if known is not None else read_units(names)
         missing = [f"{name} is {_describe(unit)}" for name, unit in current.items() if unit.active != "active"]
-        if not missing and healthz and not is_healthy(healthz):
+        if not missing and healthz and not check(parse_url(healthz)).is_healthy:
             missing = [f"no answer from {healthz}"]
         remaining = deadline - time.monotonic()
         if not missing or remaining <= 0:

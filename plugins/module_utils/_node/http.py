@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One HTTPS request of a known kind, and which step of it failed: name, connection, proxy, certificate, answer.
+"""The HTTP client: one request with a deadline, which can say which step failed. Standard library, Python 3.7 and newer.
 
-Standard library, Python 3.7 and newer. Every step ends by one deadline. No environment is read and no redirect followed.
+No other file opens a connection. Nothing is read from the environment, no redirect is followed.
 """
 
 from __future__ import annotations
@@ -18,52 +18,75 @@ import ssl
 import threading
 import time
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Union, cast
 
-LARGEST_ANSWER = 4 * 1024 * 1024
-_LARGEST_HEAD = 65536
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+_MAX_HEAD_BYTES = 65536
 
 # Numbers of OpenSSL's x509_vfy.h.
-_DATES = {9: "is not valid yet", 10: "has expired"}
-_NAMES = (62, 64)
-# Go trusts whatever stands in the file of authorities, also when it is not signed by itself.
+_DATE_ERRORS = {9: "is not valid yet", 10: "has expired"}
+_NAME_ERRORS = (62, 64)
+# Go trusts every certificate in the file of authorities, also one that is not self-signed.
 _PARTIAL_CHAIN = 0x80000
 
 _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----[!-~\\s]+?-----END CERTIFICATE-----")
+_NOT_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 
 
 class Failure(Exception):
-    """C(kind): dns, dns_silent, refused, unreachable, silent, broken, proxy, no_tls, no_http, authority,
-    names, dates. C(facts): more of it."""
+    """Why there is no answer.
 
-    def __init__(self, kind, said, **facts):
+    C(kind): dns, dns_silent, refused, unreachable, silent, broken, proxy, no_tls, no_http, authority, names, dates.
+    C(said): a message. C(connected): whether there was a connection. C(facts): more about the failure.
+    """
+
+    def __init__(self, kind: str, said: str, connected: bool = True, **facts: Any) -> None:
         super().__init__(said)
         self.kind = kind
         self.said = said
+        self.connected = connected
         self.facts = facts
 
 
 class Answer(NamedTuple):
-    """C(moment): seconds since 1970 by the server's clock, None where it does not say. C(body): bytes."""
+    """C(moment): the time of the server in seconds since 1970, None when it does not say."""
 
     status: int
-    moment: Any
+    moment: float | None
     body: bytes
 
 
+class Proxy(NamedTuple):
+    """C(authorization): value of the header Proxy-Authorization, secret. C(shown): a description without secrets."""
+
+    scheme: str
+    host: str
+    port: int
+    authorization: str | None
+    shown: str
+
+
 class Target(NamedTuple):
-    """What to ask, and on which way. C(name): of the certificate. C(proxy): a Proxy or None."""
+    """Where to connect. C(name): the name in the certificate, None to accept any."""
 
     host: str
     port: int
-    name: str
+    name: str | None = None
     proxy: Any = None
 
 
-def context(authorities):
-    """TLS that trusts the certificates of a PEM text alone; None trusts anybody, and nothing secret may be sent then.
+class Request(NamedTuple):
+    """What to ask."""
 
-    Raises ssl.SSLError or ValueError when the text holds none.
+    path: str
+    method: str = "GET"
+    headers: Mapping[str, str] = {}
+
+
+def context(authorities: str | None) -> ssl.SSLContext:
+    """TLS that trusts only the certificates of a PEM text. None trusts every server: send nothing secret then.
+
+    Raises ssl.SSLError or ValueError when the text contains no certificate.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if authorities is None:
@@ -80,213 +103,225 @@ def context(authorities):
     return made
 
 
-def get(target, path, headers, tls, moment):
-    """The Answer to one GET until C(moment) of C(time.monotonic). Raises Failure."""
-    link = None
+def get(target: Target, path: str, headers: Mapping[str, str], tls: ssl.SSLContext | None, deadline: float) -> Answer:
+    """The answer to one GET until a deadline of C(time.monotonic). Raises Failure."""
+    return send(target, Request(path, "GET", {"Accept": "application/json", **headers}), tls, deadline)
+
+
+def send(target: Target, request: Request, tls: ssl.SSLContext | None, deadline: float, max_bytes: int = MAX_ANSWER_BYTES) -> Answer:
+    """The answer to one request until a deadline of C(time.monotonic), over TLS if C(tls) is given. Raises Failure."""
+    connection = None
     try:
-        link = _connected(target, moment)
-        if target.proxy is not None:
-            link = _through(link, target, moment)
-        link = _secured(link, target, tls, moment)
-        return _asked(link, target, path, headers, moment)
+        connection = _open(target, tls, deadline)
+        return _exchange(connection, target, request, deadline, max_bytes)
     except socket.timeout:
-        raise Failure("silent", "it takes the connection, and then timed out without an answer") from None
+        raise Failure("silent", "it accepts the connection, but the answer timed out") from None
     except OSError as error:
-        raise Failure("broken", _words(error)) from None
+        raise Failure("broken", _message(error)) from None
     finally:
-        if link is not None:
-            link.close()
+        if connection is not None:
+            connection.close()
 
 
-def certificate(target, tls, moment):
-    """What the server's certificate says when its names and dates are not looked at: C(ssl.SSLSocket.getpeercert), None when unknown."""
-    link, names = None, tls.check_hostname
+def certificate(target: Target, tls: ssl.SSLContext, deadline: float) -> Dict[str, Any] | None:
+    """The certificate of the server as C(ssl.SSLSocket.getpeercert) has it, whatever names it contains. None when it is unknown."""
+    connection, check_hostname = None, tls.check_hostname
     tls.check_hostname = False
     try:
-        link = _connected(target, moment)
-        if target.proxy is not None:
-            link = _through(link, target, moment)
-        link = _secured(link, target, tls, moment)
-        return link.getpeercert()
+        connection = _open(target, tls, deadline)
+        if isinstance(connection, (ssl.SSLSocket, _InnerTls)):
+            return cast("Dict[str, Any] | None", connection.getpeercert())
+        return None
     except (Failure, OSError):
         return None
     finally:
-        tls.check_hostname = names
-        if link is not None:
-            link.close()
+        tls.check_hostname = check_hostname
+        if connection is not None:
+            connection.close()
 
 
-def has_certificate(host, port, moment):
-    """Whether the server at an address has any certificate; None when nobody answers there as a TLS server of Go's does."""
-    link = None
+def has_certificate(host: str, port: int, deadline: float) -> bool | None:
+    """Whether the server at an address has a certificate. None when no TLS server written in Go answers there."""
+    connection = None
     try:
-        link = socket.create_connection((host, port), timeout=_left(moment))
-        link = context(None).wrap_socket(link)
+        connection = socket.create_connection((host, port), timeout=_remaining(deadline))
+        connection = context(None).wrap_socket(connection)
         return True
     except ssl.SSLError as error:
         return False if error.reason == "TLSV1_ALERT_INTERNAL_ERROR" else None
     except OSError:
         return None
     finally:
-        if link is not None:
-            link.close()
+        if connection is not None:
+            connection.close()
 
 
 # --- connection --------------------------------------------------------------------------------------------------------------------
 
 
-def _connected(target, moment):
-    """A socket to the server, or to the proxy before it."""
+def _open(target: Target, tls: ssl.SSLContext | None, deadline: float) -> Connection:
+    connection = _connect(target, deadline)
+    try:
+        if target.proxy is not None:
+            connection = _open_tunnel(connection, target, deadline)
+        return connection if tls is None else _start_tls(connection, target, tls, deadline)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _connect(target: Target, deadline: float) -> socket.socket:
+    """A socket to the server, or to the proxy in front of it."""
     proxy = target.proxy
     host, port = (proxy.host, proxy.port) if proxy is not None else (target.host, target.port)
     try:
-        return _dialled(_resolved(host, port, moment), moment)
-    except Failure as failed:
+        return _connect_to_one(_resolve(host, port, deadline), deadline)
+    except Failure as failure:
         if proxy is None:
             raise
-        raise Failure("proxy", f"{proxy.shown}: {failed.said}") from None
+        raise Failure("proxy", f"{proxy.shown}: {failure.said}", connected=False) from None
 
 
-def _resolved(host, port, moment):
-    """Addresses of a name. The resolver knows no deadline, so it works in a thread that is left behind."""
-    done = queue.Queue()
+def _resolve(host: str, port: int, deadline: float) -> List[Any]:
+    """The addresses of a name. The resolver has no deadline, so it runs in a thread that is left behind."""
+    results: queue.Queue[Any] = queue.Queue()
 
-    def resolve():
+    def resolve() -> None:
         try:
-            done.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except Exception as error:  # every failure is the other thread's to judge
-            done.put(error)
+            results.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except Exception as error:  # the other thread judges every failure
+            results.put(error)
 
     threading.Thread(target=resolve, daemon=True).start()
     try:
-        found = done.get(timeout=max(0.01, moment - time.monotonic()))
+        result = results.get(timeout=max(0.01, deadline - time.monotonic()))
     except queue.Empty:
-        raise Failure("dns_silent", f"no name server answers the question for {host}") from None
-    if isinstance(found, list) and found:
-        return found
-    said = f"{host}: {_words(found) if isinstance(found, Exception) else 'no address'}"
-    if isinstance(found, socket.gaierror):
-        nobody = found.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+        raise Failure("dns_silent", f"no name server answers the question for {host}", connected=False) from None
+    if isinstance(result, list) and result:
+        return result
+    said = f"{host}: {_message(result) if isinstance(result, Exception) else 'no address'}"
+    if isinstance(result, socket.gaierror):
+        is_unknown = result.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
     else:
-        nobody = isinstance(found, (list, UnicodeError))
-    # Everything else, such as too many open files, says nothing about the name, and may pass.
-    raise Failure("dns" if nobody else "dns_silent", said)
+        is_unknown = isinstance(result, (list, UnicodeError))
+    # Anything else, such as too many open files, says nothing about the name and may be temporary.
+    raise Failure("dns" if is_unknown else "dns_silent", said, connected=False)
 
 
-def _dialled(addresses, moment):
-    """A socket to the first address that takes it; each gets its part of the time, as Go does it."""
-    failed = None
+def _connect_to_one(addresses: List[Any], deadline: float) -> socket.socket:
+    """A socket to the first address that accepts. Each address gets its share of the time, as in Go."""
+    failure = None
     for number, (family, kind, protocol, _unused, address) in enumerate(addresses):
-        left = (moment - time.monotonic()) / (len(addresses) - number)
-        if left <= 0:
+        share = (deadline - time.monotonic()) / (len(addresses) - number)
+        if share <= 0:
             break
-        link = None
+        connection = None
         try:
-            link = socket.socket(family, kind, protocol)
-            link.settimeout(left)
-            link.connect(address)
-            return link
+            connection = socket.socket(family, kind, protocol)
+            connection.settimeout(share)
+            connection.connect(address)
+            return connection
         except OSError as error:
-            if link is not None:
-                link.close()
-            failed = _no_connection(error, address[0])
-    raise failed or Failure("silent", "it timed out before there was a connection")
+            if connection is not None:
+                connection.close()
+            failure = _no_connection(error, address[0])
+    raise failure or Failure("silent", "it timed out before there was a connection", connected=False)
 
 
-def _no_connection(error, address):
+def _no_connection(error: OSError, address: str) -> Failure:
     if isinstance(error, socket.timeout) or error.errno == errno.ETIMEDOUT:
-        return Failure("silent", f"the connection to {address} timed out")
+        return Failure("silent", f"the connection to {address} timed out", connected=False)
     if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EADDRNOTAVAIL):
-        return Failure("unreachable", f"{address}: {_words(error)}")
-    return Failure("refused", f"{address}: {_words(error)}")
+        return Failure("unreachable", f"{address}: {_message(error)}", connected=False)
+    return Failure("refused", f"{address}: {_message(error)}", connected=False)
 
 
-def _through(link, target, moment):
-    """A socket through the proxy."""
+def _open_tunnel(connection: socket.socket, target: Target, deadline: float) -> socket.socket:
+    """A socket to the server through the proxy."""
     proxy = target.proxy
     try:
         if proxy.scheme == "https":
             trusting = ssl.create_default_context()
-            link.settimeout(_left(moment))
-            link = trusting.wrap_socket(link, server_hostname=proxy.host)
+            connection.settimeout(_remaining(deadline))
+            connection = trusting.wrap_socket(connection, server_hostname=proxy.host)
         place = f"{f'[{target.host}]' if ':' in target.host else target.host}:{target.port}"
         words = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n"
         if proxy.authorization is not None:
             words += f"Proxy-Authorization: {proxy.authorization}\r\n"
-        link.settimeout(_left(moment))
-        link.sendall(f"{words}\r\n".encode("ascii"))
-        status = _head_of(link, moment)
+        connection.settimeout(_remaining(deadline))
+        connection.sendall(f"{words}\r\n".encode("ascii"))
+        head = _read_head(connection, deadline)
     except socket.timeout:
-        raise Failure("proxy", f"{proxy.shown} takes the connection and does not answer") from None
+        raise Failure("proxy", f"{proxy.shown} accepts the connection and does not answer") from None
     except OSError as error:
-        raise Failure("proxy", f"{proxy.shown}: {_words(error)}") from None
-    match = re.match(rb"HTTP/1\.[01] (?P<status>[0-9]{3}) ?(?P<reason>[ -~]{0,60})", status)
+        raise Failure("proxy", f"{proxy.shown}: {_message(error)}") from None
+    match = re.match(rb"HTTP/1\.[01] (?P<status>[0-9]{3}) ?(?P<reason>[ -~]{0,60})", head)
     if match is None:
         raise Failure("proxy", f"{proxy.shown} does not speak HTTP")
     if match.group("status") != b"200":
         said = f"{match.group('status').decode()} {match.group('reason').decode()}".strip()
         raise Failure("proxy", f"{proxy.shown} refuses to connect to {place}: {said}")
-    return link
+    return connection
 
 
-def _head_of(link, moment):
-    """The head of the proxy's answer; not a byte more is read, for the rest is TLS."""
-    found = b""
-    while not found.endswith(b"\r\n\r\n") and len(found) < _LARGEST_HEAD:
-        link.settimeout(_left(moment))
-        part = link.recv(1)
+def _read_head(connection: socket.socket, deadline: float) -> bytes:
+    """The head of the proxy's answer. No byte more is read, because the rest is TLS."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n") and len(head) < _MAX_HEAD_BYTES:
+        connection.settimeout(_remaining(deadline))
+        part = connection.recv(1)
         if not part:
             break
-        found += part
-    return found
+        head += part
+    return head
 
 
-def _left(moment):
-    left = moment - time.monotonic()
-    if left <= 0:
+def _remaining(deadline: float) -> float:
+    remaining = deadline - time.monotonic()
+    if remaining <= 0:
         raise socket.timeout("timed out")
-    return left
+    return remaining
 
 
 # --- TLS ---------------------------------------------------------------------------------------------------------------------------
 
 
-def _secured(link, target, tls, moment):
-    link.settimeout(_left(moment))
+def _start_tls(connection: socket.socket, target: Target, tls: ssl.SSLContext, deadline: float) -> Connection:
+    connection.settimeout(_remaining(deadline))
     try:
-        if isinstance(link, ssl.SSLSocket):
-            return _Inner(link, tls, target.name, moment)
-        return tls.wrap_socket(link, server_hostname=target.name)
+        if isinstance(connection, ssl.SSLSocket):
+            return _InnerTls(connection, tls, target.name, deadline)
+        return tls.wrap_socket(connection, server_hostname=target.name)
     except ssl.SSLCertVerificationError as error:
         code, said = error.verify_code, str(error.verify_message)
-        kind = "dates" if code in _DATES else "names" if code in _NAMES else "authority"
-        raise Failure(kind, said, how=_DATES.get(code)) from None
+        kind = "dates" if code in _DATE_ERRORS else "names" if code in _NAME_ERRORS else "authority"
+        raise Failure(kind, said, how=_DATE_ERRORS.get(code)) from None
     except ssl.SSLError as error:
-        if error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"):
+        if error.reason in _NOT_TLS:
             raise Failure("no_tls", "what answers there does not speak TLS") from None
         raise Failure("broken", f"TLS: {error.reason or error}") from None
 
 
-class _Inner:
-    """TLS inside the TLS of a proxy. Over a socket that speaks it already, ssl would go around the outer one; memory lies between here."""
+class _InnerTls:
+    """TLS inside the TLS of a proxy, through buffers in memory: over a TLS socket, ssl would bypass the outer TLS."""
 
-    def __init__(self, link, tls, name, moment):
-        self._link = link
-        self._moment = moment
+    def __init__(self, connection: ssl.SSLSocket, tls: ssl.SSLContext, name: str | None, deadline: float) -> None:
+        self._connection = connection
+        self._deadline = deadline
         self._received, self._to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = tls.wrap_bio(self._received, self._to_send, server_hostname=name)
         self._carry(self._tls.do_handshake)
         self.getpeercert = self._tls.getpeercert
 
-    def _carry(self, step, *given):
-        """The result of a step; what it wants to send goes out, and what it has to read comes in."""
+    def _carry(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a TLS step. What it wants to send is sent, and what it has to read is received."""
         while True:
             try:
-                result = step(*given)
+                result = step(*arguments)
             except ssl.SSLWantReadError:
                 self._send()
-                self.settimeout(_left(self._moment))
-                part = self._link.recv(65536)
+                self.settimeout(_remaining(self._deadline))
+                part = self._connection.recv(65536)
                 if part:
                     self._received.write(part)
                 else:
@@ -295,76 +330,86 @@ class _Inner:
             self._send()
             return result
 
-    def _send(self):
+    def _send(self) -> None:
         waiting = self._to_send.read()
         if waiting:
-            self.settimeout(_left(self._moment))
-            self._link.sendall(waiting)
+            self.settimeout(_remaining(self._deadline))
+            self._connection.sendall(waiting)
 
-    def settimeout(self, seconds):
-        self._link.settimeout(seconds)
+    def settimeout(self, seconds: float) -> None:
+        self._connection.settimeout(seconds)
 
-    def sendall(self, data):
+    def sendall(self, data: bytes) -> None:
         while data:
             data = data[self._carry(self._tls.write, data) :]
 
-    def recv_into(self, buffer):
+    def recv_into(self, buffer: Any) -> int:
         try:
-            return self._carry(self._tls.read, len(buffer), buffer)
+            return int(self._carry(self._tls.read, len(buffer), buffer))
         except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
             return 0
 
-    def close(self):
-        self._link.close()
+    def close(self) -> None:
+        self._connection.close()
 
 
-# --- question and answer -----------------------------------------------------------------------------------------------------------
+Connection = Union[socket.socket, _InnerTls]
 
 
-def _asked(link, target, path, headers, moment):
+# --- request and answer ------------------------------------------------------------------------------------------------------------
+
+
+def _exchange(connection: Connection, target: Target, request: Request, deadline: float, max_bytes: int) -> Answer:
     host = f"[{target.host}]" if ":" in target.host else target.host
-    given = {"Host": host if target.port == 443 else f"{host}:{target.port}", "Accept": "application/json", "Connection": "close"}
-    lines = [f"GET {path} HTTP/1.1"] + [f"{name}: {value}" for name, value in {**given, **headers}.items()]
-    link.settimeout(_left(moment))
-    link.sendall(("\r\n".join(lines) + "\r\n\r\n").encode("ascii"))
-    response = http.client.HTTPResponse(_UntilDeadline(link, moment), method="GET")
+    headers = {"Host": host if target.port in (80, 443) else f"{host}:{target.port}", "Connection": "close", **request.headers}
+    if request.method != "GET":
+        headers["Content-Length"] = "0"
+    lines = [f"{request.method} {request.path} HTTP/1.1"] + [f"{name}: {value}" for name, value in headers.items()]
+    connection.settimeout(_remaining(deadline))
+    connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode("ascii"))
+    response = http.client.HTTPResponse(cast("socket.socket", _UntilDeadline(connection, deadline)), method=request.method)
     try:
         response.begin()
-        body = response.read(LARGEST_ANSWER)
+        body = response.read(max_bytes + 1)
+        # A limited read takes a connection that ends too early for the end of the answer.
+        if len(body) <= max_bytes and response.length:
+            raise http.client.IncompleteRead(body, response.length)
     except (http.client.RemoteDisconnected, http.client.IncompleteRead):
-        raise Failure("broken", "it ends the connection without a whole answer") from None
+        raise Failure("broken", "it closed the connection before the answer was complete") from None
     except (http.client.HTTPException, ValueError):
         raise Failure("no_http", "what answers there does not speak HTTP") from None
-    return Answer(response.status, _moment(response.getheader("Date")), body)
+    if len(body) > max_bytes:
+        raise Failure("broken", f"the answer is longer than {max_bytes} bytes", is_too_long=True)
+    return Answer(response.status, _parse_date(response.getheader("Date")), body)
 
 
-def _moment(date):
+def _parse_date(date: str | None) -> float | None:
     try:
-        return parsedate_to_datetime(date).timestamp()
+        return parsedate_to_datetime(cast(str, date)).timestamp()
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
 
 
 class _UntilDeadline(io.RawIOBase):
-    """What a socket receives until a moment: a server that sends byte by byte gains nothing by it."""
+    """Reads from a connection until a deadline, so that a server cannot extend it by sending single bytes."""
 
-    def __init__(self, link, moment):
+    def __init__(self, connection: Connection, deadline: float) -> None:
         super().__init__()
-        self._link = link
-        self._moment = moment
+        self._connection = connection
+        self._deadline = deadline
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer):
-        self._link.settimeout(_left(self._moment))
-        return self._link.recv_into(buffer)
+    def readinto(self, buffer: Any) -> int:
+        self._connection.settimeout(_remaining(self._deadline))
+        return self._connection.recv_into(buffer)
 
-    def makefile(self, *unused):
-        """What http.client asks a socket for."""
+    def makefile(self, *_unused: object) -> io.BufferedReader:
+        """What http.client calls on a socket."""
         return io.BufferedReader(self)
 
 
-def _words(error):
-    """What an error says, without Python's decoration."""
+def _message(error: Exception) -> str:
+    """The message of an error, without Python's decoration."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

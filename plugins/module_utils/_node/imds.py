@@ -1,23 +1,23 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The instance metadata service of EC2, version 2 only, for code that runs on a node: standard library, Python 3.7 and newer.
+"""The client of the instance metadata service of EC2, version 2 only. Standard library, Python 3.7 and newer.
 
-One token for each client, asked for by PUT and sent with every GET. No proxy, no redirect, no name service: the endpoint is an
-address, and C(http.client) reads no environment. Every wait is bounded, and all of them together by one deadline.
+Each client asks for one token by PUT and sends it with every GET. The endpoint is an address, so no name service and no proxy is needed.
+Every wait is limited, and one deadline limits all of them together.
 """
 
 from __future__ import annotations
 
-import http.client
-import io
 import ipaddress
 import json
 import math
 import re
-import socket
 import time
+from typing import Any, Callable, Dict, Mapping, Tuple
 from urllib.parse import urlsplit
+
+from . import http
 
 IPV4 = "http://169.254.169.254"
 IPV6 = "http://[fd00:ec2::254]"
@@ -25,50 +25,18 @@ IPV6 = "http://[fd00:ec2::254]"
 MAX_TIMEOUT = 60
 MAX_RETRIES = 10
 FIRST_PAUSE = 0.1
-LARGEST_ANSWER = 64 * 1024
+MAX_ANSWER_BYTES = 64 * 1024
 
 _TOKEN_PATH = "/latest/api/token"
 _TRANSIENT = {429, 500, 502, 503, 504}
 
 
 class ImdsError(Exception):
-    """What went wrong and what to do about it, in words for the user."""
+    """What is wrong and what to do about it. The text is the whole message."""
 
 
-class _NoAnswer(Exception):
-    """One try that brought no answer. C(kind) is C(unreachable) (no connection), C(silent) (no answer in time) or C(broken)."""
-
-    def __init__(self, kind, reason):
-        super().__init__(reason)
-        self.kind = kind
-        self.reason = reason
-
-
-class _UntilDeadline(io.RawIOBase):
-    """What a socket receives until a moment of C(time.monotonic): a server that sends byte by byte gains nothing by it."""
-
-    def __init__(self, sock, moment):
-        super().__init__()
-        self._sock = sock
-        self._moment = moment
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        left = self._moment - time.monotonic()
-        if left <= 0:
-            raise socket.timeout("timed out")
-        self._sock.settimeout(left)
-        return self._sock.recv_into(buffer)
-
-    def makefile(self, *unused):
-        """What http.client asks a socket for."""
-        return io.BufferedReader(self)
-
-
-def address(endpoint):
-    """(host, port) of C(http://ADDRESS[:PORT]); ImdsError for anything else."""
+def parse_endpoint(endpoint: str) -> Tuple[str, int]:
+    """Host and port of C(http://ADDRESS[:PORT]). Raises ImdsError."""
     shown = _shown(endpoint)
     try:
         parts = urlsplit(endpoint)
@@ -88,14 +56,14 @@ def address(endpoint):
 
 
 class Client:
-    """Asks one endpoint. C(timeout) is the limit of one request in seconds, C(retries) how often one is repeated.
+    """Sends requests to one endpoint. C(timeout): seconds for one request. C(retries): how often a request is repeated.
 
-    From the first request on, all of them end within C(timeout * (retries + 2)) seconds. Raises ImdsError for wrong options, too.
+    All requests end within C(timeout * (retries + 2)) seconds after the first one. Raises ImdsError, also for wrong options.
     """
 
-    def __init__(self, endpoint=IPV4, timeout=2.0, retries=3):
+    def __init__(self, endpoint: str = IPV4, timeout: float = 2.0, retries: int = 3) -> None:
         self.endpoint = endpoint.rstrip("/")
-        self._host, self._port = address(endpoint)
+        self._host, self._port = parse_endpoint(endpoint)
         if not (math.isfinite(timeout) and 0 < timeout <= MAX_TIMEOUT):
             raise ImdsError(f"timeout {timeout} is out of range: more than 0 and at most {MAX_TIMEOUT} seconds")
         if not 0 <= retries <= MAX_RETRIES:
@@ -103,11 +71,11 @@ class Client:
         self._timeout = timeout
         self._retries = retries
         self.seconds = timeout * (retries + 2)
-        self._deadline = None
-        self._token = None
+        self._deadline: float | None = None
+        self._token: str | None = None
 
-    def get(self, path, missing_ok=False):
-        """The text below C(/latest/); None when it does not exist and C(missing_ok)."""
+    def get(self, path: str, missing_ok: bool = False) -> str | None:
+        """The text of a path below C(/latest/). None when it does not exist and C(missing_ok)."""
         if self._token is None:
             self._token = self._new_token()
         full = f"/latest/{path}"
@@ -121,8 +89,8 @@ class Client:
         except UnicodeDecodeError:
             raise malformed(self.endpoint, path, body[:40], "text") from None
 
-    def _new_token(self):
-        # It outlives the deadline, so it cannot expire between two requests of one call.
+    def _new_token(self) -> str:
+        # The token lives longer than the deadline, so it cannot expire between two requests of one call.
         lifetime = str(min(21600, max(60, math.ceil(self.seconds) + 60)))
         status, body = self._ask("PUT", _TOKEN_PATH, {"X-aws-ec2-metadata-token-ttl-seconds": lifetime})
         if status == 403:
@@ -136,7 +104,7 @@ class Client:
                 f"{self.endpoint} gives no token (status {status} for PUT {_TOKEN_PATH}): what answers there is not version 2 of the "
                 "instance metadata service. Check the option endpoint; version 1 is never used"
             )
-        # What stands in a header may hold no blank and no line break; a page of HTML has both. It is a secret, so it is not shown.
+        # A header value has no blank and no line break; an HTML page has both. The token is secret, so it is not shown.
         if not re.fullmatch(rb"[!-~]{1,2048}", body.strip()) or body.lstrip().startswith(b"<"):
             raise ImdsError(
                 f"{self.endpoint} answered PUT {_TOKEN_PATH} with something that is no token: another program answers there, "
@@ -144,29 +112,30 @@ class Client:
             )
         return body.strip().decode("ascii")
 
-    def _ask(self, method, path, headers):
-        """(status, body), after retries where they may help."""
+    def _ask(self, method: str, path: str, headers: Mapping[str, str]) -> Tuple[int, bytes]:
+        """Status and body, after retries where they can help."""
         if self._deadline is None:
             self._deadline = time.monotonic() + self.seconds
         problem = None
         for attempt in range(self._retries + 1):
-            left = self._deadline - time.monotonic()
+            remaining = self._deadline - time.monotonic()
             if attempt:
-                time.sleep(max(0, min(FIRST_PAUSE * 2 ** (attempt - 1), left)))
-                left = self._deadline - time.monotonic()
-            if left <= 0:
+                time.sleep(max(0, min(FIRST_PAUSE * 2 ** (attempt - 1), remaining)))
+                remaining = self._deadline - time.monotonic()
+            if remaining <= 0:
                 break
             try:
-                status, body = self._exchange(method, path, headers, min(self._timeout, left))
-            except _NoAnswer as failed:
-                if failed.kind == "silent" and left < self._timeout:
-                    break  # the deadline cut this try short; an earlier one says more
-                problem = self._explain(failed, method, path)
+                answer = self._send(http.Request(path, method, headers), min(self._timeout, remaining))
+            except http.Failure as failure:
+                if failure.kind == "silent" and failure.connected and remaining < self._timeout:
+                    break  # the deadline cut this attempt short; an earlier one says more
+                problem = self._explain(failure, method, path)
                 continue
-            if status not in _TRANSIENT:
-                return status, body
+            if answer.status not in _TRANSIENT:
+                return answer.status, answer.body
             problem = (
-                f"{self.endpoint} answered {method} {path} with status {status} {attempt + 1} times: it is busy or not ready, try later"
+                f"{self.endpoint} answered {method} {path} with status {answer.status} {attempt + 1} times: it is busy or not ready, "
+                "try later"
             )
         raise ImdsError(
             problem
@@ -174,53 +143,38 @@ class Client:
             "Raise the option timeout or retries"
         )
 
-    def _exchange(self, method, path, headers, seconds):
-        """One request over a connection of its own: (status, body)."""
-        moment = time.monotonic() + seconds
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=seconds)
+    def _send(self, request: http.Request, timeout: float) -> http.Answer:
+        """One request over a connection of its own. Raises http.Failure where another attempt can help."""
         try:
-            try:
-                connection.connect()
-            except OSError as error:
-                raise _NoAnswer("unreachable", error.strerror or str(error) or type(error).__name__) from None
-            try:
-                connection.request(method, path, headers=dict(headers, Connection="close"))
-                response = http.client.HTTPResponse(_UntilDeadline(connection.sock, moment), method=method)
-                response.begin()
-                body = response.read(LARGEST_ANSWER + 1)
-                # A limited read takes a connection that ends too early for the end of the answer, and half an ID has the form of an ID.
-                if len(body) <= LARGEST_ANSWER and response.length:
-                    raise http.client.IncompleteRead(body, response.length)
-            except socket.timeout:
-                raise _NoAnswer("silent", "timed out") from None
-            except (http.client.IncompleteRead, OSError) as error:
-                raise _NoAnswer("broken", str(error) or type(error).__name__) from None
-            except (http.client.HTTPException, ValueError):
+            return http.send(http.Target(self._host, self._port), request, None, time.monotonic() + timeout, MAX_ANSWER_BYTES)
+        except http.Failure as failure:
+            if failure.facts.get("is_too_long"):
+                raise ImdsError(
+                    f"{self.endpoint} answered {request.method} {request.path} with more than {MAX_ANSWER_BYTES} bytes: check the option "
+                    "endpoint"
+                ) from None
+            if failure.kind == "no_http":
                 raise ImdsError(f"what answers at {self.endpoint} does not speak HTTP: check the option endpoint") from None
-        finally:
-            connection.close()
-        if len(body) > LARGEST_ANSWER:
-            raise ImdsError(f"{self.endpoint} answered {method} {path} with more than {LARGEST_ANSWER} bytes: check the option endpoint")
-        return response.status, body
+            raise
 
-    def _explain(self, failed, method, path):
-        if failed.kind == "unreachable":
+    def _explain(self, failure: http.Failure, method: str, path: str) -> str:
+        if not failure.connected:
             return (
-                f"the instance metadata service at {self.endpoint} cannot be reached ({failed.reason}). Check that the host is an EC2 "
-                f"instance, that its instance metadata is switched on, that no firewall, route or network policy keeps {self._host} away, "
-                "and that a container has a network from which it may be reached"
+                f"the instance metadata service at {self.endpoint} cannot be reached ({failure.said}). Check that the host is an EC2 "
+                f"instance, that its instance metadata is switched on, that no firewall, route or network policy blocks {self._host}, "
+                "and that a container has a network from which it can be reached"
             )
-        if failed.kind == "silent" and method == "PUT":
+        if failure.kind == "silent" and method == "PUT":
             return (
-                f"{self.endpoint} took the request for a token, but the answer did not arrive within {self._timeout:g} s. This is how a "
-                "hop limit of 1 looks inside a container: raise it to 2 (aws ec2 modify-instance-metadata-options --instance-id ID "
+                f"{self.endpoint} accepted the request for a token, but the answer did not arrive within {self._timeout:g} s. A hop limit "
+                "of 1 looks like this inside a container: raise it to 2 (aws ec2 modify-instance-metadata-options --instance-id ID "
                 "--http-put-response-hop-limit 2), or use the network of the host"
             )
-        if failed.kind == "silent":
+        if failure.kind == "silent":
             return f"{self.endpoint} did not answer {method} {path} within {self._timeout:g} s: raise the option timeout, or try later"
-        return f"{self.endpoint} broke the connection off while it answered {method} {path} ({failed.reason}): try later"
+        return f"{self.endpoint} closed the connection while it answered {method} {path} ({failure.said}): try later"
 
-    def _refused(self, path, status):
+    def _refused(self, path: str, status: int) -> str:
         if status == 401:
             return (
                 f"{self.endpoint} refused its own token for GET {path} (401 Unauthorized): the token expired or another service answers "
@@ -241,21 +195,21 @@ class Client:
         )
 
 
-def _shown(value):
+def _shown(value: object) -> str:
     """A value for an error message: short, printable."""
     text = ascii(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def malformed(endpoint, what, value, wanted):
-    """The error for an answer that does not have its form; another program than EC2's seems to answer."""
+def malformed(endpoint: str, what: str, value: object, wanted: str) -> ImdsError:
+    """The error for an answer in the wrong form: probably another program than EC2's answers."""
     return ImdsError(
-        f"{endpoint}: {what} is {_shown(value)}, which is no {wanted}. Check the option endpoint: something else answers there"
+        f"{endpoint}: {what} is {_shown(value)}, which is not a valid {wanted}. Check the option endpoint: something else answers there"
     )
 
 
-def _ip(version):
-    def has_form(value):
+def _ip(version: int) -> Callable[[str], bool]:
+    def has_form(value: str) -> bool:
         try:
             return ipaddress.ip_address(value).version == version
         except ValueError:
@@ -264,10 +218,12 @@ def _ip(version):
     return has_form
 
 
-def _form(pattern):
+def _form(pattern: str) -> Callable[[str], bool]:
     compiled = re.compile(pattern, re.ASCII)
     return lambda value: compiled.fullmatch(value) is not None
 
+
+_Form = Tuple[str, Callable[[str], bool]]
 
 _LIFE_CYCLE = ("life cycle", _form(r"[a-z]+(-[a-z]+)*"))
 _MAC = ("MAC address", _form(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}"))
@@ -289,62 +245,62 @@ _IDENTITY = {
     "region": ("region", "region", _form(r"[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}")),
     "version": ("document_version", "date", _form(r"[0-9]{4}(-[0-9]{2}){2}")),
 }
-"""Field of the identity document → name of ours, what it is, and its form."""
+"""Field of the identity document → name of the fact, what it is, and its form."""
 
 _IDENTITY_OR_NONE = {
     "kernelId": ("kernel_id", "kernel ID", _form(r"aki-[0-9a-f]{8,32}")),
     "privateIp": ("local_ipv4", "IPv4 address", _ip(4)),
     "ramdiskId": ("ramdisk_id", "RAM disk ID", _form(r"ari-[0-9a-f]{8,32}")),
 }
-"""Fields that not every instance has: an instance in an IPv6-only subnet has no IPv4 address."""
+"""Fields that some instances lack: an instance in an IPv6-only subnet has no IPv4 address."""
 
 _IDENTITY_LISTS = {
     "billingProducts": "billing_products",
     "devpayProductCodes": "devpay_product_codes",
     "marketplaceProductCodes": "marketplace_product_codes",
 }
-"""Lists of codes, null where there are none."""
+"""Lists of codes, which may be null."""
 
 
-def instance_facts(client):
-    """Who this instance is: a mapping of the fields that the module imds_info documents. One token and five requests."""
+def instance_facts(client: Client) -> Dict[str, Any]:
+    """The facts of this instance that the module imds_info documents. One token and five requests."""
     result = _identity(client)
     result["instance_life_cycle"] = _checked(client, "meta-data/instance-life-cycle", _LIFE_CYCLE)
     result["mac"] = _checked(client, "meta-data/mac", _MAC)
     result["local_hostname"] = _checked(client, "meta-data/local-hostname", _HOSTNAME)
     path = f"meta-data/network/interfaces/macs/{result['mac']}/ipv6s"
-    # There is no such path on an instance without IPv6.
+    # The path does not exist on an instance without IPv6.
     result["ipv6"] = [_formed(client, path, line.strip(), _IPV6) for line in (client.get(path, missing_ok=True) or "").splitlines()]
     return result
 
 
-def _checked(client, path, form):
+def _checked(client: Client, path: str, form: _Form) -> str:
     return _formed(client, path, client.get(path), form)
 
 
-def _formed(client, what, value, form):
+def _formed(client: Client, what: str, value: object, form: _Form) -> str:
     name, has_form = form
     if not isinstance(value, str) or not has_form(value):
         raise malformed(client.endpoint, what, value, name)
     return value
 
 
-def _identity(client):
-    """The fields of the identity document, only those known to hold no secret."""
+def _identity(client: Client) -> Dict[str, Any]:
+    """The fields of the identity document that contain no secret."""
     path = "dynamic/instance-identity/document"
     text = client.get(path)
     try:
-        document = json.loads(text)
+        document = json.loads(text or "")
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise malformed(client.endpoint, path, text, "JSON mapping")
-    result = {}
-    for field, (name, *form) in _IDENTITY.items():
-        result[name] = _formed(client, f"{field} of {path}", document.get(field), form)
-    for field, (name, *form) in _IDENTITY_OR_NONE.items():
+    result: Dict[str, Any] = {}
+    for field, (name, kind, has_form) in _IDENTITY.items():
+        result[name] = _formed(client, f"{field} of {path}", document.get(field), (kind, has_form))
+    for field, (name, kind, has_form) in _IDENTITY_OR_NONE.items():
         value = document.get(field) or None
-        result[name] = None if value is None else _formed(client, f"{field} of {path}", value, form)
+        result[name] = None if value is None else _formed(client, f"{field} of {path}", value, (kind, has_form))
     for field, name in _IDENTITY_LISTS.items():
         codes = document.get(field) or []
         if not isinstance(codes, list):

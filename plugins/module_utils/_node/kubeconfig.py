@@ -1,65 +1,82 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's kubeconfig as client-go reads it: which server, which authority, which credentials. Standard library, Python 3.7 and newer."""
+"""Reads kubelet's kubeconfig as client-go does: server, authority, credentials. Standard library, Python 3.7 and newer."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any, Dict, Mapping, NamedTuple, Tuple
 
 from . import kubeconfig_yaml
-from .redaction import in_word
+from .redaction import redact_string
 
 _SERVER = re.compile(r"https://(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::(?P<port>[0-9]{1,5}))?(?P<path>/[!-~]*)?\Z")
-_NAMED = ("-i", "--cluster-id", "--cluster-name")
-# What the image has before it is bootstrapped.
-_NOT_YET = "CLUSTER_NAME"
+_URL = re.compile(r"https?://")
+_SERVER_LINE = re.compile(r"""^[ \t]*(?:-[ \t]+)?["']?server["']?[ \t]*:[ \t]*["']?([^\s"'#,}]+)""", re.MULTILINE)
+_CLUSTER_OPTIONS = ("-i", "--cluster-id", "--cluster-name")
+_PLACEHOLDER = "CLUSTER_NAME"
+
+DEFAULT_PATH = "/var/lib/kubelet/kubeconfig"
+BOOTSTRAP_PATH = "/var/lib/kubelet/bootstrap-kubeconfig"
 
 UNREADABLE = "cannot be read as YAML"
-"""What Unusable says, after the path, where the reader failed: that of kubelet may know more of YAML."""
+"""The message of Unusable, after the path, when our YAML parser failed. kubelet's parser may know more of YAML."""
 
 
 class Unusable(Exception):
-    """Why no API server can be asked with this kubeconfig, in words for the user."""
+    """This kubeconfig cannot be used. The text says why."""
 
 
 class Access(NamedTuple):
-    """C(host), C(port), C(path): of C(server). C(cluster), C(user): the mappings of the kubeconfig. C(folder): of relative paths."""
+    """The current context. C(host), C(port), C(path): parts of C(server). C(folder): the directory for relative paths."""
 
     server: str
     host: str
     port: int
     path: str
-    cluster: Any
-    user: Any
+    cluster: Dict[str, Any]
+    user: Dict[str, Any]
     folder: str
 
-    def file(self, path):
-        """A path of the kubeconfig as an absolute one."""
+    def file(self, path: str) -> str:
+        """The absolute form of a path in the kubeconfig."""
         return absolute(path, self.folder)
 
 
-def absolute(path, folder):
-    """A path of a kubeconfig that lies in C(folder)."""
+def absolute(path: str, folder: str) -> str:
+    """The absolute form of a path in a kubeconfig. C(folder): the directory of the kubeconfig."""
     return path if path.startswith("/") else f"{folder}/{path}"
 
 
-def current(text, path):
-    """(cluster, user): the mappings that count in a kubeconfig's text, whatever stands in them. Raises Unusable."""
+def current(text: str, path: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """The cluster and the user of the current context, as mappings with any content. Raises Unusable."""
     document = _document(text, path)
     if not isinstance(document, dict):
-        raise Unusable(f"{path} holds no mapping")
+        raise Unusable(f"{path} is not a mapping")
     context = _named(document, "contexts", "context", document.get("current-context"), path)
     cluster = _named(document, "clusters", "cluster", context.get("cluster"), path)
     return cluster, _named(document, "users", "user", context.get("user"), path)
 
 
-def cluster_name(user):
-    """What a user's program is told the cluster is called: C(-i NAME), C(--cluster-id NAME), C(--cluster-name NAME); None where it is not.
+def find_server(text: str) -> str | None:
+    """The URL of the API server in a kubeconfig. None without a server, or for a placeholder of an image.
 
-    Of several the last one counts, as with those programs.
+    A damaged kubeconfig is searched for a line with a server: one line that cannot be parsed must not hide the cluster of the node.
+    """
+    try:
+        server = current(text, "")[0].get("server")
+    except Unusable:
+        match = _SERVER_LINE.search(text)
+        server = match.group(1) if match else None
+    return server if isinstance(server, str) and _URL.match(server) else None
+
+
+def cluster_name(user: Mapping[str, Any]) -> str | None:
+    """The name of the cluster in the arguments of the user's program: C(-i NAME), C(--cluster-id NAME), C(--cluster-name NAME).
+
+    The last one counts, as in those programs.
     """
     program = user.get("exec")
     given = program.get("args") if isinstance(program, dict) else None
@@ -67,24 +84,24 @@ def cluster_name(user):
     found = None
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if name in _NAMED:
+        if name in _CLUSTER_OPTIONS:
             found = value if equals else "".join(words[index + 1 : index + 2])
-    return in_word(found)[:100] if found and found != _NOT_YET else None
+    return redact_string(found)[:100] if found and found != _PLACEHOLDER else None
 
 
-def read(text, path):
-    """The Access of a kubeconfig's text. Raises Unusable."""
+def read(text: str, path: str) -> Access:
+    """The Access in the text of a kubeconfig. Raises Unusable."""
     cluster, user = current(text, path)
     server = cluster.get("server")
     match = _SERVER.match(server) if isinstance(server, str) else None
-    if match is None or int(match.group("port") or 443) > 65535:
-        shown = "no server" if not server else f"the server {in_word(str(server))[:100]!r}"
-        raise Unusable(f"{path} names {shown}, which is no https:// address of an API server")
+    if not isinstance(server, str) or match is None or int(match.group("port") or 443) > 65535:
+        shown = "no server" if not server else f"the server {redact_string(str(server))[:100]!r}"
+        raise Unusable(f"{path} names {shown}, which is not an https:// address of an API server")
     host, port = match.group("six") or match.group("name"), int(match.group("port") or 443)
     return Access(server.rstrip("/"), host, port, (match.group("path") or "").rstrip("/"), cluster, user, path.rpartition("/")[0])
 
 
-def _document(text, path):
+def _document(text: str, path: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -94,19 +111,19 @@ def _document(text, path):
     except (ValueError, RecursionError) as error:
         problem = str(error)
     try:
-        # Not in the standard library; where the node has it, it reads what we do not.
+        # Not in the standard library. Where the node has it, it reads YAML that our parser does not.
         import yaml
 
         return yaml.safe_load(text)
-    except Exception:  # there is none, or it cannot read the text either
+    except Exception:  # it is not installed, or it cannot parse the text either
         raise Unusable(f"{path} {UNREADABLE}: {problem}") from None
 
 
-def _named(document, plural, singular, name, path):
-    """The entry of a list of named ones."""
+def _named(document: Mapping[str, Any], plural: str, singular: str, name: Any, path: str) -> Dict[str, Any]:
+    """The entry with a name in a list of a kubeconfig."""
     entries = document.get(plural)
     for entry in entries if isinstance(entries, list) else []:
         if isinstance(entry, dict) and name and entry.get("name") == name:
             value = entry.get(singular)
             return value if isinstance(value, dict) else {}
-    raise Unusable(f"{path} has no {singular} named {in_word(str(name))[:60]!r}")
+    raise Unusable(f"{path} has no {singular} named {redact_string(str(name))[:60]!r}")

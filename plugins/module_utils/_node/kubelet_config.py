@@ -1,144 +1,137 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kubelet that runs: its words, its files, merged as it merges them. Standard library, Python 3.7 and newer.
+"""The configuration of kubelet, merged as kubelet merges it. Standard library, Python 3.7 and newer.
 
-How kubelet merges: cmd/kubelet/app/server.go of Kubernetes 1.28 to 1.36 (a JSON merge patch, RFC 7396, for each file C(*.conf) of the
-folder and of the folders in it, in lexical order; flags come last).
+See cmd/kubelet/app/server.go of Kubernetes 1.28 to 1.36: each file C(*.conf) of the drop-in directory, and of the directories in it, is a
+JSON merge patch (RFC 7396), applied in lexical order. Flags override the result.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from typing import Any, Dict, List, Mapping, NamedTuple
 
-from . import kubelet_flags as flags_of
-from . import redaction as secrets
-from .host import shown_moment
+from .host import Host
+from .kubelet_flags import FIELDS, Flags, last, pairs
+from .redaction import redact_string
 
-UNITS = ("snap.kubelet-eks.daemon.service", "kubelet.service")
-_MOST_FILES = 200
-# Where the images keep it: what a kubelet that does not run would read is a guess.
-_USUAL = ("/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/kubelet-config.json", "/var/lib/kubelet/config.yaml")
+DEFAULT_PATHS = ("/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/kubelet-config.json", "/var/lib/kubelet/config.yaml")
+"""Where the images keep the configuration: a guess for a kubelet that does not run."""
 
-
-class Process:
-    """A running process: C(pid), its words, and its environment. All empty when there is none."""
-
-    def __init__(self, machine, pid, started=None):
-        self.pid = pid
-        self.started = started
-        self.words = _nul_separated(machine, pid, "cmdline")
-        self.environment = dict(line.partition("=")[::2] for line in _nul_separated(machine, pid, "environ"))
-
-    def proxies(self):
-        """The proxies that this process uses, without their passwords."""
-        return {name: secrets.in_word(value) for name, value in sorted(self.environment.items()) if secrets.is_proxy_name(name)}
+_MAX_FILES = 200
+_MAX_DEPTH = 100
 
 
-def _nul_separated(machine, pid, name):
-    content = machine.read(f"/proc/{pid}/{name}") if pid else None
-    return [word.decode("utf-8", "replace") for word in (content or b"").split(b"\0")[:-1]]
+class ConfigFile(NamedTuple):
+    """One file. C(value): its content, None when it cannot be read; then C(problem) says why. C(format): json or yaml.
+
+    C(changed_at): seconds since 1970.
+    """
+
+    path: str
+    format: str | None
+    text: str | None
+    value: Dict[str, Any] | None
+    problem: str | None
+    changed_at: float | None
 
 
-def unit_of(units):
-    """Which unit runs kubelet here: that of the snap where it exists; None when there is none."""
-    return next((name for name in UNITS if name in units), None)
+class KubeletConfig(NamedTuple):
+    """C(path), C(directory): of the file and of the drop-ins. C(merged): the files that can be read, merged; flags are not part of it."""
+
+    path: str | None
+    directory: str | None
+    files: List[ConfigFile]
+    merged: Dict[str, Any]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every file could be read."""
+        return all(file.value is not None for file in self.files)
+
+    @property
+    def effective(self) -> Dict[str, Any] | None:
+        """The merged configuration. None when there is no file, or one cannot be read."""
+        return self.merged if self.files and self.is_complete else None
+
+    def changed_after(self, moment: float) -> bool:
+        """Whether a file changed after a time in seconds since 1970."""
+        return any(file.changed_at is not None and file.changed_at > moment for file in self.files)
 
 
-def describe(unit, process, flags):
-    """The process as it is shown."""
-    return {
-        "unit": unit,
-        "pid": process.pid,
-        "started": shown_moment(process.started),
-        "argv": secrets.in_command_line(process.words) or None,
-        "environment": sorted(process.environment),
-        "flags": {
-            name: [secrets.in_flag(name, one) for one in value] if isinstance(value, list) else secrets.in_flag(name, value)
-            for name, value in flags.items()
-        },
-    }
+class Registration(NamedTuple):
+    """The labels and taints with which kubelet registers its node. A taint is written KEY=VALUE:EFFECT."""
+
+    labels: Dict[str, str]
+    taints: List[str]
 
 
-def configuration(machine, process, flags):
-    """(what is shown of kubelet's configuration, the merged configuration or an empty mapping)."""
-    path, folder = flags_of.last(flags, "config"), flags_of.last(flags, "config-dir")
-    if not process.words:
-        path = next((usual for usual in _USUAL if machine.exists(usual)), None)
-    files = [_File(machine, one) for one in filter(None, [path])] + [_File(machine, one) for one in _drop_ins(machine, folder)]
-    merged = {}
+def read_config(host: Host, flags: Flags, is_running: bool = True) -> KubeletConfig:
+    """The configuration files that kubelet reads with these flags. C(is_running) False: those that it would probably read."""
+    path, directory = last(flags, "config"), last(flags, "config-dir")
+    if not is_running:
+        path = next((usual for usual in DEFAULT_PATHS if host.exists(usual)), None)
+    paths = ([path] if path else []) + (_drop_ins(host, directory) if directory else [])
+    files = [_read_file(host, one) for one in paths]
+    merged: Dict[str, Any] = {}
     for file in files:
-        merged = None if merged is None or file.value is None else _merge_patch(merged, file.value)
-    shown = {
-        "path": path,
-        "folder": folder,
-        "files": [file.shown(process.started) for file in files],
-        "effective": None if merged is None or not files else secrets.in_value(merged),
-        "set_by_flags": _set_by_flags(flags, merged or {}),
-    }
-    return shown, merged or {}
+        if file.value is not None:
+            merged = merge_patch(merged, file.value)
+    return KubeletConfig(path, directory, files, merged)
 
 
-def _drop_ins(machine, folder):
-    """Every *.conf of a folder and of those in it, in the order of a walk; links to folders are not followed."""
-    if not folder or os.path.islink(machine.path(folder)):
+def _drop_ins(host: Host, directory: str) -> List[str]:
+    """Every *.conf of a directory and of the directories in it, in the order of a walk. Links to directories are not followed."""
+    if os.path.islink(host.path(directory)):
         return []
-    found = []
-    for name in machine.names(folder):
-        path = os.path.join(folder, name)
-        if os.path.isdir(machine.path(path)):
-            found += _drop_ins(machine, path)
+    found: List[str] = []
+    for name in host.names(directory):
+        path = os.path.join(directory, name)
+        if os.path.isdir(host.path(path)):
+            found += _drop_ins(host, path)
         elif os.path.splitext(name)[1] == ".conf" or name == ".conf":
             found.append(path)
-    return found[:_MOST_FILES]
+    return found[:_MAX_FILES]
 
 
-class _File:
-    """One file of kubelet's configuration. C(value) is None when it could not be read here."""
-
-    def __init__(self, machine, path):
-        self.path = path
-        self.text = machine.text(path)
-        self.changed_at = machine.changed_at(path)
-        self.format = None
-        self.problem = "it does not exist or cannot be read" if self.text is None else None
-        self.value = None
-        if self.text is not None:
-            self._parse()
-
-    def _parse(self):
-        self.format = "json" if self.text.lstrip().startswith("{") else "yaml"
-        try:
-            value = json.loads(self.text) if self.format == "json" else _from_yaml(self.text)
-            secrets.in_value(value)  # one that is nested too deep fails here
-        except ImportError:
-            self.problem = "it is YAML, which Python reads with PyYAML only, and this node has none"
-            return
-        except Exception as error:  # a YAML reader may raise anything over a broken file
-            self.problem = f"it cannot be parsed: {secrets.in_word(str(error))[:300]}"
-            return
-        if isinstance(value, dict):
-            self.value = value
-        else:
-            self.problem = "it holds no mapping"
-
-    def shown(self, started):
-        """What is told of the file; its text only where its value is not part of the merged configuration."""
-        late = None if started is None or self.changed_at is None else self.changed_at > started
-        text = None if self.text is None or self.value is not None else secrets.in_text(self.text)
-        return {"path": self.path, "format": self.format, "changed_since_start": late, "text": text, "problem": self.problem}
+def _read_file(host: Host, path: str) -> ConfigFile:
+    text, changed_at = host.text(path), host.changed_at(path)
+    if text is None:
+        return ConfigFile(path, None, None, None, "it does not exist or cannot be read", changed_at)
+    kind = "json" if text.lstrip().startswith("{") else "yaml"
+    value, problem = None, None
+    try:
+        value = json.loads(text) if kind == "json" else _parse_yaml(text)
+        if not isinstance(value, dict):
+            value, problem = None, "it is not a mapping"
+        elif _depth(value) > _MAX_DEPTH:
+            value, problem = None, "it cannot be parsed: it is nested too deeply"
+    except ImportError:
+        problem = "it is YAML, which needs PyYAML, and the Python of this node does not have it"
+    except Exception as error:  # a YAML parser can raise anything for a broken file
+        problem = f"it cannot be parsed: {redact_string(str(error))[:300]}"
+    return ConfigFile(path, kind, text, value, problem, changed_at)
 
 
-def _from_yaml(text):
-    # Not in the standard library; where the node has it, it serves.
+def _parse_yaml(text: str) -> Any:
+    # Not in the standard library, but most nodes have it.
     import yaml
 
     return json.loads(json.dumps(yaml.safe_load(text), default=str))
 
 
-def _merge_patch(base, patch):
-    """RFC 7396: mappings are merged, null takes a field away, everything else is replaced."""
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level and depth <= _MAX_DEPTH:
+        level = [child for item in level for child in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())]
+        depth += 1
+    return depth
+
+
+def merge_patch(base: Any, patch: Any) -> Any:
+    """RFC 7396: mappings are merged, null removes a field, anything else is replaced."""
     if not isinstance(patch, dict):
         return patch
     result = dict(base) if isinstance(base, dict) else {}
@@ -146,46 +139,65 @@ def _merge_patch(base, patch):
         if value is None:
             result.pop(key, None)
         else:
-            result[key] = _merge_patch(result.get(key), value)
+            result[key] = merge_patch(result.get(key), value)
     return result
 
 
-def _set_by_flags(flags, merged):
-    """Field → the flag that sets it, and what the files say, which kubelet then ignores (of featureGates only the same names)."""
-    found = {}
-    for name, value in sorted(flags.items()):
-        field = flags_of.FIELDS.get(name)
-        if field is not None:
-            shown = [secrets.in_flag(name, one) for one in value] if isinstance(value, list) else secrets.in_flag(name, value)
-            in_files = at(merged, field)
-            found[field] = {"flag": name, "value": shown, "in_files": secrets.in_value(in_files, field.rpartition(".")[2])}
-    return found
+def field(config: Mapping[str, Any], name: str) -> Any:
+    """The value of a field such as C(authentication.webhook.enabled), None without it."""
+    value: Any = config
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
-def at(tree, field):
-    """The value of a field such as C(authentication.webhook.enabled); None when it is not there."""
-    for key in field.split("."):
-        tree = tree.get(key) if isinstance(tree, dict) else None
-    return tree
+def setting(flags: Flags, config: Mapping[str, Any], flag: str, default: object) -> str:
+    """The value that kubelet uses, as text: the flag, else the field of the configuration, else the default."""
+    given = last(flags, flag)
+    if given is None:
+        given = field(config, FIELDS[flag])
+    return str(default if given is None else given)
 
 
-def registration(flags, merged):
-    """Labels and taints with which kubelet registers its node; the flag for taints overrides the field."""
-    text = flags_of.last(flags, "register-with-taints")
+def registration(flags: Flags, config: Mapping[str, Any]) -> Registration:
+    """The labels and taints with which kubelet registers its node. The flag for taints overrides the field."""
+    text = last(flags, "register-with-taints")
     if text is not None:
         taints = [taint for taint in text.split(",") if taint]
     else:
-        given = merged.get("registerWithTaints")
+        given = config.get("registerWithTaints")
         taints = [_taint(taint) for taint in given if isinstance(taint, dict)] if isinstance(given, list) else []
-    return {"labels": flags_of.pairs(flags, "node-labels"), "taints": taints}
+    return Registration(pairs(flags, "node-labels"), taints)
 
 
-def _taint(taint):
+def _taint(taint: Mapping[str, Any]) -> str:
     return f"{taint.get('key', '')}={taint.get('value') or ''}:{taint.get('effect', '')}"
 
 
-def node_name(flags, running, hostname):
-    """The name under which kubelet registers; None when that cannot be told: no kubelet runs, or it asks the cloud."""
-    if not running or flags.get("cloud-provider") == "aws":
-        return None
-    return (flags.get("hostname-override") or hostname).strip().lower()
+# --- for code that still uses the earlier names ------------------------------------------------------------------------------------
+
+from .kubelet_process import UNITS  # noqa: E402, F401
+
+at = field
+
+
+class Process:
+    def __init__(self, machine: Host, pid: int, started: float | None = None) -> None:
+        from .processes import read_process
+
+        self.pid, self.words, self.environment, self.started = read_process(machine, pid, started)
+
+
+def configuration(machine: Host, process: Any, flags: Flags) -> Any:
+    config = read_config(machine, flags, bool(process.words))
+    files = [
+        {"path": file.path, "changed_since_start": process.started is not None and (file.changed_at or 0) > process.started}
+        for file in config.files
+    ]
+    return {"effective": config.effective, "files": files}, config.merged
+
+
+def node_name(flags: Flags, running: bool, hostname: str) -> str | None:
+    from .kubelet_process import node_name as name
+
+    return name(flags, hostname) if running else None

@@ -1,11 +1,12 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the words of a kubelet's command line mean: standard library, Python 3.7 and newer."""
+"""Parses the command line of kubelet as kubelet does. Standard library, Python 3.7 and newer."""
 
 from __future__ import annotations
 
 import re
+from typing import Any, Dict, List, Mapping, Sequence, Union
 
 _REPEATABLE = """
     allowed-unsafe-sysctls cluster-dns cpu-manager-policy-options enforce-node-allocatable eviction-hard eviction-minimum-reclaim
@@ -13,7 +14,7 @@ _REPEATABLE = """
     system-reserved tls-cipher-suites topology-manager-policy-options
 """
 REPEATABLE = frozenset(_REPEATABLE.split())
-"""Flags that may be given more than once, each time adding to what was given before."""
+"""Flags that can be given more than once: each one adds to the earlier ones."""
 
 _FIELDS = """
     address=address allowed-unsafe-sysctls=allowedUnsafeSysctls anonymous-auth=authentication.anonymous.enabled
@@ -51,18 +52,21 @@ _FIELDS = """
     topology-manager-scope=topologyManagerScope volume-plugin-dir=volumePluginDir volume-stats-agg-period=volumeStatsAggPeriod
 """
 FIELDS = dict(pair.split("=") for pair in _FIELDS.split())
-"""Flag → the field of kubelet's configuration that it sets; kubelet prefers flags to files."""
+"""Flag → the field of kubelet's configuration that it sets. Flags override files."""
+
+Flags = Mapping[str, Union[str, List[str]]]
+"""The flags of a command line: name without dashes → value, or the list of values of a flag in C(REPEATABLE)."""
 
 _NUMBER = re.compile(r"-[0-9]+\Z")
 
 
-def parse(words):
-    """{name: value} of the words after the program's name, names without dashes, values as text.
+def parse(words: Sequence[str]) -> Dict[str, Union[str, List[str]]]:
+    """The flags among the words after the name of the program.
 
-    As kubelet reads them: C(--name=value) or C(--name value), an underscore is a dash, a later value wins; the flags of C(REPEATABLE)
-    keep all their values as a list. A flag without a value is V(true). What is no flag is left out: kubelet does not start with it.
+    As kubelet parses them: C(--name=value) or C(--name value); an underscore in the name is a dash; a later value wins; a flag without a
+    value is V(true). Words that are not flags are left out: kubelet does not start with them, but a program in front of kubelet may.
     """
-    found = {}
+    found: Dict[str, Union[str, List[str]]] = {}
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -79,24 +83,30 @@ def parse(words):
             takes_next = rest and (not rest[0].startswith("-") or rest[0] == "-" or _NUMBER.match(rest[0]))
             value = rest.pop(0) if takes_next else "true"
         if name in REPEATABLE:
-            found.setdefault(name, []).append(value)
+            found[name] = [*values(found, name), value]
         else:
             found[name] = value
     return found
 
 
-def last(flags, name, default=None):
-    """The value of a flag that counts, as text."""
-    value = flags.get(name, default)
-    return value[-1] if isinstance(value, list) else value
+def values(flags: Flags, name: str) -> List[str]:
+    """All values of a flag."""
+    value = flags.get(name, [])
+    return list(value) if isinstance(value, list) else [value]
 
 
-def pairs(flags, name):
-    """C({key: value}) of a flag such as C(--node-labels=a=b,c=d)."""
+def last(flags: Flags, name: str, default: Any = None) -> Any:
+    """The value of a flag that counts, None without the flag."""
+    given = values(flags, name)
+    return given[-1] if given else default
+
+
+def pairs(flags: Flags, name: str) -> Dict[str, str]:
+    """The mapping of a flag such as C(--node-labels=a=b,c=d)."""
     found = {}
-    for value in flags.get(name, []):
+    for value in values(flags, name):
         for pair in value.split(","):
             if pair.strip():
-                key, _unused, item = pair.partition("=")
+                key, _equals, item = pair.partition("=")
                 found[key.strip()] = item.strip()
     return found

@@ -24,8 +24,8 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin"
 ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C", "HOME": "/root"}
 """The whole environment of a program: nothing of the caller's environment is passed on."""
 
-NOT_INSTALLED = 127
-"""The status of a program that does not exist."""
+NOT_INSTALLED, NOT_RUNNABLE = 127, 126
+"""The status of a program that does not exist, and of one that cannot be run, as in a shell."""
 
 
 class Result(NamedTuple):
@@ -41,11 +41,13 @@ class ProgramTimedOut(ApplyRefused):
 
 
 def run(argv: Sequence[str], timeout: float = 60.0) -> Result:
-    """Run a program to its end. Raises ProgramTimedOut. A missing program has the status C(NOT_INSTALLED)."""
+    """Run a program to its end. Raises ProgramTimedOut. Without a program that can be run, the status says so."""
     try:
         return execute(argv, timeout)
     except FileNotFoundError:
         return Result(NOT_INSTALLED, "", f"{argv[0]} is not installed")
+    except OSError as error:
+        return Result(NOT_RUNNABLE, "", f"{argv[0]} cannot be run: {error.strerror or error}")
 
 
 def execute(

@@ -40,8 +40,10 @@ def health() -> Iterator[tuple[str, list[int]]]:
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(statuses.pop(0) if len(statuses) > 1 else statuses[0])
+            status = statuses.pop(0) if len(statuses) > 1 else statuses[0]
+            self.send_response(status)
             self.end_headers()
+            self.wfile.write(b"ok" if status == 200 else b"[-]syncloop failed")
 
         def log_message(self, *unused: Any) -> None:
             pass

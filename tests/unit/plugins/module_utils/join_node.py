@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
 
 KUBELET = "kubelet.service"
 
 
-class FakeNode(Machine):
+class FakeNode(Host):
     """C(units): {name: properties}; C(said): (unit, pid, monotonic seconds, message) in order."""
 
     def __init__(self, root: Path) -> None:
@@ -39,11 +41,12 @@ class FakeNode(Machine):
         self.file(f"/proc/{pid}/cmdline", "\0".join([program, *words, ""]))
         self.file(f"/proc/{pid}/environ", environ)
 
-    def run(self, *argv: str) -> str | None:
-        if argv[:2] == ("systemctl", "show"):
+    def run_program(self, argv: Sequence[str]) -> Result:
+        if argv[0] == "systemctl":
             blocks = [self.units.get(name, {"Id": name, "LoadState": "not-found"}) for name in argv[argv.index("--") + 1 :]]
-            return "\n\n".join("\n".join(f"{key}={value}" for key, value in block.items()) for block in blocks) if self.answers else None
-        return self.dump if argv[0] == "containerd" else None
+            text = "\n\n".join("\n".join(f"{key}={value}" for key, value in block.items()) for block in blocks)
+            return Result(0, text, "") if self.answers else Result(1, "", "no bus")
+        return Result(0, self.dump, "") if argv[0] == "containerd" and self.dump is not None else Result(127, "", "")
 
     def first_lines(self, words: list[str], lines: int, *_limits: float) -> list[bytes]:
         """What journalctl prints."""

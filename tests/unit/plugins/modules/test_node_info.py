@@ -146,8 +146,8 @@ def port(server: Any) -> dict[str, Any]:
     ("answer", "ok", "problem"),
     [
         ((200, b"ok"), True, None),
-        ((200, b"not yet"), False, "it says: not yet"),
-        ((500, b"[-]syncloop failed"), False, "it says: [-]syncloop failed"),
+        ((200, b"not yet"), False, "it answers: not yet"),
+        ((500, b"[-]syncloop failed"), False, "it answers: [-]syncloop failed"),
     ],
 )
 def test_healthz(answer: tuple[int, bytes], ok: bool, problem: str | None) -> None:
@@ -196,7 +196,7 @@ def drip(connection: socket.socket) -> None:
         (lambda connection: time.sleep(30), 0.5, "no answer within 0.5 s"),
         (drip, 0.5, "no answer within 0.5 s"),
         (lambda connection: connection.sendall(b"SSH-2.0-x\r\n"), 20, "does not speak HTTP"),
-        (lambda connection: connection.sendall(b"x" * (asking.LARGEST_ANSWER + 70000)), 20, "longer than"),
+        (lambda connection: connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * (asking.MAX_ANSWER_BYTES + 70000)), 20, "longer than"),
     ],
 )
 def test_no_answer_holds_it_up(behaves: Any, timeout: float, problem: str) -> None:
@@ -232,9 +232,9 @@ def test_configz_with_the_nodes_certificate(pem: Path) -> None:
     [
         ((403, b"Forbidden"), "the cluster must allow get on nodes/configz or nodes/proxy"),
         ((405, b""), "kubelet answers with status 405"),
-        ((200, b"<html>"), "is no configuration of a kubelet"),
-        ((200, b"{}"), "is no configuration of a kubelet"),
-        ((200, b"[" * 100000), "is no configuration of a kubelet"),
+        ((200, b"<html>"), "is not a configuration of kubelet"),
+        ((200, b"{}"), "is not a configuration of kubelet"),
+        ((200, b"[" * 100000), "is not a configuration of kubelet"),
     ],
 )
 def test_configz_is_refused(pem: Path, answer: tuple[int, bytes], problem: str) -> None:

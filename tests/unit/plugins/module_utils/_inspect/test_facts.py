@@ -18,132 +18,13 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import cluster
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import cluster, units, versions
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import facts as info
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import host as machines
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_config as kubelet
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_flags as flags
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import redaction as secrets
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import kubelet_flag_repeatable
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import host as hosts
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_files import machine
 
 CANARY = "cAnArY"
-
-
-def machine(root: Path, files: dict[str, str | bytes], timeout: float = 60.0) -> Any:
-    for path, content in files.items():
-        place = root / path.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return machines.Machine(timeout, str(root))
-
-
-def running(*words: str) -> dict[str, str | bytes]:
-    """The files of a kubelet that runs as process 7."""
-    return {"/proc/7/cmdline": "\0".join(["/usr/bin/kubelet", *words, ""]), "/proc/7/environ": "PATH=/bin\0NO_PROXY=a\0TOKEN=x\0"}
-
-
-# --- flags -------------------------------------------------------------------------------------------------------------------------
-
-
-def test_the_tables_are_those_of_the_library() -> None:
-    known = data.kubelet_flags()["flags"]
-    assert {name: row["config"] for name, row in known.items() if "config" in row} == flags.FIELDS, "tools/refresh_kubelet.py knows others"
-    assert {name for name in known if kubelet_flag_repeatable(name)} == flags.REPEATABLE
-
-
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ([], {}),
-        (["--config", "/a", "--config=/b"], {"config": "/b"}),
-        (["--node_labels=a=b", "--node-labels", "c=d,e=f"], {"node-labels": ["a=b", "c=d,e=f"]}),
-        (["--register-node", "--v=2", "-v", "4"], {"register-node": "true", "v": "4"}),
-        (["-v=3"], {"v": "3"}),
-        (["-v9"], {"v": "9"}),
-        (["--oom-score-adj", "-999", "--root-dir", "-"], {"oom-score-adj": "-999", "root-dir": "-"}),
-        (["--node-ip="], {"node-ip": ""}),
-        (["--fail-swap-on", "--node-ip", "1.2.3.4", "stray"], {"fail-swap-on": "true", "node-ip": "1.2.3.4"}),
-        (["-I", "/opt/program.py", "--v=1", "--", "--v=2"], {"v": "1"}),
-    ],
-)
-def test_flags(words: list[str], found: dict[str, Any]) -> None:
-    assert flags.parse(words) == found
-
-
-# --- configuration -----------------------------------------------------------------------------------------------------------------
-
-
-def configured(root: Path, words: list[str], files: dict[str, str | bytes], started: float | None = None) -> tuple[Any, Any]:
-    found = machine(root, running(*words) | files)
-    return kubelet.configuration(found, kubelet.Process(found, 7, started), flags.parse(words))
-
-
-def test_drop_ins_are_merged_as_kubelet_does(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {
-        "/k/config": '{"maxPods": 1, "a": {"b": 1, "c": 2}, "list": [1, 2], "gone": 5, "staticPodURLHeader": {"A": ["' + CANARY + '"]}}',
-        "/k/d/20.conf": '{"a": {"c": 4}}',
-        "/k/d/10.conf": '{"a": {"c": 3, "d": {"e": 1}}, "list": [3], "gone": null}',
-        "/k/d/15/9.conf": '{"a": {"d": {"e": 2}}}',
-        "/k/d/30.json": '{"maxPods": 9}',
-        "/k/d/.conf": '{"first": true}',
-    }
-    shown, merged = configured(tmp_path, ["--config=/k/config", "--config-dir", "/k/d", "--max-pods=7"], files)
-    assert [file["path"] for file in shown["files"]] == ["/k/config", "/k/d/.conf", "/k/d/10.conf", "/k/d/15/9.conf", "/k/d/20.conf"]
-    assert merged["a"] == {"b": 1, "c": 4, "d": {"e": 2}} and merged["list"] == [3] and "gone" not in merged and merged["first"]
-    assert shown["effective"]["staticPodURLHeader"] == {"A": [secrets.HIDDEN]}
-    assert shown["set_by_flags"] == {"maxPods": {"flag": "max-pods", "value": "7", "in_files": 1}}
-    (tmp_path / "link").symlink_to(tmp_path / "k/d")
-    assert len(configured(tmp_path, ["--config=/k/config", "--config-dir=/link"], {})[0]["files"]) == 1, "kubelet walks no link"
-
-
-@pytest.mark.parametrize(
-    ("text", "format_", "problem"),
-    [
-        (None, None, "it does not exist or cannot be read"),
-        ("{broken", "json", "it cannot be parsed"),
-        ('{"a":' * 5000 + "1" + "}" * 5000, "json", "it cannot be parsed"),
-        ("[1]", "yaml", "it holds no mapping"),
-        ("maxPods: [\n", "yaml", "it cannot be parsed"),
-    ],
-)
-def test_a_file_that_cannot_be_read(tmp_path: Path, text: str | None, format_: str | None, problem: str) -> None:
-    shown, merged = configured(tmp_path, ["--config=/k/config"], {} if text is None else {"/k/config": text})
-    [file] = shown["files"]
-    assert file["format"] == format_ and problem in file["problem"]
-    assert shown["effective"] is None and merged == {}
-
-
-def test_yaml_is_read_where_there_is_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = f"maxPods: 3\nregistry: http://u:{CANARY}@h/\n"
-    assert configured(tmp_path, ["--config=/k/config"], {"/k/config": text})[1]["maxPods"] == 3
-
-    def none(_unused: str) -> Any:
-        raise ImportError("no PyYAML")
-
-    monkeypatch.setattr(kubelet, "_from_yaml", none)
-    shown, _unused = configured(tmp_path, ["--config=/k/config"], {})
-    [file] = shown["files"]
-    assert file["format"] == "yaml" and "none" in file["problem"] and "maxPods: 3" in file["text"] and CANARY not in file["text"]
-    assert shown["effective"] is None
-
-
-def test_a_file_that_changed_after_the_start(tmp_path: Path) -> None:
-    for started, late in ((time.time() + 60, False), (time.time() - 60, True), (None, None)):
-        shown, _unused = configured(tmp_path, ["--config=/k/config"], {"/k/config": "{}"}, started)
-        assert shown["files"][0]["changed_since_start"] is late
-
-
-def test_registration_and_name() -> None:
-    words = ["--node-labels=a=b,c=", "--node-labels=a=x", "--register-with-taints=k=v:NoSchedule,l=:NoExecute"]
-    found = flags.parse(words)
-    assert kubelet.registration(found, {}) == {"labels": {"a": "x", "c": ""}, "taints": ["k=v:NoSchedule", "l=:NoExecute"]}
-    merged = {"registerWithTaints": [{"key": "k", "effect": "NoSchedule"}, 5]}
-    assert kubelet.registration({}, merged)["taints"] == ["k=:NoSchedule"]
-    assert kubelet.registration({}, {"registerWithTaints": 5})["taints"] == []
-    assert kubelet.node_name({"hostname-override": " I-1.Ec2 "}, True, "other") == "i-1.ec2"
-    assert kubelet.node_name({}, True, "Host") == "host"
-    assert kubelet.node_name({"cloud-provider": "aws"}, True, "Host") is None and kubelet.node_name({}, False, "Host") is None
 
 
 # --- the cluster and what is ours ----------------------------------------------------------------------------------------------------
@@ -227,7 +108,7 @@ def test_a_kubeconfig_written_by_hand(tmp_path: Path) -> None:
         (f"a: b\n{CANARY}: c\n{CANARY}: d\n", "/k cannot be read as YAML: line 3: its key stands there twice"),
         (f"a:\n    b: 1\n  {CANARY}: 2\n", "/k cannot be read as YAML: line 3: its indentation fits nothing"),
         (f'a: "\\q{CANARY}"\n', "/k cannot be read as YAML: line 1: it escapes what cannot be escaped"),
-        ("[]", "/k holds no mapping"),
+        ("[]", "/k is not a mapping"),
         ("server: https://a\n", "/k has no context named 'None'"),
         (BLOCK.replace("cluster: kubernetes", "cluster: k"), "/k has no cluster named 'k'"),
     ],
@@ -261,7 +142,7 @@ def test_certificate_authorities(tmp_path: Path) -> None:
     shown = cluster.cluster(found, cluster.Kubeconfig("/gone", authority="/ca", authority_data=inline))
     assert shown["certificate_authority"] == {"path": None, "sha256": digests[1:]} and shown["kubeconfig"] is None
     cluster.cluster(found, cluster.Kubeconfig("/k", authority_data="x"))
-    assert "certificate-authority-data of /k is no base64" in found.problems
+    assert "certificate-authority-data of /k is not valid base64" in found.problems
 
 
 def test_what_is_ours(tmp_path: Path) -> None:
@@ -293,8 +174,8 @@ def test_documents_of_nodeadm(tmp_path: Path) -> None:
 
 def test_the_system(tmp_path: Path) -> None:
     found = machine(tmp_path, {"/etc/os-release": 'ID="amzn"\nVERSION_ID="2"\nPRETTY_NAME=\'Amazon Linux 2\'\n# x=y\n'})
-    assert machines.system(found)["os"] == {"id": "amzn", "version_id": "2", "name": "Amazon Linux 2"}
-    assert machines.system(machine(tmp_path / "none", {}))["os"] == {"id": None, "version_id": None, "name": None}
+    assert versions.system(found)["os"] == {"id": "amzn", "version_id": "2", "name": "Amazon Linux 2"}
+    assert versions.system(machine(tmp_path / "none", {}))["os"] == {"id": None, "version_id": None, "name": None}
 
 
 SHOWN = """\
@@ -327,17 +208,19 @@ InactiveEnterTimestampMonotonic=0
 
 def test_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = machine(tmp_path, {})
-    monkeypatch.setattr(found, "run", lambda *_unused: SHOWN)
-    units = machines.units(found, ["kubelet.service"])
-    boot = time.time() - time.monotonic()
-    assert abs(units["kubelet.service"].pop("started") - boot - 2) < 1 and units["kubelet.service"].pop("since").endswith("Z")
-    assert units == {
+    monkeypatch.setattr(units, "UNITS", ("kubelet.service", "containerd.service", "old.service"))
+    monkeypatch.setattr(found, "run_program", lambda _argv: Result(0, SHOWN, ""))
+    described = units.read(found)
+    assert abs((units.started(described["kubelet.service"]) or 0) - (time.time() - time.monotonic()) - 2) < 1
+    assert units.started(described["old.service"]) is None
+    shown = units.describe(described)
+    assert shown["kubelet.service"].pop("since").endswith("Z")
+    assert shown == {
         "kubelet.service": {
             "state": "active", "sub_state": "running", "enabled": "enabled", "result": "success", "restarts": 3, "pid": 7
         },
         "old.service": {
             "state": "failed", "sub_state": "failed", "enabled": None, "result": "exit-code", "since": None, "restarts": None, "pid": None,
-            "started": None,
         },
     }  # fmt: skip
 
@@ -346,12 +229,12 @@ def test_versions(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"/etc/eks/kubelet-version.txt": "Kubernetes v1.33.4-eks-1\n", "/etc/eks/containerd-version.txt": "?"}
     found = machine(tmp_path, {**files, "/usr/bin/containerd": "#!/bin/sh\necho containerd github.com/x v2.0.5 0123\n"})
     (tmp_path / "usr/bin/containerd").chmod(0o755)
-    assert machines.versions(found, None) == {
+    assert versions.versions(found, 0) == {
         "kubelet": {"version": "1.33.4-eks-1", "source": "/etc/eks/kubelet-version.txt"},
         "containerd": {"version": "2.0.5", "source": "/usr/bin/containerd --version"},
     }
     snap = machine(tmp_path / "snap", {"/snap/kubelet-eks/current/meta/snap.yaml": "name: x\nversion: 1.31.2\n"})
-    assert machines.versions(snap, None)["kubelet"] == {"version": "1.31.2", "source": "/snap/kubelet-eks/current/meta/snap.yaml"}
+    assert versions.versions(snap, 0)["kubelet"] == {"version": "1.31.2", "source": "/snap/kubelet-eks/current/meta/snap.yaml"}
 
 
 def test_programs_are_bounded(tmp_path: Path) -> None:
@@ -359,12 +242,13 @@ def test_programs_are_bounded(tmp_path: Path) -> None:
     began = time.monotonic()
     assert found.run("sleep", "300") is None and time.monotonic() - began < 100
     assert patient.run("false") is None and patient.run("no-such-program") is None
-    assert found.problems + patient.problems == ["sleep 300 took longer than 0.3 s", "false failed (1): it says nothing"]
+    late, failed = found.problems + patient.problems
+    assert late.startswith("sleep 300 did not end within 0.3 seconds") and failed == "false failed (1): no error message"
 
 
 def test_files_are_bounded(tmp_path: Path) -> None:
-    found = machine(tmp_path, {"/large": b"x" * (machines.LARGEST_FILE + 5), "/folder/x": ""})
-    assert len(found.read("/large")) == machines.LARGEST_FILE
+    found = machine(tmp_path, {"/large": b"x" * (hosts.MAX_FILE_BYTES + 5), "/folder/x": ""})
+    assert len(found.read("/large")) == hosts.MAX_FILE_BYTES
     assert found.names("/large") == [] and found.names("/gone") == []
     assert found.problems[0].startswith("/large is longer than")
 
@@ -385,16 +269,16 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
         os.close(writer)
         os.close(reader)
     [pipe, folder, *pipes] = found.problems
-    assert folder == "/folder cannot be read: it is a folder" and {pipe, *pipes} == {"/pipe cannot be read: it is not a regular file"}
+    assert folder == "/folder cannot be read: it is a directory" and {pipe, *pipes} == {"/pipe cannot be read: it is not a regular file"}
     (tmp_path / "link").symlink_to(tmp_path / "folder/x")
     assert found.read("/link") == b"", "kubelet follows links, too"
 
 
 def test_a_bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = machine(tmp_path, {"/etc/eks/nodeadm.d/a.yaml": "a: 1"})
-    monkeypatch.setattr(found, "run", lambda *_unused: None)
+    monkeypatch.setattr(found, "run_program", lambda _argv: Result(1, "", "no bus"))
     monkeypatch.setattr(cluster, "ours", lambda _unused: {}[0])
     facts = info.facts(found)
     assert facts["kubelet"]["pid"] is None and facts["units"] == {} and facts["nodeadm"] and facts["ours"] is None
-    assert facts["problems"] == ["<lambda>: KeyError: 0"]
+    assert facts["problems"][1:] == ["<lambda>: KeyError: 0"] and "no bus" in facts["problems"][0]
     json.dumps(facts)

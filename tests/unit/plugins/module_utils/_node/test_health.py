@@ -19,12 +19,14 @@ SHOWN = "Id=containerd.service\nLoadState=loaded\nActiveState=active\nSubState=r
 
 def test_health_is_status_200_and_nothing_else(health: Any) -> None:
     url, statuses = health
-    assert checks.is_healthy(url)
+    assert checks.check(checks.parse_url(url)).is_healthy
     statuses[:] = [500]
-    assert not checks.is_healthy(url) and not checks.is_healthy("http://127.0.0.1:1/healthz")
+    assert (
+        not checks.check(checks.parse_url(url)).is_healthy and not checks.check(checks.parse_url("http://127.0.0.1:1/healthz")).is_healthy
+    )
     for bad in ("https://127.0.0.1:1/x", "http://127.0.0.1/x", "http://127.0.0.1:1/a\r\nX: y", "http://127.0.0.1:99999/x", "http://[::1/x"):
         with pytest.raises(ApplyRefused, match="the plan is damaged"):
-            checks.is_healthy(bad)
+            checks.parse_url(bad)
 
 
 def test_waiting_ends_at_once_when_all_is_well_and_in_time_when_not(programs: Any, health: Any) -> None:

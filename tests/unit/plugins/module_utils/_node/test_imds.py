@@ -116,7 +116,7 @@ def test_a_silent_token_is_asked_for_again(service: StandIn) -> None:
         (TOKEN_PATH, 302, 1, ["status 302 for PUT"]),
         (TOKEN_PATH, 503, 3, ["status 503 3 times", "busy"]),
         (TOKEN_PATH, "silent", 3, ["did not arrive within 1 s", "hop limit of 1", "--http-put-response-hop-limit 2"]),
-        (TOKEN_PATH, "close", 3, ["broke the connection off"]),
+        (TOKEN_PATH, "close", 3, ["closed the connection"]),
         (TOKEN_PATH, b"SSH-2.0-OpenSSH_9.2\r\n", 1, ["does not speak HTTP"]),
         (TOKEN_PATH, b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + b"x" * 70_000, 1, ["more than 65536 bytes"]),
         (MAC_PATH, 401, 1, ["refused its own token for GET /latest/meta-data/mac (401"]),
@@ -164,7 +164,7 @@ def test_a_full_backlog_is_no_hop_limit() -> None:
         text = failure(nobody, timeout=0.2, retries=1)
         for filler in fillers:
             filler.close()
-    assert "cannot be reached (timed out)" in text
+    assert "cannot be reached (" in text and "timed out)" in text
 
 
 @pytest.mark.parametrize("path", [TOKEN_PATH, MAC_PATH])
@@ -214,7 +214,7 @@ def test_what_lacks_its_form_is_no_value(service: StandIn, path: str, answer: st
 
 def test_bytes_that_are_no_text_are_no_value(service: StandIn) -> None:
     service.answers[MAC_PATH] = (200, b"\xff\xfe")
-    assert "which is no text" in failure(service)
+    assert "not a valid text" in failure(service)
 
 
 @pytest.mark.parametrize("token", [HTML, "", "two words", "<x>", "a\r\nInjected: header", "\u00e9"])
@@ -258,7 +258,7 @@ def test_forms_take_what_exists(service: StandIn, field: str, name: str, values:
     ],
 )
 def test_endpoints(endpoint: str, host: str, port: int) -> None:
-    assert imds.address(endpoint) == (host, port)
+    assert imds.parse_endpoint(endpoint) == (host, port)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_other_endpoints_are_refused(endpoint: str) -> None:
 def test_any_endpoint_is_an_address_or_an_error(endpoint: str) -> None:
     for text in (endpoint, f"http://{endpoint}"):
         try:
-            host, port = imds.address(text)
+            host, port = imds.parse_endpoint(text)
         except ImdsError:
             continue
         assert host and 0 < port < 65536

@@ -110,7 +110,7 @@ def as_text(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ([1], "holds no mapping"),
+        ([1], "is not a mapping"),
         ({}, "has no context named 'None'"),
         ({"current-context": "a", "contexts": [{"name": "b", "context": {}}]}, "has no context named 'a'"),
         ({"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "k"}}], "clusters": 5}, "has no cluster named 'k'"),
@@ -131,7 +131,7 @@ def test_servers() -> None:
         found = kubeconfigs.read(json.dumps(of_the_library(server, "aws", [])), "/k")
         assert (found.host, found.port, found.path) == expected
     for server in ("http://a", "https://a:b@c", "https://a\r\nX: y", "https://", "https://a:99999", 5, None):
-        with pytest.raises(kubeconfigs.Unusable, match="no https:// address"):
+        with pytest.raises(kubeconfigs.Unusable, match="not an https:// address"):
             kubeconfigs.read(json.dumps(of_the_library(server, "aws", [])), "/k")
 
 
@@ -205,3 +205,26 @@ def test_addresses_of_proxies(value: str, expected: Any) -> None:
     found = proxies.of_url(value, "HTTPS_PROXY")
     assert (found and found[:4]) == expected
     assert found is None or ("p%40ss" not in found.shown and "p@ss" not in found.shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    [
+        ("clusters:\n- cluster:\n    server: https://a.example\n", "https://a.example"),
+        ("    server: 'https://a.example:443/'  # x\n", "https://a.example:443/"),
+        ('{"clusters": [{"cluster": {\n"server": "https://a.example"}}]}', "https://a.example"),
+        ("    server: MASTER_ENDPOINT\n", None),
+        ("#   server: https://a.example\n", None),
+        ("", None),
+    ],
+)
+def test_the_server_of_a_kubeconfig(text: str, server: str | None) -> None:
+    assert kubeconfigs.find_server(text) == server
+
+
+def test_the_server_of_the_current_context() -> None:
+    names = ("old", "new")
+    entries = [{"name": name, "cluster": {"server": f"https://{name}.example"}} for name in names]
+    contexts = [{"name": name, "context": {"cluster": name, "user": "u"}} for name in names]
+    document = {"current-context": "new", "clusters": entries, "contexts": contexts, "users": [{"name": "u", "user": {}}]}
+    assert kubeconfigs.find_server(json.dumps(document)) == "https://new.example"
