@@ -17,17 +17,16 @@ import re
 import shlex
 from typing import Any, Mapping, Sequence
 
-from .._node import snapd
+from .._node import kubeconfig, snapd
 from .._node.files import Current
 from .._node.placeholders import PLACEHOLDERS
 from .._transaction.operation_log import Command
 from . import service_commands
 from .file_changes import restore
-from .observe import server_of
 from .plan import ImageScriptStep, Plan
 from .work import StepContext, WorkBuilder
 
-KUBECONFIG = "/var/lib/kubelet/kubeconfig"
+KUBECONFIG = kubeconfig.DEFAULT_PATH
 CONFIG = "/etc/kubernetes/kubelet/kubelet-config.json"
 CA = "/etc/kubernetes/pki/ca.crt"
 CONTAINERD_CONFIG = "/etc/containerd/config.toml"
@@ -184,7 +183,7 @@ def _has_values_of(step: ImageScriptStep, context: StepContext) -> bool:
     texts = {path: current.content.decode("utf-8", "replace") if current else "" for path, current in contents.items()}
     settings = snapd.read_settings(step.snap) if step.snap else None
     return (
-        server_of(texts[KUBECONFIG].encode()) == wanted.get("--apiserver-endpoint")
+        kubeconfig.find_server(texts[KUBECONFIG]) == wanted.get("--apiserver-endpoint")
         and re.search(_NAME_IN_KUBECONFIG % re.escape(words[1]), texts[KUBECONFIG]) is not None
         and _decoded(wanted.get("--b64-cluster-ca", "")) == texts[CA]
         and _has_dns(wanted.get("--dns-cluster-ip"), texts[CONFIG], settings)

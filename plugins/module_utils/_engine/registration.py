@@ -12,11 +12,12 @@ import os
 import re
 from typing import Any, NamedTuple, Sequence
 
+from .._node import kubelet_flags, kubelet_process
 from .._node.errors import ApplyRefused
 from .._node.placeholders import PLACEHOLDER, PLACEHOLDERS, Identity
 from . import preflight
 from .manifest import RegistrationChange
-from .observe import NodeState, option
+from .observe import NodeState
 from .plan import Plan, Registration
 
 _OF_EKS = re.compile(r"([a-z0-9-]+\.)*(eks\.amazonaws\.com|nvidia\.com)/")
@@ -105,7 +106,8 @@ def combine(earlier: RegistrationChange | None, change: RegistrationChange | Non
 
 def node_patch(change: RegistrationChange, argv: Sequence[str], identity: Identity, hostname: str | None = None) -> dict[str, Any]:
     """What the controller has to patch, with placeholders filled in. C(argv): the command line of the running kubelet."""
-    name = (option(argv, "hostname-override") or [hostname or os.uname()[1]])[-1]
+    hostname = hostname or os.uname()[1]
+    name = kubelet_process.node_name(kubelet_flags.parse(argv[1:]), hostname) or hostname
     labels = {key: value if value is None else identity.label(value) for key, value in change.labels.items()}
     return {"node": name.lower(), **change._replace(labels=labels).plain()}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import registration
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import observe
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect.kubelet import describe_config
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_config as kubelet
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_flags as flags
@@ -113,6 +113,4 @@ def test_apply_and_node_info_see_the_taints_that_kubelet_sees(
     argv = ["kubelet", "--config=/k/config", "--config-dir=/k/d", *words]
     parsed = flags.parse(argv[1:])
     assert kubelet.registration(parsed, kubelet.read_config(node, parsed).merged).taints == taints
-    plan = {"family": "al2", "registration": {"labels": {}, "taints": []}}
-    before = registration.registered(plan, {}, (None, "https://x", "a kubeconfig"), argv, node)
-    assert before == {"labels": {}, "taints": taints}
+    assert observe.kubelet_registration(node, argv) == ({}, tuple(taints))
