@@ -298,7 +298,7 @@ node:
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._inspect.facts import facts
-from ..module_utils._node.host import Machine
+from ..module_utils._node.host import Host
 
 
 def main():
@@ -308,7 +308,7 @@ def main():
     timeout = module.params["timeout"]
     if not 0 < timeout <= 60:
         module.fail_json(msg=f"timeout {timeout} is out of range: more than 0 and at most 60 seconds")
-    module.exit_json(changed=False, node=facts(Machine(timeout), configz=module.params["configz"]))
+    module.exit_json(changed=False, node=facts(Host(timeout), configz=module.params["configz"]))
 
 
 if __name__ == "__main__":

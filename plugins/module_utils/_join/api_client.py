@@ -23,8 +23,8 @@ from urllib.parse import quote, unquote
 
 from .._node import http as https
 from .._node import kubeconfig as kubeconfigs
-from .._node.host import Machine
-from .._node.redaction import in_word
+from .._node.host import Host
+from .._node.redaction import redact_string
 from .credentials import Credentials, CredentialsFailed, CredentialSource, decode_base64, parse_time
 from .model import ApiResult, NodeObject, to_plain_text
 
@@ -37,8 +37,8 @@ _SYSTEM_AUTHORITIES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs
 class ApiClient:
     """A client for the API server of one kubeconfig. `path`: the kubeconfig. `environment`: the variables of the kubelet process."""
 
-    def __init__(self, machine: Machine, path: str, environment: Mapping[str, str], timeout: float = REQUEST_TIMEOUT) -> None:
-        self._machine = machine
+    def __init__(self, host: Host, path: str, environment: Mapping[str, str], timeout: float = REQUEST_TIMEOUT) -> None:
+        self._host = host
         self._path = path
         self._environment = environment
         self._timeout = timeout
@@ -48,7 +48,7 @@ class ApiClient:
 
     def request_node(self, name: str) -> ApiResult:
         """Request the Node `name`; the result says how far the request got."""
-        text = self._machine.text(self._path)
+        text = self._host.text(self._path)
         if text is None:
             return ApiResult("no_kubeconfig", kubeconfig=self._path)
         try:
@@ -57,7 +57,7 @@ class ApiClient:
             return ApiResult("bad_kubeconfig", str(problem), kubeconfig=self._path)
         uses_program = isinstance(access.user.get("exec"), dict)
         base = ApiResult(
-            "", kubeconfig=self._path, server=in_word(access.server), host=access.host, uses_program=uses_program,
+            "", kubeconfig=self._path, server=redact_string(access.server), host=access.host, uses_program=uses_program,
             cluster_name=kubeconfigs.cluster_name(access.user) if uses_program else None,
         )  # fmt: skip
         try:
@@ -78,7 +78,7 @@ class ApiClient:
         """The kubeconfig and the source of its credentials, which keeps them as long as the kubeconfig stays the same."""
         if text != self._text or self._access is None or self._source is None:
             self._access = kubeconfigs.read(text, self._path)
-            self._source = CredentialSource(self._access, self._machine, self._environment)
+            self._source = CredentialSource(self._access, self._host, self._environment)
             self._text = text
         return self._access, self._source
 
@@ -120,10 +120,10 @@ class ApiClient:
             return decode_base64(cluster["certificate-authority-data"]), f"certificate-authority-data of {self._path}"
         if cluster.get("certificate-authority"):
             path = access.file(str(cluster["certificate-authority"]))
-            return self._machine.text(path), path
-        # Without an authority in the kubeconfig Go trusts those of the machine.
-        path = next((path for path in _SYSTEM_AUTHORITIES if self._machine.exists(path)), _SYSTEM_AUTHORITIES[0])
-        return self._machine.text(path), path
+            return self._host.text(path), path
+        # Without an authority in the kubeconfig Go trusts those of the host.
+        path = next((path for path in _SYSTEM_AUTHORITIES if self._host.exists(path)), _SYSTEM_AUTHORITIES[0])
+        return self._host.text(path), path
 
     def _explain_failure(self, base: ApiResult, failure: Any, target: Any, tls: ssl.SSLContext) -> ApiResult:
         """The result of a request without an answer. For a refused certificate, find out more about it."""

@@ -9,7 +9,7 @@ import re
 from typing import Callable, Match
 
 from .._node import kubeconfig as kubeconfigs
-from .._node.host import shown_moment
+from .._node.clock import format_time
 from .model import BOOTSTRAP, DESCRIBE_CLUSTER, ApiResult, Evidence, Finding, Instance, Kubelet, quote_log, shorten
 
 MAX_CLOCK_SKEW_SECONDS = 240
@@ -225,7 +225,7 @@ def _explain_unauthorized(evidence: Evidence, kubelet: Kubelet, api: ApiResult, 
         return _explain_clock(evidence, kubelet, api)
     if api.expires is not None and api.expires + _EXPIRY_TOLERANCE_SECONDS < evidence.time - (api.clock_skew or 0):
         return Finding(
-            "token_expired", f"{api.credentials} expired at {shown_moment(api.expires)}, before it was used",
+            "token_expired", f"{api.credentials} expired at {format_time(api.expires)}, before it was used",
             "find what returns old tokens: a cache of the program in the kubeconfig, or a wrong clock", shown, True,
         )  # fmt: skip
     if not api.uses_program:

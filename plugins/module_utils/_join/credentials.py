@@ -18,7 +18,7 @@ import time
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from .._node import programs
-from .._node.host import Machine
+from .._node.host import Host
 from .._node.kubeconfig import Access
 from .._node.redaction import HIDDEN
 from .model import to_plain_text
@@ -61,9 +61,9 @@ class Credentials(NamedTuple):
 class CredentialSource:
     """Gets the credentials of one kubeconfig user and keeps them until they expire. It also keeps a failure for `RETRY_AFTER` seconds."""
 
-    def __init__(self, access: Access, machine: Machine, environment: Mapping[str, str], timeout: float = PROGRAM_TIMEOUT) -> None:
+    def __init__(self, access: Access, host: Host, environment: Mapping[str, str], timeout: float = PROGRAM_TIMEOUT) -> None:
         self._access = access
-        self._machine = machine
+        self._host = host
         self._environment = environment
         self._timeout = timeout
         self._credentials: Credentials | None = None
@@ -102,7 +102,7 @@ class CredentialSource:
         if user.get("client-certificate-data"):
             pems = tuple(decode_base64(user.get(f"client-{name}-data")) for name in ("certificate", "key"))
             return Credentials("the client certificate in the kubeconfig", pems=pems)
-        token = self._machine.text(access.file(str(user["tokenFile"]))) if user.get("tokenFile") else user.get("token")
+        token = self._host.text(access.file(str(user["tokenFile"]))) if user.get("tokenFile") else user.get("token")
         return Credentials("the token in the kubeconfig", token=str(token).strip()) if token else None
 
     def _run_program(self, config: Mapping[str, Any]) -> Credentials:
@@ -138,7 +138,7 @@ class CredentialSource:
             directories, command = [""], self._access.file(command)
         else:
             directories = [f"{directory}/" for directory in (environment.get("PATH") or "").split(":") if directory.startswith("/")]
-        paths = [self._machine.path(directory + command) for directory in directories if command]
+        paths = [self._host.path(directory + command) for directory in directories if command]
         return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
 

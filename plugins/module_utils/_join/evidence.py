@@ -14,11 +14,15 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Match, NamedTuple, Sequence
 
-from .._node import journald, programs, systemd
-from .._node import kubelet_config as kubelets
-from .._node import kubelet_flags as flags_of
+from .._node import journald, systemd
+from .._node.clock import to_wall_time
 from .._node.errors import ApplyRefused
-from .._node.host import Machine
+from .._node.host import Host
+from .._node.kubelet_config import KubeletConfig, read_config, setting
+from .._node.kubelet_flags import Flags, last, parse
+from .._node.kubelet_process import UNITS as KUBELET_UNITS
+from .._node.kubelet_process import find_kubeconfig, find_unit, node_name
+from .._node.processes import command_line, read_process
 from .._node.systemd import Unit
 from .model import ApiResult, Containerd, Evidence, FailedUnit, Instance, Kubelet, KubeletExit, KubeletProcess, runs, to_plain_text
 
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 
 CONTAINERD = "containerd.service"
 NODEADM_UNITS = ("nodeadm-config.service", "nodeadm-run.service")
-UNITS = (*kubelets.UNITS, CONTAINERD, *NODEADM_UNITS)
+UNITS = (*KUBELET_UNITS, CONTAINERD, *NODEADM_UNITS)
 
 RESTART_MARGIN, MAX_RESTART_DOUBT = 2.0, 20.0
 """A restarted kubelet counts as failed until it runs longer than its last start by the first number of seconds; at most the second one."""
@@ -42,10 +46,10 @@ _MAX_LOG_LINES = 20
 
 
 class EvidenceCollector:
-    """Collects evidence from a machine. Call `collect` repeatedly on the same object: what cannot change is read once."""
+    """Collects evidence from a host. Call `collect` repeatedly on the same object: what cannot change is read once."""
 
-    def __init__(self, machine: Machine, clock: Callable[[], float] = time.monotonic) -> None:
-        self._machine = machine
+    def __init__(self, host: Host, clock: Callable[[], float] = time.monotonic) -> None:
+        self._host = host
         self._clock = clock
         self._hostname = os.uname()[1]
         self._process: _Process | None = None
@@ -56,9 +60,9 @@ class EvidenceCollector:
 
     def collect(self) -> Evidence:
         """What is known about the join now."""
-        units = read_units(self._machine)
+        units = read_units(self._host)
         now = round(time.time(), 3)
-        name = kubelets.unit_of(units or {})
+        name = find_unit(units or {})
         if units is None or name is None:
             return Evidence(now, units=units)
         unit, entries = units[name], journald.entries(name)
@@ -112,7 +116,7 @@ class EvidenceCollector:
         # A program in front of kubelet is replaced by it, and a kubelet that bootstraps changes its kubeconfig, both in the same process.
         if before is not None and before.key == key and before.kubeconfig is not None and not before.settings.is_bootstrapping:
             return before
-        process = read_process(self._machine, unit, self._hostname)
+        process = read_kubelet(self._host, unit, self._hostname)
         if before is None or before.key != key or before.kubeconfig != process.kubeconfig:
             self._client = None
         self._process = process
@@ -125,7 +129,7 @@ class EvidenceCollector:
             # Imported here, because it imports TLS and HTTP.
             from .api_client import ApiClient
 
-            self._client = ApiClient(self._machine, process.kubeconfig, process.environment)
+            self._client = ApiClient(self._host, process.kubeconfig, process.environment)
         return self._client.request_node(node_name)
 
     # --- everything else ---------------------------------------------------------------------------------------------------------------
@@ -139,7 +143,7 @@ class EvidenceCollector:
         if process is None or process.settings.cgroup_driver is None:
             return Containerd()
         if unit.pid not in self._cgroup_drivers:
-            self._cgroup_drivers = {unit.pid: uses_systemd_cgroup(self._machine, unit.pid, _to_wall_time(started_at(unit)))}
+            self._cgroup_drivers = {unit.pid: uses_systemd_cgroup(self._host, unit.pid, to_wall_time(started_at(unit)))}
         return Containerd(uses_systemd_cgroup=self._cgroup_drivers[unit.pid])
 
     def _collect_instance(self, api: ApiResult | None) -> Instance | None:
@@ -159,15 +163,10 @@ class EvidenceCollector:
         return http.has_certificate("127.0.0.1", port, time.monotonic() + 2)
 
 
-def read_units(machine: Machine) -> dict[str, Unit] | None:
+def read_units(host: Host) -> dict[str, Unit] | None:
     """The units that exist; None if systemd does not answer."""
-
-    def run(argv: Sequence[str]) -> programs.Result:
-        output = machine.run(*argv)
-        return programs.Result(1, "", "") if output is None else programs.Result(0, output, "")
-
     try:
-        units = systemd.read_units(UNITS, run)
+        units = systemd.read_units(UNITS, host.run_program)
     except ApplyRefused:
         return None
     return {name: unit for name, unit in units.items() if unit.exists}
@@ -176,11 +175,6 @@ def read_units(machine: Machine) -> dict[str, Unit] | None:
 def started_at(unit: Unit) -> float:
     """When the main process of a unit started, in seconds of the monotonic clock; without one, when the unit started."""
     return unit.main_started or unit.inactive_exited or 0.0
-
-
-def _to_wall_time(monotonic: float) -> float:
-    """Seconds since 1970 of seconds of the monotonic clock."""
-    return time.time() - time.monotonic() + monotonic
 
 
 # --- logs --------------------------------------------------------------------------------------------------------------------------
@@ -239,55 +233,43 @@ class _Process(NamedTuple):
     settings: KubeletProcess
 
 
-def read_process(machine: Machine, unit: Unit, hostname: str) -> _Process:
+def read_kubelet(host: Host, unit: Unit, hostname: str) -> _Process:
     """The kubelet process of a unit."""
-    started = _to_wall_time(started_at(unit))
-    process = kubelets.Process(machine, unit.pid, started)
-    environ = machine.read(f"/proc/{unit.pid}/environ") or b""
-    pairs = (os.fsdecode(item).partition("=") for item in environ.split(b"\0") if b"=" in item)
-    flags = flags_of.parse(process.words[1:])
-    shown, config = kubelets.configuration(machine, process, flags)
-    kubeconfig = _find_kubeconfig(machine, flags)
-    is_kubelet = any(word.rpartition("/")[2] == "kubelet" for word in process.words[:3])
-    registers = flags_of.last(flags, "register-node")
+    started = to_wall_time(started_at(unit))
+    process = read_process(host, unit.pid, started)
+    flags = parse(process.argv[1:])
+    config = read_config(host, flags, bool(process.argv))
+    kubeconfig = find_kubeconfig(host, flags)
+    is_kubelet = any(word.rpartition("/")[2] == "kubelet" for word in process.argv[:3])
     settings = KubeletProcess(
         started=round(started, 3),
-        registers_node=str(config.get("registerNode", True) if registers is None else registers).lower() != "false",
-        is_bootstrapping=kubeconfig is not None and kubeconfig == flags_of.last(flags, "bootstrap-kubeconfig"),
+        registers_node=setting(flags, config.merged, "register-node", "true").lower() != "false",
+        is_bootstrapping=kubeconfig is not None and kubeconfig == last(flags, "bootstrap-kubeconfig"),
         # A program in front of kubelet does not have the flags that decide.
-        cgroup_driver=_find_cgroup_driver(flags, shown, config) if kubeconfig or is_kubelet else None,
-        config_files=tuple(file["path"] for file in shown["files"]),
+        cgroup_driver=_find_cgroup_driver(flags, config, started) if kubeconfig or is_kubelet else None,
+        config_files=tuple(file.path for file in config.files),
         serving_port=_find_serving_port(flags, config),
     )
-    environment = {name: value for name, _unused, value in pairs}
-    return _Process((unit.pid, started_at(unit)), environment, kubelets.node_name(flags, True, hostname), kubeconfig, is_kubelet, settings)
+    return _Process((unit.pid, started_at(unit)), process.environment, node_name(flags, hostname), kubeconfig, is_kubelet, settings)
 
 
-def _find_kubeconfig(machine: Machine, flags: Mapping[str, Any]) -> str | None:
-    """The kubeconfig that kubelet uses now; None if it has none."""
-    path, bootstrap = flags_of.last(flags, "kubeconfig"), flags_of.last(flags, "bootstrap-kubeconfig")
-    if path and bootstrap and not machine.exists(path) and machine.exists(bootstrap):
-        return str(bootstrap)
-    return None if not (path or bootstrap) else str(path or bootstrap)
-
-
-def _find_serving_port(flags: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
+def _find_serving_port(flags: Flags, config: KubeletConfig) -> int | None:
     """The port on which kubelet serves with a certificate that the cluster signs; None if it signs the certificate itself."""
-    requests = flags_of.last(flags, "rotate-server-certificates", kubelets.at(config, "serverTLSBootstrap"))
-    port = str(flags_of.last(flags, "port", kubelets.at(config, "port") or 10250))
-    return int(port) if str(requests).lower() == "true" and port.isdigit() and 0 < int(port) < 65536 else None
+    requests = setting(flags, config.merged, "rotate-server-certificates", "false").lower() == "true"
+    port = setting(flags, config.merged, "port", 10250)
+    return int(port) if requests and port.isdigit() and 0 < int(port) < 65536 else None
 
 
-def _find_cgroup_driver(flags: Mapping[str, Any], shown: Mapping[str, Any], config: Mapping[str, Any]) -> str | None:
+def _find_cgroup_driver(flags: Flags, config: KubeletConfig, started: float) -> str | None:
     """The cgroup driver that kubelet is configured with; None if it is not known which configuration the process read."""
-    driver = flags_of.last(flags, "cgroup-driver")
+    driver = last(flags, "cgroup-driver")
     if driver:
-        return str(driver)
-    if shown["effective"] is None:
-        return None if shown["files"] else "cgroupfs"
-    if any(file["changed_since_start"] for file in shown["files"]):
+        return driver
+    if config.effective is None:
+        return None if config.files else "cgroupfs"
+    if config.changed_after(started):
         return None
-    return str(config.get("cgroupDriver") or "cgroupfs")
+    return str(config.merged.get("cgroupDriver") or "cgroupfs")
 
 
 # --- containerd --------------------------------------------------------------------------------------------------------------------
@@ -299,32 +281,32 @@ _SETTING = re.compile(r"\s*(?P<name>default_runtime_name|SystemdCgroup)\s*=\s*(?
 _IMPORTS = re.compile(r"^\s*imports\s*=(?:\s*\[(?P<list>[^\]]*))?", re.MULTILINE)
 
 
-def uses_systemd_cgroup(machine: Machine, pid: int, started: float = float("inf")) -> bool | None:
+def uses_systemd_cgroup(host: Host, pid: int, started: float = float("inf")) -> bool | None:
     """Whether the default runtime of containerd uses systemd for cgroups; None if it is not known.
 
     `started`: when containerd started, in seconds since 1970. It has not read what changed after that.
     """
-    words = kubelets.Process(machine, pid).words
-    flags = flags_of.parse(words[1:])
-    path = flags_of.last(flags, "config") or flags_of.last(flags, "c") or _DEFAULT_CONFIG
-    text = machine.text(path)
+    argv = command_line(host, pid)
+    flags = parse(argv[1:])
+    path = last(flags, "config") or last(flags, "c") or _DEFAULT_CONFIG
+    text = host.text(path)
     imports = _IMPORTS.search(text or "")
-    if any((machine.changed_at(file) or 0) > started for file in _config_paths(machine, path, text, imports)):
+    if any((host.changed_at(file) or 0) > started for file in _config_paths(host, path, text, imports)):
         return None
     result = None if text is None or imports else parse_systemd_cgroup(text)
-    if result is None and words:
-        result = parse_systemd_cgroup(machine.run("containerd", "--config", path, "config", "dump") or "")
+    if result is None and argv:
+        result = parse_systemd_cgroup(host.run("containerd", "--config", path, "config", "dump") or "")
     return result
 
 
-def _config_paths(machine: Machine, path: str, text: str | None, imports: Match[str] | None) -> list[str]:
+def _config_paths(host: Host, path: str, text: str | None, imports: Match[str] | None) -> list[str]:
     """The paths whose change times show whether containerd has read its present configuration."""
     directory = path.rpartition("/")[0]
     # If the file was deleted, its directory has the time of that.
     paths = [path] if text is not None else [directory]
     for pattern in re.findall(r"[\"']([^\"']+)[\"']", (imports and imports.group("list")) or ""):
         where = os.path.join(directory, pattern).rpartition("/")[0]
-        paths += [where, *(f"{where}/{name}" for name in machine.names(where))]
+        paths += [where, *(f"{where}/{name}" for name in host.names(where))]
     return paths
 
 

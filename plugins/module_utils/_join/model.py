@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any, Iterable, Mapping, NamedTuple
 
-from .._node.redaction import in_text, in_word
+from .._node.redaction import redact_document, redact_string
 from .._node.systemd import Unit
 
 CAUSES = (
@@ -198,7 +198,7 @@ def to_plain_text(text: str, limit: int = 2000, is_document: bool = False) -> st
     `is_document`: the text may be YAML or the like, where the name of a secret comes before its value.
     """
     text = _LONG_WORD.sub(lambda match: match.group(0)[:200] + "…", text[: 2 * limit])
-    text = in_text(text) if is_document else in_word(text)
+    text = redact_document(text) if is_document else redact_string(text)
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:limit]
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, NamedTuple
 
-from .._node.host import Machine
-from .._node.redaction import in_word
+from .._node.host import Host
+from .._node.redaction import redact_string
 from . import diagnosis
 from .evidence import EvidenceCollector
 from .model import Evidence, Finding
@@ -86,7 +86,7 @@ def never_joined(collect: Callable[[], Evidence] | None = None) -> bool:
 
 
 def _collect_from_machine() -> Callable[[], Evidence]:
-    return EvidenceCollector(Machine(PROGRAM_TIMEOUT)).collect
+    return EvidenceCollector(Host(PROGRAM_TIMEOUT)).collect
 
 
 def _check(collect: Callable[[], Evidence]) -> tuple[Evidence, Finding | None]:
@@ -95,7 +95,7 @@ def _check(collect: Callable[[], Evidence]) -> tuple[Evidence, Finding | None]:
         evidence = collect()
         return evidence, diagnosis.diagnose(evidence)
     except Exception as error:  # any error becomes a finding
-        message = in_word(f"{type(error).__name__}: {error}")[:300]
+        message = redact_string(f"{type(error).__name__}: {error}")[:300]
         fix = "report this error; until it is fixed, the kubelet journal may show why the node does not join: journalctl -u kubelet"
         return Evidence(), Finding("check_failed", f"the check of the node failed: {message}", fix)
 

@@ -104,12 +104,3 @@ class Host:
     def add_problem(self, what: str, error: Exception) -> None:
         """Record an error."""
         self.problems.append(f"{what}: {getattr(error, 'strerror', None) or error}")
-
-
-Machine = Host
-
-
-def shown_moment(moment: float | None) -> str | None:
-    from .clock import format_time
-
-    return None if moment is None else format_time(moment)

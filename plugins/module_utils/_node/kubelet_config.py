@@ -172,32 +172,3 @@ def registration(flags: Flags, config: Mapping[str, Any]) -> Registration:
 
 def _taint(taint: Mapping[str, Any]) -> str:
     return f"{taint.get('key', '')}={taint.get('value') or ''}:{taint.get('effect', '')}"
-
-
-# --- for code that still uses the earlier names ------------------------------------------------------------------------------------
-
-from .kubelet_process import UNITS  # noqa: E402, F401
-
-at = field
-
-
-class Process:
-    def __init__(self, machine: Host, pid: int, started: float | None = None) -> None:
-        from .processes import read_process
-
-        self.pid, self.words, self.environment, self.started = read_process(machine, pid, started)
-
-
-def configuration(machine: Host, process: Any, flags: Flags) -> Any:
-    config = read_config(machine, flags, bool(process.words))
-    files = [
-        {"path": file.path, "changed_since_start": process.started is not None and (file.changed_at or 0) > process.started}
-        for file in config.files
-    ]
-    return {"effective": config.effective, "files": files}, config.merged
-
-
-def node_name(flags: Flags, running: bool, hostname: str) -> str | None:
-    from .kubelet_process import node_name as name
-
-    return name(flags, hostname) if running else None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, Sequence, Union
+from typing import Dict, List, Mapping, Sequence, Union
 
 _REPEATABLE = """
     allowed-unsafe-sysctls cluster-dns cpu-manager-policy-options enforce-node-allocatable eviction-hard eviction-minimum-reclaim
@@ -95,10 +95,10 @@ def values(flags: Flags, name: str) -> List[str]:
     return list(value) if isinstance(value, list) else [value]
 
 
-def last(flags: Flags, name: str, default: Any = None) -> Any:
+def last(flags: Flags, name: str) -> str | None:
     """The value of a flag that counts, None without the flag."""
     given = values(flags, name)
-    return given[-1] if given else default
+    return given[-1] if given else None
 
 
 def pairs(flags: Flags, name: str) -> Dict[str, str]:

@@ -212,6 +212,3 @@ class _LineRedactor:
             self._deeper = found.start("name")
             self._list = not bare
         return found.group("name") + found.group("sign") + found.group("blank") + (HIDDEN if bare else "")
-
-
-in_word, in_text, in_value, in_flag, in_command_line = redact_string, redact_document, redact_value, redact_flag, redact_command_line

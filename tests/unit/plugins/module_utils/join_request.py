@@ -21,7 +21,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
     Kubelet,
     KubeletProcess,
 )
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_stand_in import NAME, TOKEN
 
 V1BETA1, V1 = "client.authentication.k8s.io/v1beta1", "client.authentication.k8s.io/v1"
@@ -65,7 +65,7 @@ class Request:
         path = self.folder / "kubeconfig"
         path.write_text(json.dumps(document), encoding="utf-8")
         if not again:
-            self.client = api_client.ApiClient(Machine(5.0), str(path), self.environment, limit)
+            self.client = api_client.ApiClient(Host(5.0), str(path), self.environment, limit)
         result: ApiResult = self.client.request_node(name)
         for secret in (TOKEN, SECRET, "cAnArY"):
             assert secret not in repr(result)

@@ -80,7 +80,7 @@ def test_it_runs_on_the_python_of_amazon_linux_2(tmp_path: Path) -> None:
         "from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import facts, kubelet_endpoints as asking\n"
         "json.dumps(facts.facts(host.Machine(2.0)))\n"
         "asking.configz({}, {'port': 1}, None, 1)\n"
-        "print(redaction.in_text('password: x'))\n"
+        "print(redaction.redact_document('password: x'))\n"
     )
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(collection(tmp_path)), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [next(iter(found), sys.executable), "-c", program]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_stand_in import (
     NAME,
     TOKEN,
@@ -322,7 +322,7 @@ def test_a_proxy_that_does_not_exist(request_node: Request) -> None:
 
 
 def test_invalid_kubeconfigs(request_node: Request, tmp_path: Path) -> None:
-    client = api_client.ApiClient(Machine(5.0), str(tmp_path / "none"), {})
+    client = api_client.ApiClient(Host(5.0), str(tmp_path / "none"), {})
     found = client.request_node(NAME)
     assert found.outcome == "no_kubeconfig" and diagnose(found).cause == "no_kubeconfig"
     for server in ("", "http://x", "https://u:cAnArY@x", "MASTER_ENDPOINT", "https://x:99999", "https://x y"):

@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import credentials
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as kubeconfigs
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Machine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
 
 V1BETA1, V1 = "client.authentication.k8s.io/v1beta1", "client.authentication.k8s.io/v1"
 TOKEN = "k8s-aws-v1.cAnArY"
@@ -42,7 +42,7 @@ def source(
         user["exec"] = {"apiVersion": V1BETA1, **given}
     access = kubeconfigs.Access("https://x", "x", 443, "", {"server": "https://x", **(cluster or {})}, user, str(folder))
     return credentials.CredentialSource(
-        access, Machine(5.0), {"PATH": f"{folder}:{os.environ['PATH']}", "KUBELETS_OWN": "yes", "BOTH": "kubelet"}, limit
+        access, Host(5.0), {"PATH": f"{folder}:{os.environ['PATH']}", "KUBELETS_OWN": "yes", "BOTH": "kubelet"}, limit
     )
 
 

@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import proxy as proxies
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client as proxies
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as kubeconfigs
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig_yaml as reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet import kubeconfig as of_the_library
@@ -174,12 +174,12 @@ PROXY = "http://proxy.example.com:3128"
     ],
 )
 def test_no_proxy(no_proxy: str, host: str, through: bool) -> None:
-    found = proxies.of_environment({"HTTPS_PROXY": PROXY, "NO_PROXY": no_proxy}, host, 443)
+    found = proxies.proxy_of_environment({"HTTPS_PROXY": PROXY, "NO_PROXY": no_proxy}, host, 443)
     assert (found is not None) is through
 
 
 def test_which_variables_count() -> None:
-    ask = proxies.of_environment
+    ask = proxies.proxy_of_environment
     assert ask({"HTTP_PROXY": PROXY, "http_proxy": PROXY, "ALL_PROXY": PROXY}, "a.com", 443) is None
     assert ask({"https_proxy": PROXY}, "a.com", 443).shown == f"{PROXY} (https_proxy)"
     assert ask({"HTTPS_PROXY": PROXY, "https_proxy": "http://other:1"}, "a.com", 443).port == 3128
@@ -202,7 +202,7 @@ def test_which_variables_count() -> None:
     ],
 )
 def test_addresses_of_proxies(value: str, expected: Any) -> None:
-    found = proxies.of_url(value, "HTTPS_PROXY")
+    found = proxies.parse_proxy(value, "HTTPS_PROXY")
     assert (found and found[:4]) == expected
     assert found is None or ("p%40ss" not in found.shown and "p@ss" not in found.shown)
 

@@ -58,7 +58,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_secrets_in_texts_are_withheld(text: str) -> None:
-    shown = secrets.in_text(text)
+    shown = secrets.redact_document(text)
     encoded = base64.b64encode(CANARY.encode()).decode()[:6]
     assert CANARY not in shown and encoded not in shown and secrets.HIDDEN in shown
 
@@ -71,7 +71,7 @@ HEADS = ["-----BEGIN ", "-----BEGIN PRIVATE KEY-----\n-----END "]
 def test_the_time_grows_with_the_length_and_not_with_its_square(head: str, unit: str) -> None:
     text = head + unit * (1024 * 1024 // len(unit))
     began = time.monotonic()
-    secrets.in_text(text)
+    secrets.redact_document(text)
     assert time.monotonic() - began < 30, "it would be minutes"
 
 
@@ -88,14 +88,14 @@ KEPT = [
 
 @pytest.mark.parametrize("text", KEPT)
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert secrets.in_text(text) == text
+    assert secrets.redact_document(text) == text
 
 
 def test_secrets_in_command_lines() -> None:
     words = ["kubelet", f"--manifest-url-header=A:{CANARY}", "--foo-token", CANARY, f"--url=http://a:{CANARY}@b", "--anonymous-auth=false"]
     hidden = secrets.HIDDEN
     shown = ["kubelet", f"--manifest-url-header={hidden}", "--foo-token", hidden, f"--url=http://{hidden}@b", "--anonymous-auth=false"]
-    assert secrets.in_command_line(words) == shown
+    assert secrets.redact_command_line(words) == shown
 
 
 def test_secrets_in_kubelets_configuration() -> None:
@@ -105,8 +105,8 @@ def test_secrets_in_kubelets_configuration() -> None:
         "maxPods": 5,
         "staticPodURL": "http://a",
     }
-    assert secrets.in_value(config) == config
-    assert secrets.in_value({"staticPodURLHeader": {"Authorization": [CANARY]}}) == {
+    assert secrets.redact_value(config) == config
+    assert secrets.redact_value({"staticPodURLHeader": {"Authorization": [CANARY]}}) == {
         "staticPodURLHeader": {"Authorization": [secrets.HIDDEN]}
     }
 
@@ -114,5 +114,5 @@ def test_secrets_in_kubelets_configuration() -> None:
 @given(st.text(), st.sampled_from(["password", "token", "identity_token", "auth"]))
 def test_any_text_below_a_secret_name(value: str, name: str) -> None:
     document = json.dumps({"a": {name: CANARY + value, "list": [value]}}, indent=1)
-    assert CANARY not in secrets.in_text(document)
-    assert CANARY not in secrets.in_text("spec:\n" + document)
+    assert CANARY not in secrets.redact_document(document)
+    assert CANARY not in secrets.redact_document("spec:\n" + document)
