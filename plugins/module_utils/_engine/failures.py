@@ -24,7 +24,10 @@ def explain(failure: StepFailed, began: float, undo_began: float | None, kubelet
     units = [word for word in argv if word.endswith(".service")]
     if units and kubelet:
         units.append(kubelet)
-    logs = {unit: [redaction.in_word(line) for line in journald.messages_between(unit, began, undo_began)] for unit in dict.fromkeys(units)}
+    logs = {
+        unit: [redaction.redact_string(line) for line in journald.messages_between(unit, began, undo_began)]
+        for unit in dict.fromkeys(units)
+    }
     cause, fix, evidence = _symptom(failure), "correct the cause and run again", []
     # Only if kubelet itself has failed is the cause in its journal. Otherwise an earlier kubelet may have written that.
     exit_finding = _kubelet_exit(kubelet, logs[kubelet]) if kubelet and kubelet in argv else None

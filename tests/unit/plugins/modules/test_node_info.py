@@ -78,7 +78,7 @@ def test_it_runs_on_the_python_of_amazon_linux_2(tmp_path: Path) -> None:
         "import json\n"
         "from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import host, redaction\n"
         "from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import facts, kubelet_endpoints as asking\n"
-        "json.dumps(facts.facts(host.Machine(2.0)))\n"
+        "json.dumps(facts.facts(host.Host(2.0)))\n"
         "asking.configz({}, {'port': 1}, None, 1)\n"
         "print(redaction.redact_document('password: x'))\n"
     )
