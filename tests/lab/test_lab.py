@@ -21,6 +21,8 @@ from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabError, contr
 from ansible_collections.nodebootstrap.eks.tests.lab.network import Network
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import docker, machine_lock, say, wait_for
 
+from nodelab import images  # isort: skip
+
 pytestmark = pytest.mark.docker
 
 #: A separate program that starts a lab, prints where it is, and waits until its standard input is closed.
@@ -87,6 +89,21 @@ def test_a_killed_program_takes_its_lab_along(other: tuple[subprocess.Popen[byte
     wait_for("the end of every program", lambda: not alive(pids), 120)
     assert network_id(state["network"]) != state["id"]
     assert not Path(state["folder"]).exists()
+
+
+def test_a_lab_keeps_containers_that_it_did_not_start(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
+    program, state = other
+    container = (
+        docker("run", "-d", "--network", Network(state["network"]).name, "--entrypoint", "sleep", images.image(), "600")
+        .stdout.decode()
+        .strip()
+    )
+    try:
+        program.kill()
+        wait_for("the end of the network", lambda: network_id(state["network"]) != state["id"], 120)
+        assert docker("inspect", "-f", "{{.State.Running}}", container).stdout.decode().strip() == "true"
+    finally:
+        docker("rm", "-f", "-v", container, check=False)
 
 
 def test_a_killed_supervisor_takes_its_programs_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The docker command line, and a running engine behind it.
 
-Nothing here skips: where no engine can be had, `HarnessError` says what to do, and the tests fail.
+Nothing here skips tests: without an engine, `HarnessError` says what to do, and the tests fail.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ STARTED_BY_US = Path("/var/log/nodelab-dockerd.log")
 
 
 class HarnessError(RuntimeError):
-    """The laboratory itself failed: no engine, no image, no boot. Never a verdict about the code under test."""
+    """The harness itself failed: no engine, no image, no boot. This says nothing about the code under test."""
 
 
 def _print(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-#: Where progress lines go. pytest captures the standard streams, so the fixtures put a way around that here.
+#: Prints progress lines. pytest captures the standard streams, so the fixtures add a function that bypasses the capture.
 speaker: list[Callable[[str], None]] = [_print]
 
 
@@ -70,7 +70,7 @@ def docker(*arguments: str, input: bytes | None = None, check: bool = True, time
 
 
 def answers() -> bool:
-    """Whether an engine answers this user."""
+    """Does a Docker engine answer this user?"""
     if shutil.which("docker") is None:
         return False
     return docker("version", "--format", "{{.Server.Version}}", check=False).returncode == 0
@@ -105,9 +105,9 @@ def install(packages: Sequence[str]) -> None:
 
 
 def ensure() -> None:
-    """Make sure that an engine answers: install and start Debian's when we are root, else say what is missing.
+    """Make sure that an engine answers: root installs and starts Debian's; other users get an error with instructions.
 
-    dockerd started here outlives the test run: starting takes seconds and images stay.
+    The dockerd that is started here keeps running after the tests.
     """
     if answers():
         return
@@ -163,7 +163,7 @@ def _here() -> str:
 
 
 def _started(pid: int) -> str:
-    # Field 22; the command name before it may hold blanks and brackets.
+    # Field 22; the command name before it may contain spaces and brackets.
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
 
 
@@ -175,7 +175,7 @@ def _alive(label: str) -> bool:
     here, _unused, rest = label.rpartition("/")
     here, _unused, pid = here.rpartition("/")
     if here != _here():
-        # Another boot is surely gone; another PID namespace of this boot cannot be judged from here.
+        # A run of another boot has ended; another PID namespace of this boot cannot be checked from here.
         return here.split("/")[0] == _here().split("/")[0]
     try:
         return _started(int(pid)) == rest

@@ -106,7 +106,7 @@ def _build_base(suite: str, tag: str) -> None:
     mirror = _mirror()
     engine.say(f"{tag}: Debian {suite} from {mirror} (about a minute, once)")
     command = ["mmdebstrap", *_BOOTSTRAP, "--keyring=/usr/share/keyrings/debian-archive-keyring.gpg", suite, "-", mirror]
-    # From one pipe into the other: no tree on disk, nothing left behind.
+    # Piped from one into the other: nothing is written to disk.
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as bootstrap:
         assert bootstrap.stdout is not None and bootstrap.stderr is not None
         imported = subprocess.run(
@@ -124,7 +124,7 @@ def _build_base(suite: str, tag: str) -> None:
 
 
 def _build_real(real: str, tag: str) -> None:
-    """The image that was named, with the packages that a node needs."""
+    """A real image, with the packages that a node needs."""
     engine.say(f"{tag}: {real} from its registry, and packages")
     recipe = ["build", "-q", "--build-arg", f"BASE={real}", "--label", f"{engine.IMAGE}=image", "-t", tag, "-f", str(_PACKAGES), str(HERE)]
     engine.docker(*recipe, timeout=3600)
@@ -150,7 +150,7 @@ def _mirror() -> str:
 
 
 def remove_all() -> None:
-    """Remove every image of ours, of old recipes too; those in use stay."""
+    """Remove all images of the harness, including those of old recipes. Images in use stay."""
     listed = engine.docker("image", "ls", "-q", "--no-trunc", "--filter", f"label={engine.IMAGE}").stdout.decode().split()
     for tag in dict.fromkeys(listed):
         engine.docker("rmi", "-f", tag, check=False)
