@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server on the loopback address, over real TLS with certificates of its own making, that can also misbehave; and a proxy."""
+"""An API server and a proxy on the loopback address, over real TLS with certificates of their own. They can also misbehave."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAME = "ip-10-0-0-5.eu-central-1.compute.internal"
 
 
 class Authority:
-    """A certificate authority in a folder: C(ca.crt), and what it signs."""
+    """A certificate authority in a directory: `ca.crt` and the certificates that it signs."""
 
     def __init__(self, folder: Path, name: str = "kubernetes") -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ class Authority:
         self.path.write_bytes(made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
     def sign(self, name: str, hosts: tuple[str, ...] = (), valid: tuple[float, float] = (-3600, 86400)) -> Path:
-        """A file with a key and a certificate, valid between two moments in seconds from now."""
+        """A file with a key and a certificate. `valid`: first and last time, in seconds from now."""
         key = ec.generate_private_key(ec.SECP256R1())
         made = self._builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key.public_key(), valid)
         if hosts:
@@ -69,15 +69,15 @@ def _general(host: str) -> x509.GeneralName:
 
 
 def status(code: int, message: str) -> tuple[int, bytes]:
-    """An answer as the API server gives it when there is no object."""
+    """An answer of the API server without an object."""
     return code, json.dumps({"kind": "Status", "apiVersion": "v1", "message": message, "code": code}).encode()
 
 
 def a_node(name: str = NAME, ready: str = "True", message: str = "kubelet is posting ready status") -> tuple[int, bytes]:
     condition = {"type": "Ready", "status": ready, "reason": "KubeletReady", "message": message}
     condition["lastHeartbeatTime"] = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    found = {"kind": "Node", "metadata": {"name": name}, "spec": {}, "status": {"conditions": [condition]}}
-    return 200, json.dumps(found).encode()
+    document = {"kind": "Node", "metadata": {"name": name}, "spec": {}, "status": {"conditions": [condition]}}
+    return 200, json.dumps(document).encode()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         server: Any = self.server
         peer = self.request.getpeercert() if isinstance(self.request, ssl.SSLSocket) else None
-        server.asked.append((self.path, dict(self.headers), bool(peer)))
+        server.requests.append((self.path, dict(self.headers), bool(peer)))
         code, body = server.answer
         self.send_response(code)
         self.send_header("Content-Length", str(len(body)))
@@ -123,9 +123,9 @@ class _Server6(_Server):
 def serving(
     pem: Path | None, answer: tuple[int, bytes] = (200, b""), *, ahead: float = 0, clients: Path | None = None, host: str = "127.0.0.1"
 ) -> Iterator[Any]:
-    """A server with C(asked) (path, headers, whether a client showed a certificate), C(answer) and C(url); without C(pem) no TLS."""
+    """A server with `requests` (path, headers, whether the client has a certificate), `answer` and `url`. Without `pem` it speaks no TLS."""
     server: Any = (_Server6 if ":" in host else _Server)((host, 0), _Handler)
-    server.answer, server.asked, server.ahead = answer, [], ahead
+    server.answer, server.requests, server.ahead = answer, [], ahead
     if pem is not None:
         server.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.tls.load_cert_chain(pem)
@@ -142,8 +142,8 @@ def serving(
 
 
 @contextmanager
-def listening(behaves: Any) -> Iterator[int]:
-    """The port of a socket; C(behaves) gets each of its connections."""
+def listening(handle: Any) -> Iterator[int]:
+    """The port of a socket. `handle` is called with each connection."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -152,7 +152,7 @@ def listening(behaves: Any) -> Iterator[int]:
                 connection, _unused = listener.accept()
             except OSError:
                 return
-            threading.Thread(target=_handed, args=(behaves, connection), daemon=True).start()
+            threading.Thread(target=_handle_and_close, args=(handle, connection), daemon=True).start()
 
     threading.Thread(target=serve, daemon=True).start()
     try:
@@ -161,17 +161,17 @@ def listening(behaves: Any) -> Iterator[int]:
         listener.close()
 
 
-def _handed(behaves: Any, connection: socket.socket) -> None:
+def _handle_and_close(handle: Any, connection: socket.socket) -> None:
     with suppress(OSError), connection:
-        behaves(connection)
+        handle(connection)
 
 
 @contextmanager
 def proxying(refusal: bytes = b"", pem: Path | None = None) -> Iterator[tuple[int, list[bytes]]]:
-    """(port, heads of what was asked) of a proxy that connects as it is told, or refuses with a status line; pem: it speaks TLS itself."""
+    """(port, heads of the requests) of a proxy that connects, or refuses with a status line. With `pem` it speaks TLS itself."""
     heads: list[bytes] = []
 
-    def behaves(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         if pem is not None:
             tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             tls.load_cert_chain(pem)
@@ -184,16 +184,16 @@ def proxying(refusal: bytes = b"", pem: Path | None = None) -> Iterator[tuple[in
             connection.sendall(refusal + b"\r\n\r\n")
             return
         host, _unused, port = head.split(b" ")[1].decode().rpartition(":")
-        with socket.create_connection((host.strip("[]"), int(port))) as beyond:
+        with socket.create_connection((host.strip("[]"), int(port))) as server:
             connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            ways = {connection: beyond, beyond: connection}
+            peers = {connection: server, server: connection}
             while True:
-                held = [connection] if isinstance(connection, ssl.SSLSocket) and connection.pending() else []
-                for one in held or select.select(list(ways), [], [])[0]:
+                buffered = [connection] if isinstance(connection, ssl.SSLSocket) and connection.pending() else []
+                for one in buffered or select.select(list(peers), [], [])[0]:
                     part = one.recv(65536)
                     if not part:
                         return
-                    ways[one].sendall(part)
+                    peers[one].sendall(part)
 
-    with listening(behaves) as port:
+    with listening(handle) as port:
         yield port, heads

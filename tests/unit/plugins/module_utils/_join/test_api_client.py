@@ -51,7 +51,7 @@ def request_node(tmp_path: Path, authority: Authority) -> Request:
 def test_the_node_object(request_node: Request, pem: Path) -> None:
     with serving(pem, a_node()) as server:
         found = request_node(server)
-        [(path, headers, _unused)] = server.asked
+        [(path, headers, _unused)] = server.requests
     assert path == f"/api/v1/nodes/{NAME}?resourceVersion=0" and headers["Authorization"] == f"Bearer {TOKEN}"
     assert found.outcome == "answer" and found.status == 200 and found.is_kubernetes and abs(found.clock_skew or 99) < 60
     assert found.node is not None and found.node.ready == "True" and abs((found.node.heartbeat or 0) - time.time()) < 60
@@ -61,7 +61,7 @@ def test_the_node_object(request_node: Request, pem: Path) -> None:
 def test_ipv6_and_tls_server_name(request_node: Request, authority: Authority, pem: Path) -> None:
     with serving(pem, a_node(), host="::1") as server:
         assert request_node(server).status == 200
-        assert server.asked[0][1]["Host"] == f"[::1]:{server.server_address[1]}"
+        assert server.requests[0][1]["Host"] == f"[::1]:{server.server_address[1]}"
     other = authority.sign("other", ("api.example.com",))
     with serving(other, a_node()) as server:
         assert request_node(server).outcome == "names"
@@ -88,7 +88,7 @@ def test_client_certificates(request_node: Request, authority: Authority, pem: P
         request_node.user = user
         with serving(pem, a_node(), clients=authority.path) as server:
             assert request_node(server).status == 200
-            [(_path, headers, shown)] = server.asked
+            [(_path, headers, shown)] = server.requests
             assert shown and "Authorization" not in headers
     request_node.user = {"client-certificate": str(tmp_path / "gone.pem")}
     found = request_node("https://127.0.0.1:1")
@@ -103,7 +103,7 @@ def test_a_server_of_another_authority_gets_no_token(request_node: Request, pem:
     request_node.cluster["certificate-authority"] = str(stranger.path)
     with serving(pem, a_node()) as server:
         found = request_node(server)
-        assert not server.asked, "the handshake did not end"
+        assert not server.requests, "the handshake did not end"
     finding = diagnose(found)
     assert (finding.cause, finding.final) == ("wrong_certificate_authority", True)
     assert str(stranger.path) in finding.message and server.url in finding.message
@@ -122,7 +122,7 @@ def test_an_invalid_authority(request_node: Request, tmp_path: Path, content: st
 def test_a_certificate_for_other_names(request_node: Request, authority: Authority) -> None:
     with serving(authority.sign("others", ("10.9.9.9", "api.example.com")), a_node()) as server:
         found = request_node(server)
-        assert not server.asked
+        assert not server.requests
     assert (diagnose(found).cause, diagnose(found).final) == ("wrong_endpoint", True)
     assert found.certificate_names == ("10.9.9.9", "api.example.com") and found.host == "127.0.0.1"
 
@@ -144,7 +144,7 @@ def test_a_certificate_with_a_common_name_alone_is_refused_as_go_does(request_no
 def test_dates(request_node: Request, authority: Authority, valid: tuple[float, float], ahead: float, cause: str, problem: str) -> None:
     with serving(authority.sign("dated", ("127.0.0.1",), valid), a_node(), ahead=ahead) as server:
         found = request_node(server)
-        assert all("Authorization" not in headers for _path, headers, _shown in server.asked)
+        assert all("Authorization" not in headers for _path, headers, _shown in server.requests)
     assert (diagnose(found).cause, found.date_problem) == (cause, problem)
     assert found.clock_skew is not None and abs(found.clock_skew + ahead) < 60
 
@@ -206,7 +206,7 @@ def drip(connection: socket.socket) -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaves", "kind", "name"),
+    ("handle", "kind", "name"),
     [
         (lambda connection: time.sleep(60), "silent", "endpoint_silent"),
         (lambda connection: None, "broken", "endpoint_refused"),
@@ -214,9 +214,9 @@ def drip(connection: socket.socket) -> None:
         (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH\r\n") or connection.recv(1000), "no_tls", "wrong_endpoint"),
     ],
 )
-def test_servers_that_are_not_an_api_server(request_node: Request, behaves: Any, kind: str, name: str) -> None:
+def test_servers_that_are_not_an_api_server(request_node: Request, handle: Any, kind: str, name: str) -> None:
     began = time.monotonic()
-    with listening(behaves) as port:
+    with listening(handle) as port:
         found = request_node(f"https://127.0.0.1:{port}", limit=1.0 if kind == "silent" else 60.0)
     assert (found.outcome, diagnose(found).cause) == (kind, name) and time.monotonic() - began < 20
 
@@ -257,11 +257,11 @@ def test_whether_a_server_has_a_certificate(pem: Path) -> None:
         assert asked(server.server_address[1]) is True
     with listening(alerts) as port:
         assert asked(port) is False
-    for behaves in (
+    for handle in (
         lambda connection: connection.recv(1000) and connection.sendall(b"HTTP/1.0 400\r\n"),
         lambda connection: time.sleep(30),
     ):
-        with listening(behaves) as port:
+        with listening(handle) as port:
             assert asked(port, 1) is None
     assert asked(1) is None
 
@@ -289,7 +289,7 @@ def test_through_a_proxy_that_speaks_tls(request_node: Request, authority: Autho
         assert found.outcome == "proxy" and not heads, "this machine does not trust its certificate"
         monkeypatch.setenv("SSL_CERT_FILE", str(authority.path))
         assert request_node(f"https://localhost:{server.server_address[1]}").status == 200
-        assert server.asked[0][1]["Authorization"] == f"Bearer {TOKEN}" and TOKEN.encode() not in heads[0]
+        assert server.requests[0][1]["Authorization"] == f"Bearer {TOKEN}" and TOKEN.encode() not in heads[0]
         request_node.cluster["certificate-authority"] = str(Authority(tmp_path / "stranger").path)
         assert request_node(f"https://localhost:{server.server_address[1]}").outcome == "authority"
 
