@@ -123,7 +123,7 @@ class _Server6(_Server):
 def serving(
     pem: Path | None, answer: tuple[int, bytes] = (200, b""), *, ahead: float = 0, clients: Path | None = None, host: str = "127.0.0.1"
 ) -> Iterator[Any]:
-    """A server with `requests` (path, headers, whether the client has a certificate), `answer` and `url`. Without `pem` it speaks no TLS."""
+    """A server with `requests` (path, headers, whether the client has a certificate), `answer` and `url`. Without `pem`: no TLS."""
     server: Any = (_Server6 if ":" in host else _Server)((host, 0), _Handler)
     server.answer, server.requests, server.ahead = answer, [], ahead
     if pem is not None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine whose files lie below a folder, and whose systemd and journal are tables."""
+"""A node whose files are below a directory, and whose systemd and journal are tables."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ KUBELET = "kubelet.service"
 
 
 class FakeNode(Host):
-    """C(units): {name: properties}; C(said): (unit, pid, monotonic seconds, message) in order."""
+    """`units`: {name: properties}. `log`: (unit, pid, monotonic seconds, message), oldest first."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(2.0, str(root))
         self.root = root
         self.units: dict[str, dict[str, Any]] = {}
-        self.said: list[tuple[str, int, float, Any]] = []
+        self.log: list[tuple[str, int, float, Any]] = []
         self.dump: str | None = None
         self.answers = True
 
@@ -51,13 +51,13 @@ class FakeNode(Host):
     def first_lines(self, words: list[str], lines: int, *_limits: float) -> list[bytes]:
         """What journalctl prints."""
         unit, only = (words[words.index("-u") + 1], None) if "-u" in words else (None, int(words[-1].partition("=")[2]))
-        rows = [row for row in self.said if (row[0] == unit if only is None else row[1] == only)]
+        rows = [row for row in self.log if (row[0] == unit if only is None else row[1] == only)]
         found = []
         for _unit, pid, moment, message in rows[::-1] if unit else rows:
             fields = {"_PID": str(pid), "__MONOTONIC_TIMESTAMP": str(int(moment * 1e6)), "MESSAGE": message}
             found.append(message if isinstance(message, bytes) else json.dumps(fields).encode())
         return found[:lines]
 
-    def says(self, *messages: Any, at: float, pid: int = 7, unit: str = KUBELET) -> None:
+    def logs(self, *messages: Any, at: float, pid: int = 7, unit: str = KUBELET) -> None:
         for number, message in enumerate(messages):
-            self.said.append((unit, pid, at + number / 1000, message))
+            self.log.append((unit, pid, at + number / 1000, message))

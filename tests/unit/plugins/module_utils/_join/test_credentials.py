@@ -53,7 +53,7 @@ def failure(found: Any) -> Any:
     return problem.value
 
 
-def test_it_gets_what_kubelet_prints(tmp_path: Path) -> None:
+def test_the_program_runs_as_kubelet_runs_it(tmp_path: Path) -> None:
     told = tmp_path / "told"
     show = f"json.dump([sys.argv[1:], dict(os.environ), os.getcwd(), sys.stdin.read()], open({str(told)!r}, 'w'))"
     given = {
@@ -108,7 +108,7 @@ def test_where_the_program_is(tmp_path: Path) -> None:
         (errno.ETXTBSY, "program"),
     ],
 )
-def test_a_program_that_cannot_be_run_now_may_run_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: str) -> None:
+def test_errors_when_the_program_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: str) -> None:
     def refuse(*_unused: Any, **_unuseds: Any) -> Any:
         raise OSError(number, os.strerror(number))
 
@@ -147,7 +147,7 @@ def test_programs_that_fail(tmp_path: Path, text: str, kind: str, words: str) ->
     assert found.outcome == kind and words in found.message and len(found.message) < 700
 
 
-def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> None:
+def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
     started = tmp_path / "started"
     command = tmp_path / "get-token"
     # A shell has written this long before its time is over; Python may need that to start.
@@ -164,7 +164,7 @@ def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> N
 
 
 def running(pid: int) -> bool:
-    """Whether a process does anything still; one that is dead but was not waited for does not."""
+    """Whether a process still runs. A zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
     except OSError:
@@ -183,7 +183,7 @@ def test_a_token_is_kept_until_it_expires(tmp_path: Path, monkeypatch: pytest.Mo
     assert counter.read_text() == "xx"
 
 
-def test_a_refused_token_is_renewed_and_a_failure_repeated_but_not_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_token_and_a_failure_are_retried_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counter = tmp_path / "counter"
     count = f"open({str(counter)!r}, 'a').write('x')"
     found = source(tmp_path, {"command": program(tmp_path, f"{count}\n{prints()}")})
@@ -225,5 +225,5 @@ def test_tokens_of_the_kubeconfig(tmp_path: Path) -> None:
         (5, None),
     ],
 )
-def test_moments(text: Any, seconds: float | None) -> None:
+def test_times(text: Any, seconds: float | None) -> None:
     assert credentials.parse_time(text) == seconds

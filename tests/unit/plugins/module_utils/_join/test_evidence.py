@@ -78,13 +78,13 @@ def finding_of(node: FakeNode) -> Finding:
 # --- units and exits ---------------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_runs_here(node: FakeNode) -> None:
+def test_no_kubelet_unit(node: FakeNode) -> None:
     assert collect(node).units == {} and collect(node).kubelet is None
     node.answers = False
     assert collect(node).units is None
 
 
-def test_the_snap_runs_kubelet_where_there_is_one(node: FakeNode) -> None:
+def test_the_snap_takes_precedence(node: FakeNode) -> None:
     node.unit(KUBELET, "inactive", "dead", pid=0)
     node.unit(SNAP)
     node.process()
@@ -92,16 +92,16 @@ def test_the_snap_runs_kubelet_where_there_is_one(node: FakeNode) -> None:
 
 
 def one_failed_start(node: FakeNode, at: float, pid: int = 5, lived: float = 0.3, exited: Any = EXITED, again: str = AGAIN) -> None:
-    node.says("Started kubelet.service", at=at, pid=1)
-    node.says("Flag --x has been deprecated", FATAL, at=at + 0.1, pid=pid)
-    node.says(*exited, at=at + lived, pid=1)
-    node.says(again, at=at + lived + 5, pid=1)
+    node.logs("Started kubelet.service", at=at, pid=1)
+    node.logs("Flag --x has been deprecated", FATAL, at=at + 0.1, pid=pid)
+    node.logs(*exited, at=at + lived, pid=1)
+    node.logs(again, at=at + lived + 5, pid=1)
 
 
 @pytest.mark.parametrize(("exited", "again"), [(EXITED, AGAIN), (OLD_EXITED, OLD_AGAIN)])
-def test_a_restart_loop_is_told_by_its_last_finished_start(node: FakeNode, exited: Any, again: str) -> None:
+def test_in_a_restart_loop_the_last_complete_start_counts(node: FakeNode, exited: Any, again: str) -> None:
     one_failed_start(node, 90.0, pid=4, exited=exited, again=again)
-    node.said = [row for row in node.said if row[3] != FATAL]
+    node.log = [row for row in node.log if row[3] != FATAL]
     one_failed_start(node, 96.0, exited=exited, again=again)
     node.unit(KUBELET, "activating", "auto-restart", pid=0, since=96.0, Result="exit-code", ExecMainStatus=1)
     assert exit_of(node).lines == ("Flag --x has been deprecated", FATAL)
@@ -117,85 +117,85 @@ def test_a_restart_loop_is_told_by_its_last_finished_start(node: FakeNode, exite
     assert old.kubelet is not None and old.kubelet.exit is None and old.api == READY
 
 
-def test_somebody_who_starts_it_anew_gets_no_old_news(node: FakeNode) -> None:
+def test_after_a_manual_restart_the_start_before_does_not_count(node: FakeNode) -> None:
     one_failed_start(node, 96.0, lived=5.0)
-    node.said = [row for row in node.said if row[3] != AGAIN]
-    node.says("Stopping kubelet.service", "Started kubelet.service", at=109.0, pid=1)
+    node.log = [row for row in node.log if row[3] != AGAIN]
+    node.logs("Stopping kubelet.service", "Started kubelet.service", at=109.0, pid=1)
     node.unit(KUBELET, pid=6, since=110.0)
     node.process(pid=6)
     assert kubelet_of(node, now=110.5).exit is None
 
 
 @pytest.mark.parametrize(("state", "sub"), [("activating", "start-pre"), ("deactivating", "stop-sigterm")])
-def test_while_it_is_started_or_stopped_old_words_count_only_in_a_loop(node: FakeNode, state: str, sub: str) -> None:
+def test_while_it_starts_or_stops_the_last_start_counts_only_in_a_loop(node: FakeNode, state: str, sub: str) -> None:
     one_failed_start(node, 96.0)
     node.unit(KUBELET, state, sub, pid=0, since=96.0)
     assert finding_of(node).cause == "unknown_flag", "systemd starts it again"
-    node.said = [row for row in node.said if row[3] != AGAIN]
+    node.log = [row for row in node.log if row[3] != AGAIN]
     found = finding_of(node)
     assert (found.cause, found.final) == ("kubelet_not_started", False)
     assert any(f"is {state} ({sub})" in line for line in found.evidence), "systemd was told to"
 
 
 def test_lines_of_earlier_starts_do_not_count(node: FakeNode) -> None:
-    node.says('"Using lenient decoding as strict decoding failed" err="unknown field \\"a\\""', at=50.0, pid=3)
+    node.logs('"Using lenient decoding as strict decoding failed" err="unknown field \\"a\\""', at=50.0, pid=3)
     node.unit(KUBELET)
     node.process()
-    node.says("Successfully registered node", at=101.0)
+    node.logs("Successfully registered node", at=101.0)
     assert kubelet_of(node).lines == ("Successfully registered node",)
 
 
-def test_what_a_kubelet_said_long_ago_is_found_at_its_start(node: FakeNode) -> None:
+def test_the_first_lines_of_a_kubelet_that_has_run_for_long(node: FakeNode) -> None:
     node.unit(KUBELET)
     node.process()
-    node.says("the first line", at=100.5)
-    node.says(*(f"line {number}" for number in range(2 * journald.LINES)), at=200.0)
+    node.logs("the first line", at=100.5)
+    node.logs(*(f"line {number}" for number in range(2 * journald.LINES)), at=200.0)
     lines = kubelet_of(node).lines
     assert lines[0] == "the first line" and lines[-1] == f"line {2 * journald.LINES - 1}"
 
 
-def test_whether_the_words_of_a_kubelet_are_all_there(node: FakeNode) -> None:
+def test_whether_the_log_of_kubelet_has_its_first_lines(node: FakeNode) -> None:
     node.unit(KUBELET)
     node.process()
-    assert not kubelet_of(node).has_first_lines, "the journal may have been thrown away, or is not kept"
-    node.says("what it says later", at=150.0)
+    assert not kubelet_of(node).has_first_lines, "the journal may have been deleted, or is not persistent"
+    node.logs("what it says later", at=150.0)
     assert not kubelet_of(node).has_first_lines
-    node.said.clear()
-    node.says("Started kubelet.service", at=99.9, pid=1)
-    node.says("Flag --x has been deprecated", at=100.4)
+    node.log.clear()
+    node.logs("Started kubelet.service", at=99.9, pid=1)
+    node.logs("Flag --x has been deprecated", at=100.4)
     assert kubelet_of(node).has_first_lines
-    node.says(*(f"line {number}" for number in range(2 * journald.LINES)), at=200.0)
-    assert kubelet_of(node).has_first_lines, "the first lines are asked for, too"
-    node.said = node.said[5:]
+    node.logs(*(f"line {number}" for number in range(2 * journald.LINES)), at=200.0)
+    assert kubelet_of(node).has_first_lines, "the first lines are read, too"
+    node.log = node.log[5:]
     assert not kubelet_of(node).has_first_lines
 
 
-def test_whether_the_words_of_an_exit_are_all_there(node: FakeNode) -> None:
+def test_whether_the_log_of_an_exit_is_complete(node: FakeNode) -> None:
     node.unit(KUBELET, "failed", "failed", pid=0, since=96.0, Result="signal", ExecMainStatus=9)
     one_failed_start(node, 96.0)
     assert exit_of(node).is_complete
-    del node.said[0]
-    assert not exit_of(node).is_complete, "before its first line nothing is left"
-    node.says("Flag --x has been deprecated", at=91.0, pid=4)
-    node.said.sort(key=lambda row: row[2])
-    assert exit_of(node).is_complete, "of an earlier start something is"
-    del node.said[0]
+    del node.log[0]
+    assert not exit_of(node).is_complete, "there is nothing before its first line"
+    node.logs("Flag --x has been deprecated", at=91.0, pid=4)
+    node.log.sort(key=lambda row: row[2])
+    assert exit_of(node).is_complete, "there is something of an earlier start"
+    del node.log[0]
     node.unit(KUBELET, pid=6, since=102.0)
     node.process(pid=6)
     assert not exit_of(node, now=102.5).is_complete
-    node.said.clear()
+    node.log.clear()
     node.unit(KUBELET, "failed", "failed", pid=0, since=96.0, Result="signal", ExecMainStatus=9)
-    node.says("Started kubelet.service", at=96.0, pid=1)
-    node.says("Probe failed output=<", *("Error: unknown flag: --check",) * journald.LINES, at=96.1, pid=5)
+    node.logs("Started kubelet.service", at=96.0, pid=1)
+    node.logs("Probe failed output=<", *("Error: unknown flag: --check",) * journald.LINES, at=96.1, pid=5)
     assert not exit_of(node).is_complete
-    assert finding_of(node).cause == "kubelet_exits", "the head of these lines is gone"
+    assert finding_of(node).cause == "kubelet_exits", "the first of these lines is missing"
 
 
 def test_hostile_bytes_in_a_journal(node: FakeNode) -> None:
     node.unit(KUBELET)
     node.process()
-    node.says(list(b"\x1b[31m\xff\x00red"), None, 5, [999], {"a": 1}, b"no json\n", b"\xff" * 100 + b"\n", b"[]\n", "x" * 100000, at=101.0)
-    node.says("proxy http://user:cAnArY@proxy:1 and k8s-aws-v1.cAnArY", '1 flags.go:64] FLAG: --node-labels="cAnArY"', at=102.0)
+    node.logs(list(b"\x1b[31m\xff\x00red"), None, 5, [999], {"a": 1}, b"no json\n", b"\xff" * 100 + b"\n", b"[]\n", "x" * 100000, at=101.0)
+    node.logs("proxy http://user:cAnArY@proxy:1 and k8s-aws-v1.cAnArY", '1 flags.go:64] FLAG: --node-labels="cAnArY"', at=102.0)
     began = time.monotonic()
     lines = kubelet_of(node).lines
     assert time.monotonic() - began < 10
@@ -203,14 +203,14 @@ def test_hostile_bytes_in_a_journal(node: FakeNode) -> None:
     assert not any("cAnArY" in line or len(line) > 2000 for line in lines)
 
 
-def test_units_that_failed_are_asked_for_their_words(node: FakeNode) -> None:
+def test_the_log_of_units_that_failed(node: FakeNode) -> None:
     node.unit(KUBELET, "inactive", "dead", pid=0)
     node.unit("nodeadm-config.service", "failed", "failed", pid=0, Result="exit-code")
     node.unit("nodeadm-run.service", "inactive", "dead", pid=0)
-    node.says("of an earlier boot", at=50.0, unit="nodeadm-config.service")
-    node.says("nodeadm: cluster.name is missing", at=101.0, unit="nodeadm-config.service")
+    node.logs("of an earlier boot", at=50.0, unit="nodeadm-config.service")
+    node.logs("nodeadm: cluster.name is missing", at=101.0, unit="nodeadm-config.service")
     node.unit(CONTAINERD, "failed", "failed", pid=0, Result="exit-code")
-    node.says("containerd: failed to load TOML", at=101.0, unit=CONTAINERD)
+    node.logs("containerd: failed to load TOML", at=101.0, unit=CONTAINERD)
     evidence = collect(node)
     assert evidence.nodeadm == FailedUnit("nodeadm-config.service", ("nodeadm: cluster.name is missing",))
     assert evidence.containerd == Containerd(("containerd: failed to load TOML",))
@@ -220,7 +220,7 @@ def test_units_that_failed_are_asked_for_their_words(node: FakeNode) -> None:
 # --- the process -------------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_known_of_the_process(node: FakeNode) -> None:
+def test_the_settings_of_the_process(node: FakeNode) -> None:
     node.file("/k/config.json", '{"cgroupDriver": "systemd", "registerNode": false}')
     node.unit(KUBELET, since=time.monotonic() + 60)
     node.process("--config=/k/config.json", "--hostname-override=Node-A", f"--kubeconfig={KUBECONFIG}")
@@ -232,7 +232,7 @@ def test_what_is_known_of_the_process(node: FakeNode) -> None:
     assert collect(node).node_name == os.uname()[1].lower() and settings.registers_node and settings.cgroup_driver == "cgroupfs"
 
 
-def test_a_configuration_that_kubelet_may_not_have_read_proves_nothing(node: FakeNode) -> None:
+def test_a_configuration_that_changed_after_the_start_proves_nothing(node: FakeNode) -> None:
     node.unit(KUBELET, since=time.monotonic() - 600)
     node.process("--config=/k/config.json")
     node.file("/k/config.json", '{"cgroupDriver": "cgroupfs"}')
@@ -264,7 +264,7 @@ def test_which_kubeconfig(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "words", [["/usr/bin/snap", "run", "kubelet-eks.daemon"], ["(kubelet)"], ["/bin/sh", "-c", "exec kubelet --kubeconfig=/k"], []]
 )
-def test_a_program_in_front_of_kubelet_gives_way_to_it(node: FakeNode, words: list[str]) -> None:
+def test_a_program_that_kubelet_replaces_later(node: FakeNode, words: list[str]) -> None:
     node.unit(KUBELET)
     node.file("/proc/7/cmdline", "".join(f"{word}\0" for word in words))
     node.file("/proc/7/environ", "")
@@ -336,20 +336,20 @@ def test_the_cgroup_driver_of_containerd(text: str, expected: bool | None) -> No
     assert collecting.parse_systemd_cgroup(text) is expected
 
 
-def test_where_containerds_setting_is_read(node: FakeNode) -> None:
+def test_where_the_setting_of_containerd_is_read(node: FakeNode) -> None:
     node.process("--config", "/c.toml", pid=9, program="containerd")
     node.file("/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
     assert collecting.uses_systemd_cgroup(node, 9) is True
     node.dump = f"{V2}.runtimes.runc.options]\n  SystemdCgroup = false\n"
     node.file("/c.toml", 'imports = ["/d/*.toml"]\n' + f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
-    assert collecting.uses_systemd_cgroup(node, 9) is False, "other files count, too: containerd itself is asked"
+    assert collecting.uses_systemd_cgroup(node, 9) is False, "other files count, too, so containerd prints its configuration"
     node.file("/c.toml", "version = 2\n")
     assert collecting.uses_systemd_cgroup(node, 9) is False
     node.dump = None
     assert collecting.uses_systemd_cgroup(node, 9) is None
 
 
-def test_what_containerd_may_not_have_read_proves_nothing(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_of_containerd_that_changed_after_the_start_proves_nothing(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     changed: dict[str, float] = {"/e/c.toml": 50.0}
     monkeypatch.setattr(node, "changed_at", changed.get)
     node.process("--config", "/e/c.toml", pid=9, program="containerd")
@@ -364,7 +364,7 @@ def test_what_containerd_may_not_have_read_proves_nothing(node: FakeNode, monkey
         for late in (folder, f"{folder}/a.toml"):
             assert collecting.uses_systemd_cgroup(node, 9, 60.0) is False
             changed[late] = 70.0
-            assert collecting.uses_systemd_cgroup(node, 9, 60.0) is None, "what it imports changed"
+            assert collecting.uses_systemd_cgroup(node, 9, 60.0) is None, "an imported file changed"
             assert collecting.uses_systemd_cgroup(node, 9, 80.0) is False
             del changed[late]
     (node.root / "e/c.toml").unlink()
@@ -373,7 +373,7 @@ def test_what_containerd_may_not_have_read_proves_nothing(node: FakeNode, monkey
     assert collecting.uses_systemd_cgroup(node, 9, 60.0) is None, "the file may have existed"
 
 
-def test_containerd_is_asked_for_what_it_started_with(node: FakeNode) -> None:
+def test_the_configuration_with_which_containerd_started(node: FakeNode) -> None:
     node.process("--cgroup-driver=systemd", f"--kubeconfig={KUBECONFIG}")
     node.unit(KUBELET)
     node.process("--config", "/c.toml", pid=9, program="containerd")
@@ -387,7 +387,7 @@ def test_containerd_is_asked_for_what_it_started_with(node: FakeNode) -> None:
 # --- what else is asked ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_serving_certificate_is_looked_at_after_a_minute(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_serving_certificate_is_checked_after_a_minute(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(http, "has_certificate", lambda _host, port, _moment: asked.append(port))
     node.unit(KUBELET, since=100.0)
@@ -405,14 +405,14 @@ def test_the_serving_certificate_is_looked_at_after_a_minute(node: FakeNode, mon
         asked.clear()
 
 
-def test_a_kubelet_that_asks_the_cloud_for_its_name(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kubelet_that_gets_its_name_from_ec2(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(ApiClient, "request_node", lambda _self, name: asked.append(name) or ApiResult("answer", status=404))
     node.unit(KUBELET)
     node.process("--cloud-provider=aws", f"--kubeconfig={KUBECONFIG}")
     hostname = os.uname()[1].lower()
     assert collect(node).node_name == hostname
-    node.says('I1121 22:55:32.2 7 kubelet_node_status.go:70] "Attempting to register node" node="ip-10-0-0-5.ec2.internal"', at=101.0)
+    node.logs('I1121 22:55:32.2 7 kubelet_node_status.go:70] "Attempting to register node" node="ip-10-0-0-5.ec2.internal"', at=101.0)
     assert collect(node).node_name == "ip-10-0-0-5.ec2.internal" and asked == [hostname, "ip-10-0-0-5.ec2.internal"]
 
 
