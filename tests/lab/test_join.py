@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -50,14 +51,19 @@ def born(lab: Lab, times: dict[tuple[str, str], float], request: pytest.FixtureR
         yield case, node
 
 
-@pytest.mark.parametrize("born", CASES, indirect=True)
+def repeated(cases: Iterable[str], *kept: str) -> list[Any]:
+    """Mark all cases but C(kept) for the matrix: test_join_settings.py boots and plays the others with more settings."""
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.matrix) for case in cases]
+
+
+@pytest.mark.parametrize("born", repeated(CASES, "al2023"), indirect=True)
 def test_user_data_joins(born: tuple[str, LabNode]) -> None:
     """With real cloud-init, on Amazon Linux 2023 with the real nodeadm, and without Ansible."""
     case, node = born
     matches_group(node, case)
 
 
-@pytest.mark.parametrize("born", LIVE, indirect=True)
+@pytest.mark.parametrize("born", repeated(LIVE), indirect=True)
 def test_a_play_joins_a_live_node_as_user_data_does(lab: Lab, born: tuple[str, LabNode], times: dict[tuple[str, str], float]) -> None:
     case, other = born
     began = time.monotonic()

@@ -29,13 +29,20 @@ DNS = "fd40:6404:f93b::a"
 LIVE = ["al2-static", "al2023-stand-in", "ubuntu-bootstrap"]
 
 
-def test_nodes_register_with_their_ipv6_address(lab: Lab) -> None:
-    """By user data in every way, by plays in some: the address, the name server that pods get, a serving certificate for the address."""
+#: The same strategies and families again, booted by user data only.
+REPEATED = [case for case in CASES if case not in LIVE]
+
+
+@pytest.mark.parametrize("cases", [LIVE, pytest.param(REPEATED, marks=pytest.mark.matrix)], ids=["each-family", "repeated"])
+def test_user_data_registers_ipv6_addresses(lab: Lab, cases: list[str]) -> None:
+    """The address, the name server that pods get, a serving certificate for the address; a play on the same families ends alike."""
     with ExitStack() as stack:
-        born = {case: stack.enter_context(boot(lab, case, CLUSTER)) for case in CASES}
+        born = {case: stack.enter_context(boot(lab, case, CLUSTER)) for case in cases}
         for case, node in born.items():
             node.wait_ready(PATIENCE)
             has_ipv6(node, case)
+        if cases != LIVE:
+            return
         with all_booted(lab, LIVE, ipv6=True) as live:
             done = play_all(live, cluster=CLUSTER)
             assert done.returncode == 0, done.stdout

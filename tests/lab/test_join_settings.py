@@ -48,6 +48,9 @@ MIRRORED = [case for case in CASES if case != "ubuntu-bootstrap"]
 #: Each strategy and family once: every node costs seconds.
 CHANGED = ["al2-static", "al2023-stand-in", "ubuntu-bootstrap"]
 
+#: Cases that differ from one of CHANGED only in the combination of family, strategy and kubelet version.
+REPEATED = ["al2-bootstrap", "al2023"]
+
 #: Where labels and taints are changed: where kubelet has them from several sources. The modules for it take seconds each.
 RECONCILED = ["al2023-stand-in"]
 
@@ -80,13 +83,19 @@ def outside(lab: Lab) -> Iterator[Outside]:
 
 
 @pytest.fixture(scope="module")
-def born(lab: Lab, outside: Outside) -> Iterator[dict[str, LabNode]]:
-    """A node for every case, Ready by its user data."""
+def born(lab: Lab, outside: Outside, request: pytest.FixtureRequest) -> Iterator[dict[str, LabNode]]:
+    """Nodes that became Ready by their user data: every case of this run."""
+    wanted = [case for case in CASES if case not in REPEATED or is_selected(request, ("born", case))]
     with ExitStack() as stack:
-        nodes = {case: stack.enter_context(boot(lab, case, **outside.fields(case))) for case in CASES}
+        nodes = {case: stack.enter_context(boot(lab, case, **outside.fields(case))) for case in wanted}
         for node in nodes.values():
             node.wait_ready(PATIENCE)
         yield nodes
+
+
+def is_selected(request: pytest.FixtureRequest, joined: tuple[str, str]) -> bool:
+    """Does a selected test use this node?"""
+    return any(item.callspec.params.get("joined") == joined for item in request.session.items if hasattr(item, "callspec"))
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +145,8 @@ def joined(request: pytest.FixtureRequest) -> tuple[str, LabNode]:
 def every(cases: Iterable[str]) -> pytest.MarkDecorator:
     """Every node of these cases, whichever way it came to its settings."""
     ways = [(way, case) for way, those in (("born", CASES), ("changed", CHANGED)) for case in those if case in cases]
-    return pytest.mark.parametrize("joined", ways, indirect=True, ids="-".join)
+    marked = [pytest.param(pair, id="-".join(pair), marks=[pytest.mark.matrix] * (pair[1] in REPEATED)) for pair in ways]
+    return pytest.mark.parametrize("joined", marked, indirect=True)
 
 
 @every(CASES)

@@ -27,6 +27,7 @@ from transaction_node import (
     Store,
     World,
     attempt,
+    choose,
     in_child,
     inject,
     lay_old,
@@ -73,7 +74,7 @@ def pass_kills(recovery):
         said, _count, _log = in_child(at, "kill")
         if said != "killed":
             break
-        found = settle(world, recovery)
+        found = settle(world, choose(recovery, at))
         state = world.which()[0]
         states[state] = states.get(state, 0) + 1
         problems += [f"kill at {at}: {problem}" for problem in found]
@@ -114,7 +115,7 @@ def pass_programs(recovery):
         steps, _said = program_steps(**changes)
         problems += order_problems(variant, steps)
         for at, step in enumerate(steps, 1):
-            for how in ("fail", "kill", "after", "half"):
+            for number, how in enumerate(("fail", "kill", "after", "half")):
                 # Before a step is after the one before: recover itself writes nothing, so between two programs the disk stays as it is.
                 same = how == "kill" and at > 1
                 # An empty folder that cannot be removed is left where it is: nothing reads it.
@@ -129,7 +130,7 @@ def pass_programs(recovery):
                 if how == "fail" and not said.startswith("RecoveryFailed"):
                     state = world.which()[0]
                     problems += [f"{where}: is {state}"] * ((said == "changed") != (state == "new"))
-                problems += [f"{where}: {problem}" for problem in settle(world, recovery)]
+                problems += [f"{where}: {problem}" for problem in settle(world, choose(recovery, at + number // 2))]
     report(points, problems, classes=len(world.classes))
 
 

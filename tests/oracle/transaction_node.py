@@ -77,11 +77,13 @@ real() {
     */systemctl) if [ -e /run/inject/stub ]; then stub "$@"; else /usr/bin/systemctl "$@"; fi ;;
     */image-edit) echo 'new edited' > EDITED; mkdir -p MADE_FOLDER; echo 'new made' > MADE_BY_IMAGE ;;
     */snap) echo "${3#*=}" > SNAP ;;
+    # A process is killed here, the power is not cut: waiting for the disk would show nothing and take a third of the time.
+    */sync) ;;
     *) "/bin/${0##*/}" "$@" ;;
   esac
 }
 pass() {
-  case $0 in */mv | */rm | */rmdir | */sync) exec "/bin/${0##*/}" "$@" ;; esac
+  case $0 in */mv | */rm | */rmdir) exec "/bin/${0##*/}" "$@" ;; esac
   real "$@"
   exit
 }
@@ -269,6 +271,10 @@ def starts():
 CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir", "fchmod", "fchown", "symlink", "utime")
 
 
+# As for sync in WRAPPER.
+os.fsync = lambda descriptor: None
+
+
 class Faults:
     """Wraps os.* and subprocess.Popen of this process; the fault strikes at step C(at) (1, 2, …)."""
 
@@ -369,6 +375,11 @@ def by_boot():
 
 
 RECOVERIES = {"play": by_play, "boot": by_boot}
+
+
+def choose(recovery, number):
+    """The recovery for a step: C(each) alternates between the two."""
+    return ("play", "boot")[number % 2] if recovery == "each" else recovery
 
 
 def settle(world, recovery):

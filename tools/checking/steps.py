@@ -44,9 +44,6 @@ ORACLE_GROUPS = {
     "connections": ("test_connections.py", "test_al2023_boot.py"),
 }
 
-#: Scenarios that repeat, on one family alone, what scenario families and the oracle tests show.
-MATRIX_SCENARIOS: tuple[str, ...] = ()
-
 
 def pytest(name: str, seconds: float, *arguments: str, after: str = "", variables: tuple[tuple[str, str], ...] = ()) -> Step:
     """Create a pytest step. Its tests are counted from its report."""
@@ -62,7 +59,7 @@ def molecule(scenario: str) -> Step:
     command = ("molecule", "test", "--scenario-name", scenario)
     # Without "after", the scenario join would wait for the programs without any output.
     after = "lab: programs" if scenario == "join" else ""
-    seconds = {"join": 100, "families": 120}.get(scenario, 60)
+    seconds = {"join": 100, "default": 150}.get(scenario, 60)
     variables = (("MOLECULE_EPHEMERAL_DIRECTORY", folder),)
     return Step(f"molecule: {scenario}", command, variables=variables, after=after, estimated_seconds=seconds)
 
@@ -183,7 +180,7 @@ def layers() -> dict[str, list[Step]]:
         "sanity": sanity(),
         "package": [Step("package", (str(TOP / "tools" / "check_package.sh"),), estimated_seconds=60)],
         "oracle": oracle(),
-        "molecule": [molecule(scenario) for scenario in scenarios() if scenario not in MATRIX_SCENARIOS],
+        "molecule": [molecule(scenario) for scenario in scenarios()],
         "lab": lab(),
     }
 
@@ -198,7 +195,6 @@ def matrix() -> list[Step]:
         pytest("unit: more examples", 600, "-n", "2", "tests/unit", variables=thorough),
         pytest("unit: oracle without containers, more examples", 900, "-n", "2", "-m", "not docker", "tests/oracle", variables=thorough),
         pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle"),
-        *(molecule(scenario) for scenario in MATRIX_SCENARIOS),
         programs,
         pytest("lab: matrix", 300, "-m", "matrix", "tests/lab", after=programs.name, variables=thorough),
     ]
