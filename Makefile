@@ -36,7 +36,7 @@ consistency: ## check the project's own rules: layers, purity, names, sizes, doc
 
 .PHONY: oracle
 oracle: ## run the rendered output through its real consumers, in containers
-	@$(SETUP) debian docker venv
+	@$(SETUP) debian docker venv cores
 	@$(CHECK) oracle
 
 .PHONY: molecule

@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 from nodelab import Al2Node, Al2023Node, Node, UbuntuNode, engine
 
+from ansible_collections.nodebootstrap.eks.tools.checking.steps import cores
+
 pytestmark = pytest.mark.docker
 
 HERE = Path(__file__).resolve().parent
@@ -39,7 +41,11 @@ clusters: [{name: kubernetes, cluster: {server: "https://ABC.gr7.eu-central-1.ek
 contexts: [{name: kubelet, context: {cluster: kubernetes, user: kubelet}}]
 users: [{name: kubelet, user: {token: none}}]
 """
-WAYS = ("ssh", "ssh with pipelining", "docker", "ssm")
+TOP = HERE.parents[1]
+
+#: Newer releases of ansible-core cannot manage the Python of Amazon Linux 2, so its users stay on the oldest one.
+OLDEST = cores()[0]
+WAYS = (f"ssh with ansible-core {OLDEST}", "ssh with pipelining", "docker", "ssm")
 
 
 @dataclass
@@ -49,6 +55,7 @@ class Way:
     node: Node
     folder: Path
     variables: dict[str, Any]
+    program: str = "ansible-playbook"
     calls: list[dict[str, Any]] = field(default_factory=list)
 
     def play(self, *tasks: dict[str, Any], options: tuple[str, ...] = (), fails: bool = False) -> str:
@@ -66,7 +73,7 @@ class Way:
             "ANSIBLE_TIMEOUT": "300",
             "RECORDING_SSM": str(record),
         }
-        command = ["ansible-playbook", "-i", "inventory.json", "-vvv", "play.yml", *options]
+        command = [self.program, "-i", "inventory.json", "-vvv", "play.yml", *options]
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=1800)
         self.calls = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
         assert done.returncode == (2 if fails else 0), done.stdout[-6000:] + done.stderr[-2000:]
@@ -96,7 +103,7 @@ def _node(key: Path) -> Iterator[Al2Node]:
 def way(request: pytest.FixtureRequest, _node: Al2Node, key: Path, tmp_path: Path) -> Way:
     _node.reset()
     common = {"ansible_python_interpreter": "/usr/bin/python3"}
-    name = request.param
+    name, program = request.param, "ansible-playbook"
     if name == "docker":
         variables = {"ansible_connection": "community.docker.docker", "ansible_host": _node.container, "ansible_user": "ec2-user"}
     elif name == "ssm":
@@ -107,7 +114,10 @@ def way(request: pytest.FixtureRequest, _node: Al2Node, key: Path, tmp_path: Pat
         # A control socket's path has 108 characters at most, and pytest's folders are long.
         variables |= {"ansible_ssh_args": "-o ControlMaster=no -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"}
         variables |= {"ansible_pipelining": name.endswith("pipelining")}
-    return Way(_node, tmp_path, common | variables)
+        if name.endswith(OLDEST):
+            program = str(TOP / ".cache" / f"venv-core-{OLDEST}" / "bin" / "ansible-playbook")
+            assert Path(program).is_file(), f"no ansible-core {OLDEST}: make setup"
+    return Way(_node, tmp_path, common | variables, program)
 
 
 def task(name: str, register: str = "", **options: Any) -> dict[str, Any]:
