@@ -20,10 +20,10 @@ from . import failures, file_changes, manifest, nodeadm, one_time_scripts, prefl
 from .file_changes import Comparison, FileChange, Originals
 from .manifest import Manifest, NodeadmSources
 from .observe import NodeState, observe
-from .plan import UNIT_FOLDER, Plan
+from .plan import UNIT_FOLDER, ImageScriptStep, Plan, ServiceStep, SnapStep
 from .registration import RegistrationDecision
+from .steps import StepContext, Work, WorkBuilder
 from .validation import ValidationSandbox
-from .work import StepContext, Work
 
 PHASES = ("preflight", "configure", "validate", "start", "verify")
 
@@ -238,7 +238,7 @@ def _decide(run: ApplyRun, node: NodeState, comparison: Comparison, originals: O
     sources_changed = sources is not None and nodeadm.is_changed(node.manifest.sources, sources)
     context = StepContext(plan, node, changes, originals, hold, sources_changed, run.sandbox, run.identity, files.read)
     reload = file_changes.changes_units(changes)
-    work = steps.decide(context, reload)
+    work = decide_steps(context, reload)
     after = _manifest_after(run, node, comparison, work, sources, hold, registered)
     stored = originals.changes(after)
     all_changes = [item.change for item in [*changes, *work.changes]]
@@ -259,6 +259,22 @@ def _decide(run: ApplyRun, node: NodeState, comparison: Comparison, originals: O
         ],
         diffs=[*(file_changes.diff_of(item) for item in changes), *work.diffs],
     )
+
+
+def decide_steps(context: StepContext, reload: bool) -> Work:
+    """Decide about all steps but those that run once. C(reload): systemd has to read its files again."""
+    builder = WorkBuilder(context)
+    for step in context.plan.steps:
+        if isinstance(step, ServiceStep):
+            steps.decide_service(step, context, builder)
+        elif isinstance(step, SnapStep):
+            steps.decide_snap(step, context, builder)
+        elif isinstance(step, ImageScriptStep):
+            # Imported only if needed: Python compiles what is imported at every call.
+            from . import image_script
+
+            image_script.decide(step, context, builder)
+    return builder.build(reload)
 
 
 def _nodeadm_sources(run: ApplyRun, node: NodeState) -> NodeadmSources | None:

@@ -24,7 +24,7 @@ from .._transaction.operation_log import Command
 from . import service_commands
 from .file_changes import restore
 from .plan import ImageScriptStep, Plan
-from .work import StepContext, WorkBuilder
+from .steps import StepContext, WorkBuilder
 
 KUBECONFIG = kubeconfig.DEFAULT_PATH
 CONFIG = "/etc/kubernetes/kubelet/kubelet-config.json"

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import service_commands, steps
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, service_commands
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import FileChange, Originals
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Plan
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.work import StepContext, Work
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.steps import StepContext, Work
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import snapd
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
@@ -56,7 +56,7 @@ def decide(
     originals = Originals(SimpleNamespace(folder="/var/lib/nodebootstrap"), node.manifest)
     sandbox: Any = None
     context = StepContext(plan, node, changes, originals, hold, sources_changed, sandbox, Labels(), lambda path: None)
-    return steps.decide(context, reload)
+    return apply.decide_steps(context, reload)
 
 
 def words(commands: Sequence[Command]) -> list[str]:
