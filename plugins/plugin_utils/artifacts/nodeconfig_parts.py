@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import Problems, joined, shown
 from ..formats.mime import Part, decoded
+from ..formats.read_once import read_once
 from ..kubernetes import taints_flag
 from ..model.spec import NodeSpec, Taint
 from .cloud_init import NODE_CONFIG
@@ -37,6 +38,7 @@ def flag_word(name: str, value: str) -> str:
     return f'--{name}="{value}"' if any(char.isspace() for char in value) else f"--{name}={value}"
 
 
+@read_once
 def check_document(text: str, path: str, problems: Problems) -> dict[str, Any]:
     """A NodeConfig document, refused where nodeadm would refuse it, drop something or misread it; empty when refused."""
     from ..nodeconfig import read, schema

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import Problems, joined
+from .read_once import read_once
 from .yaml import YamlError
 from .yaml import dump as _dump_yaml
 from .yaml import load as _load_yaml
@@ -16,6 +17,7 @@ from .yaml import load as _load_yaml
 HEADER = "#cloud-config\n"
 
 
+@read_once
 def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
     """The document's mapping. Anything else than one mapping is a problem, and the result is empty."""
     try:

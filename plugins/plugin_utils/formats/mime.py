@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from ..errors import Problems, shown
 from .compression import unpack
+from .read_once import read_once
 from .user_data_kind import classify
 
 NODE_CONFIG = "application/node.eks.aws"
@@ -194,6 +195,7 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
         return ""
 
 
+@read_once
 def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
     """The parts of a document that cloud-init and nodeadm read alike. Anything else is a problem with its cure.
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..errors import Problem, Problems, SpecError
+from .read_once import read_once
 
 # PowerShell takes five characters for a single quote: ' and U+2018 to U+201B (about_Quoting_Rules; the tokenizer's
 # IsSingleQuote). Inside a single-quoted string each is written twice.
@@ -94,6 +95,7 @@ class Unwrapped(NamedTuple):
     persist: bool | None
 
 
+@read_once
 def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
     """The lines of every C(<powershell>) block of C(text), in order, and C(<persist>); text without any tag is all lines.
 

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import Problem, Problems, SpecError, joined
+from .read_once import read_once
 
 MAX_DEPTH = 64
 """Levels of tables and arrays; Bottlerocket's settings have seven."""
@@ -319,6 +320,7 @@ def _unreadable(text: str, error: Exception) -> TomlError:
     return TomlError(str(error).replace("at end of document", f"at the end, line {last}") or type(error).__name__)
 
 
+@read_once
 def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
     """Return the document as plain data. Invalid TOML and dates are problems, and the result is then empty."""
     try:

@@ -207,7 +207,8 @@ _SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set al
 def _secrets(spec: NodeSpec, problems: Problems) -> None:
     found = list(_texts(spec.given, "node_group"))
     for index, text in enumerate(spec.user_data):
-        found.extend((f"node_group.user_data[{index}]", piece) for piece in _pieces(text))
+        path = f"node_group.user_data[{index}]"
+        found.extend((path, piece) for piece in _pieces(text, path))
     for path, text in found:
         for what, line in find_secrets(text):
             where = f" in line {line}" if "\n" in text else ""
@@ -216,16 +217,16 @@ def _secrets(spec: NodeSpec, problems: Problems) -> None:
             )
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """A text of user data, and what its MIME parts say once their encoding is undone. What is wrong with them is reported elsewhere."""
+def _pieces(text: str, path: str) -> Iterator[str]:
+    """Yield the decoded bodies of encoded MIME parts, and the text without them. The family reports problems of the parts."""
     if classify(text) == "mime":
         from ..formats import mime
 
         ignored = Problems()
-        for part in mime.read(text, "user_data", ignored):
+        for part in mime.read(text, path, ignored):
             if part.transfer_encoding and part.body:
-                yield mime.decoded(part, "user_data", ignored)
-                # What it says is looked at once, and lines go on counting.
+                yield mime.decoded(part, path, ignored)
+                # The encoded body is not searched again. Its line breaks stay, so that line numbers stay correct.
                 text = text.replace(part.body, "\n" * part.body.count("\n"))
     yield text
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from ..errors import Problem, SpecError
@@ -29,4 +30,5 @@ def node_config(cluster: Any, node_group: Any) -> list[dict[str, Any]]:
                 )
             ]
         )
-    return al2023.node_configs(spec)
+    # The documents of existing user data are shared with later renders, and a template can change what it gets.
+    return copy.deepcopy(al2023.node_configs(spec))
