@@ -315,11 +315,6 @@ _PAIR = {"map": "key=value", "map_bool": "key=true or key=false", "thresholds": 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 
 
-def kubelet_flag_repeatable(name: str) -> bool:
-    """Whether a flag may be given more than once, each time adding to what was given before."""
-    return data.kubelet_flags()["flags"].get(name, {}).get("type") in _REPEATABLE
-
-
 def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Problems) -> None:
     """Report what kubelet would refuse in C({name: value}), names without dashes, values scalars or lists for repeatable flags.
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
 _LONGEST = 64
 """Characters; no quantity or duration that somebody means is longer, and longer ones would cost time to compute."""
@@ -53,20 +53,6 @@ def parse_quantity(text: object) -> Decimal | None:
     if match is None or (match["suffix"] and match["exponent"]):
         return None
     return Decimal(match["number"] + (match["exponent"] or "")) * _SUFFIXES[match["suffix"]]
-
-
-def parse_millicores(text: object) -> int | None:
-    """CPUs in thousandths, rounded up as Kubernetes does: C("100m") is 100, C("2") is 2000; None when C(text) is no quantity."""
-    return _whole(parse_quantity(text), 1000)
-
-
-def parse_bytes(text: object) -> int | None:
-    """Bytes, rounded up as Kubernetes does: C("1Ki") is 1024; None when C(text) is no quantity."""
-    return _whole(parse_quantity(text), 1)
-
-
-def _whole(value: Decimal | None, factor: int) -> int | None:
-    return None if value is None else int((value * factor).to_integral_value(ROUND_CEILING))
 
 
 def parse_duration(text: object) -> Decimal | None:

@@ -112,15 +112,6 @@ def test_assignments_side_by_side_on_one_line_stay_apart(node: CloudInitNode) ->
     assert differences(values, [environment.get(f"V{number}") for number in range(len(values))]) == []
 
 
-def test_environment_file_lines_arrive_unchanged(node: CloudInitNode) -> None:
-    values = allowed(hostile_values(3000, 3), systemd.systemd_problem)
-    lines = "".join(systemd.environment_file_line(f"V{number}", value) + "\n" for number, value in enumerate(values))
-    unit = service("EnvironmentFile=/etc/quoting.env", f"ExecStart=/usr/bin/python3 {RECORDER}")
-    environment = recorded(node, unit, {"/etc/quoting.env": lines})["environment"]
-    assert isinstance(environment, dict)
-    assert differences(values, [environment.get(f"V{number}") for number in range(len(values))]) == []
-
-
 def test_exec_words_arrive_unchanged(node: CloudInitNode) -> None:
     values = allowed(hostile_values(3000, 4), systemd.systemd_problem)
     words = " ".join(systemd.exec_word(value) for value in values)

@@ -1,11 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""systemd's three quotings, each its own: C(Environment=), EnvironmentFile and C(ExecStart=) words (systemd.exec(5),
-systemd.service(5), systemd.syntax(7)).
+"""Quotes values for systemd units: C(Environment=) and C(ExecStart=) (systemd.exec(5), systemd.service(5), systemd.syntax(7)).
 
-Each escapes what its consumer undoes: C(Environment=) undoes quotes, C escapes and C(%) specifiers; an EnvironmentFile
-only quotes and backslashes; C(ExecStart=) also expands C($).
+systemd undoes quotes, C escapes and C(%) specifiers in C(Environment=); in C(ExecStart=) it also expands C($).
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@-]+")
 
 
 def systemd_problem(value: str) -> str | None:
-    """Why C(value) cannot stand in a unit or an EnvironmentFile (line breaks, control characters), or None."""
+    """Why C(value) cannot be written in a unit (line breaks, control characters), or None."""
     if "\n" in value or "\r" in value:
         return "holds a line break: in a unit the rest would become a directive of its own"
     if "\0" in value:
@@ -46,15 +44,6 @@ def environment_assignment(name: str, value: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     return _double_quoted(text.replace("%", "%%"))
-
-
-def environment_file_line(name: str, value: str) -> str:
-    """One line of an EnvironmentFile, without its line feed. C(%) stays: specifiers are not expanded there."""
-    _check(name, value)
-    if not value or _PLAIN.fullmatch(value):
-        return f"{name}={value}"
-    escaped = re.sub(r'(["\\`$])', r"\\\1", value)
-    return f'{name}="{escaped}"'
 
 
 def exec_word(value: str) -> str:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from .json import MAX_DEPTH
+from .yaml_error import YamlError
 
 __all__ = ["MAX_DEPTH", "YamlError", "dump", "load", "load_all"]
 
@@ -39,21 +40,13 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0
 _LONGEST_SIMPLE_KEY = 1000
 
 
-class YamlError(ValueError):
-    """What is wrong with a YAML text, or with a value that should become one. C(line) and C(column) start at 1."""
-
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
-        self.message, self.line, self.column = message, line, column
-        super().__init__(message if line is None else f"line {line}, column {column}: {message}")
-
-
 def load(text: str, *, strict: bool = True) -> Any:
     """The first document of C(text) as plain data: dict with string keys, list, str, int, float, bool, None.
 
     strict: refuse keys that stand twice, and keys before a merge key that replaces them; otherwise the later wins, as
     in nodeadm. An empty text is None. Raises C(YamlError).
     """
-    # Most user data is only written; the reader is loaded when there is something to read.
+    # The reader loads PyYAML, which a render without existing user data does not need.
     from . import yaml_reader
 
     return yaml_reader.load(text, strict=strict)

@@ -18,7 +18,8 @@ from yaml import events
 from yaml.error import MarkedYAMLError, YAMLError
 from yaml.reader import ReaderError
 
-from .yaml import MAX_DEPTH, YamlError
+from .json import MAX_DEPTH
+from .yaml_error import YamlError
 from .yaml_events import Events
 from .yaml_scalars import ScalarError, json_number, key_text, resolve
 

@@ -16,7 +16,6 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Pr
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import (
     kubelet_config_problems,
     kubelet_flag_problems,
-    kubelet_flag_repeatable,
 )
 
 
@@ -312,13 +311,6 @@ def test_the_last_minor_that_knows_a_flag(flag: str, last: int) -> None:
     for minor in range(24, 37):
         gone = any("does not know this flag" in message for message in flag_problems({flag: "5"}, (1, minor)))
         assert gone is (minor > last)
-
-
-@pytest.mark.parametrize(
-    ("flag", "repeatable"), [("node-labels", True), ("cluster-dns", True), ("feature-gates", True), ("max-pods", False), ("nothing", False)]
-)
-def test_repeatable_flags(flag: str, repeatable: bool) -> None:
-    assert kubelet_flag_repeatable(flag) is repeatable
 
 
 def test_every_flag_that_sets_a_field_names_one() -> None:

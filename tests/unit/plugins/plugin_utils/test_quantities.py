@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.quantities import (
-    parse_bytes,
     parse_duration,
-    parse_millicores,
     parse_quantity,
 )
 
@@ -71,16 +69,6 @@ def test_no_quantity(text: Any) -> None:
     assert parse_quantity(text) is None
 
 
-@pytest.mark.parametrize(("text", "value"), [("70m", 70), ("2", 2000), ("0.5", 500), ("1u", 1), ("x", None)])
-def test_millicores(text: str, value: int | None) -> None:
-    assert parse_millicores(text) == value
-
-
-@pytest.mark.parametrize(("text", "value"), [("1Ki", 1024), ("1500m", 2), ("1G", 10**9), (5, None)])
-def test_bytes(text: Any, value: int | None) -> None:
-    assert parse_bytes(text) == value
-
-
 DURATIONS = [
     ("0", "0"),
     ("-0", "0"),
@@ -119,8 +107,8 @@ def test_no_duration(text: Any) -> None:
 
 @given(st.text())
 def test_any_text_is_answered(text: str) -> None:
-    for answer in (parse_quantity(text), parse_duration(text), parse_millicores(text), parse_bytes(text)):
-        assert answer is None or isinstance(answer, (Decimal, int))
+    for answer in (parse_quantity(text), parse_duration(text)):
+        assert answer is None or isinstance(answer, Decimal)
 
 
 @given(

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,17 +67,6 @@ def test_exec_words_come_back(values):
     assert [specifiers(variables(word)) for word in words(line)] == values
 
 
-@given(FINE)
-def test_environment_file_values_come_back(value):
-    line = systemd.environment_file_line("NAME", value)
-    name, _unused, text = line.partition("=")
-    assert name == "NAME"
-    if text.startswith('"'):
-        assert re.fullmatch(r'"(?:[^"\\`$]|\\["\\`$])*"', text, re.DOTALL)
-        text = re.sub(r'\\(["\\`$])', r"\1", text[1:-1])
-    assert text == value
-
-
 @given(TEXT)
 def test_what_systemd_cannot_hold_is_refused_everywhere(value):
     if systemd.systemd_problem(value) is None:
@@ -87,7 +74,6 @@ def test_what_systemd_cannot_hold_is_refused_everywhere(value):
     for write in (
         systemd.exec_word,
         lambda text: systemd.environment_assignment("A", text),
-        lambda text: systemd.environment_file_line("A", text),
     ):
         with pytest.raises(SpecError):
             write(value)
@@ -112,9 +98,8 @@ def test_the_reasons(value, reason):
 
 @pytest.mark.parametrize("name", ["", "1A", "A B", "A=B", "é", "A\n"])
 def test_a_variable_needs_a_name(name):
-    for write in (systemd.environment_assignment, systemd.environment_file_line):
-        with pytest.raises(SpecError, match="not the name of a variable"):
-            write(name, "x")
+    with pytest.raises(SpecError, match="not the name of a variable"):
+        systemd.environment_assignment(name, "x")
 
 
 @pytest.mark.parametrize(
