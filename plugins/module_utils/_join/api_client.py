@@ -18,7 +18,8 @@ import re
 import ssl
 import tempfile
 import time
-from typing import Any, Mapping, NamedTuple
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any, Mapping
 from urllib.parse import quote, unquote
 
 from .._node import http as https
@@ -72,7 +73,10 @@ class ApiClient:
             return base._replace(outcome="proxy", message=str(problem))
         base = base._replace(proxy=proxy and proxy.shown, credentials=credentials.description, expires=credentials.expires)
         target = https.Target(access.host, access.port, str(access.cluster.get("tls-server-name") or access.host), proxy)
-        return self._send(base, access, source, credentials, target, name)
+        result = self._send(base, access, credentials, target, name)
+        if result.status == 401:
+            source.reject()
+        return result
 
     def _load(self, text: str) -> tuple[kubeconfigs.Access, CredentialSource]:
         """The kubeconfig and the source of its credentials, which keeps them as long as the kubeconfig stays the same."""
@@ -83,7 +87,13 @@ class ApiClient:
         return self._access, self._source
 
     def _send(
-        self, base: ApiResult, access: kubeconfigs.Access, source: CredentialSource, credentials: Credentials, target: Any, name: str
+        self,
+        base: ApiResult,
+        access: kubeconfigs.Access,
+        source: CredentialSource,
+        credentials: Credentials,
+        target: https.Target,
+        name: str,
     ) -> ApiResult:
         certificates = None
         if access.cluster.get("insecure-skip-tls-verify") is not True:
@@ -109,8 +119,6 @@ class ApiClient:
             answer = https.get(target, path, headers, tls, time.monotonic() + self._timeout)
         except https.Failure as failure:
             return self._explain_failure(base, failure, target, tls)
-        if answer.status == 401:
-            source.reject()
         return _parse_answer(base._replace(clock_skew=_clock_skew(answer.moment)), answer, name)
 
     def _read_authority(self, access: kubeconfigs.Access) -> tuple[str | None, str]:
@@ -125,7 +133,7 @@ class ApiClient:
         path = next((path for path in _SYSTEM_AUTHORITIES if self._host.exists(path)), _SYSTEM_AUTHORITIES[0])
         return self._host.text(path), path
 
-    def _explain_failure(self, base: ApiResult, failure: Any, target: Any, tls: ssl.SSLContext) -> ApiResult:
+    def _explain_failure(self, base: ApiResult, failure: https.Failure, target: https.Target, tls: ssl.SSLContext) -> ApiResult:
         """The result of a request without an answer. For a refused certificate, find out more about it."""
         base = base._replace(outcome=failure.kind, message=to_plain_text(failure.said, 300))
         deadline = time.monotonic() + self._timeout
@@ -159,7 +167,7 @@ def _clock_skew(server_time: float | None) -> float | None:
     return None if server_time is None else round(time.time() - server_time, 1)
 
 
-def _parse_answer(base: ApiResult, answer: Any, name: str) -> ApiResult:
+def _parse_answer(base: ApiResult, answer: https.Answer, name: str) -> ApiResult:
     try:
         document = json.loads(answer.body.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -198,28 +206,18 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HOST_AND_PORT = re.compile(r"\[(?P<ipv6>[^\]]*)\](?::(?P<ipv6_port>[^:]*))?\Z|(?P<name>[^:]*):(?P<port>[^:]*)\Z")
 
 
-class Proxy(NamedTuple):
-    """`authorization`: value of the Proxy-Authorization header, secret. `shown`: a description without secrets."""
-
-    scheme: str
-    host: str
-    port: int
-    authorization: str | None
-    shown: str
-
-
 class UnsupportedProxy(Exception):
     """The proxy cannot be used; the text says why."""
 
 
-def find_proxy(access: kubeconfigs.Access, environment: Mapping[str, str]) -> Proxy | None:
+def find_proxy(access: kubeconfigs.Access, environment: Mapping[str, str]) -> https.Proxy | None:
     """The proxy for the API server of a kubeconfig, or None. Its proxy-url takes precedence over variables. Raises UnsupportedProxy."""
     if access.cluster.get("proxy-url"):
         return parse_proxy(str(access.cluster["proxy-url"]), "proxy-url of the kubeconfig")
     return proxy_of_environment(environment, access.host, access.port)
 
 
-def proxy_of_environment(environment: Mapping[str, str], host: str, port: int) -> Proxy | None:
+def proxy_of_environment(environment: Mapping[str, str], host: str, port: int) -> https.Proxy | None:
     """The proxy that variables set for `https://HOST:PORT`, or None. Raises UnsupportedProxy."""
     name, value = _first_set(environment, "HTTPS_PROXY", "https_proxy")
     if not value or not _uses_proxy(_first_set(environment, "NO_PROXY", "no_proxy")[1], host, port):
@@ -227,7 +225,7 @@ def proxy_of_environment(environment: Mapping[str, str], host: str, port: int) -
     return parse_proxy(value, name)
 
 
-def parse_proxy(value: str, source: str) -> Proxy | None:
+def parse_proxy(value: str, source: str) -> https.Proxy | None:
     """The proxy with this URL; None for a URL that Go ignores. `source`: where it is set. Raises UnsupportedProxy."""
     match = _PROXY_URL.match(value) or _PROXY_URL.match(f"http://{value}")
     if match is None or int(match.group("port") or 1) > 65535:
@@ -241,7 +239,7 @@ def parse_proxy(value: str, source: str) -> Proxy | None:
         authorization = "Basic " + base64.b64encode(secret.encode("utf-8", "surrogateescape")).decode("ascii")
     host = match.group("ipv6") or match.group("name")
     port = int(match.group("port") or _DEFAULT_PORTS[scheme])
-    return Proxy(scheme, host, port, authorization, f"{scheme}://{f'[{host}]' if ':' in host else host}:{port} ({source})")
+    return https.Proxy(scheme, host, port, authorization, f"{scheme}://{f'[{host}]' if ':' in host else host}:{port} ({source})")
 
 
 def _first_set(environment: Mapping[str, str], *names: str) -> tuple[str, str]:
@@ -256,7 +254,7 @@ def _uses_proxy(no_proxy: str, host: str, port: int) -> bool:
     return not any(_matches(entry.strip().lower(), host, address, port) for entry in no_proxy.split(","))
 
 
-def _matches(entry: str, host: str, address: Any, port: int) -> bool:
+def _matches(entry: str, host: str, address: IPv4Address | IPv6Address | None, port: int) -> bool:
     """Whether an entry of NO_PROXY matches."""
     if entry in ("", "*"):
         return entry == "*"
@@ -271,7 +269,7 @@ def _matches(entry: str, host: str, address: Any, port: int) -> bool:
         return False
     entry_address = _parse_address(name)
     if entry_address is not None:
-        return bool(entry_address == address)
+        return entry_address == address
     if not name or address is not None:
         return False
     name = name[1:] if name.startswith("*.") else name
@@ -288,7 +286,7 @@ def _split_port(entry: str) -> tuple[str, str]:
     return match.group("name"), match.group("port")
 
 
-def _parse_address(text: str) -> Any:
+def _parse_address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         return ipaddress.ip_address(text)
     except ValueError:
