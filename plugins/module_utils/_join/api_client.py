@@ -86,15 +86,7 @@ class ApiClient:
             self._text = text
         return self._access, self._source
 
-    def _send(
-        self,
-        base: ApiResult,
-        access: kubeconfigs.Access,
-        source: CredentialSource,
-        credentials: Credentials,
-        target: https.Target,
-        name: str,
-    ) -> ApiResult:
+    def _send(self, base: ApiResult, access: kubeconfigs.Access, credentials: Credentials, target: https.Target, name: str) -> ApiResult:
         certificates = None
         if access.cluster.get("insecure-skip-tls-verify") is not True:
             certificates, where = self._read_authority(access)
