@@ -16,7 +16,7 @@ from .._node.placeholders import Identity
 from .._transaction.operation_log import Command
 from .._transaction.store import Store
 from .._transaction.transaction import StepFailed, Transaction
-from . import failures, file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps
+from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps
 from .file_changes import Comparison, FileChange, Originals
 from .manifest import Manifest, NodeadmSources
 from .observe import NodeState, observe
@@ -363,6 +363,8 @@ def run_transaction(transaction: Transaction, back: Sequence[Command], kubelet: 
     try:
         transaction.run(progress)
     except StepFailed as failure:
+        from . import failures
+
         raise failures.explain(failure, began, undo_began[0] if undo_began else None, kubelet) from None
 
 

@@ -1,13 +1,16 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Observes a node before anything is decided: its operating system, its units, its kubelet, its cluster. Only reads."""
+"""Observes a node before anything is decided: its operating system, its units, its kubelet, its cluster. Only reads.
+
+Readers that only some nodes need are imported when they are needed: Python compiles what is imported at every call.
+"""
 
 from __future__ import annotations
 
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
-from .._node import kubeconfig, kubelet_config, kubelet_flags, kubelet_process, processes, systemd
+from .._node import kubelet_flags, kubelet_process, processes, systemd
 from .._node.host import Host
 from .._node.os_release import read_os_release
 from .._node.systemd import Unit
@@ -65,6 +68,8 @@ def membership(host: Host, manifest: Manifest, kubelet_argv: Sequence[str]) -> M
     """The cluster of the node according to the manifest, else according to a kubeconfig."""
     if manifest.cluster is not None:
         return Membership(manifest.cluster.name, manifest.cluster.endpoint, "the manifest of nodebootstrap.eks")
+    from .._node import kubeconfig
+
     flags = kubelet_flags.parse(kubelet_argv[1:])
     named = [path for name in ("kubeconfig", "bootstrap-kubeconfig") for path in kubelet_flags.values(flags, name) if path.startswith("/")]
     for path in dict.fromkeys([kubeconfig.DEFAULT_PATH, kubeconfig.BOOTSTRAP_PATH, *named]):
@@ -76,6 +81,8 @@ def membership(host: Host, manifest: Manifest, kubelet_argv: Sequence[str]) -> M
 
 def kubelet_registration(host: Host, argv: Sequence[str]) -> Registration:
     """The labels and taints that the running kubelet was started with."""
+    from .._node import kubelet_config
+
     flags = kubelet_flags.parse(argv[1:])
     labels, taints = kubelet_config.registration(flags, kubelet_config.read_config(host, flags).merged)
     return Registration(labels, tuple(taints))
