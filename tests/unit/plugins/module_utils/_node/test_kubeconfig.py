@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubeconfigs without a YAML reader, and proxies by Go's rules."""
+"""kubeconfigs without a YAML reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client as proxies
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as kubeconfigs
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig_yaml as reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet import kubeconfig as of_the_library
@@ -133,78 +132,6 @@ def test_servers() -> None:
     for server in ("http://a", "https://a:b@c", "https://a\r\nX: y", "https://", "https://a:99999", 5, None):
         with pytest.raises(kubeconfigs.Unusable, match="not an https:// address"):
             kubeconfigs.read(json.dumps(of_the_library(server, "aws", [])), "/k")
-
-
-# --- proxies: the cases are those of golang.org/x/net/http/httpproxy, in words of our own --------------------------------------------
-
-PROXY = "http://proxy.example.com:3128"
-
-
-@pytest.mark.parametrize(
-    ("no_proxy", "host", "through"),
-    [
-        ("", "api.example.com", True),
-        ("", "localhost", False),
-        ("", "127.0.0.5", False),
-        ("", "::1", False),
-        ("*", "api.example.com", False),
-        ("other.com,*", "10.0.0.1", False),
-        ("example.com", "example.com", False),
-        ("example.com", "api.example.com", False),
-        ("example.com", "notexample.com", True),
-        (".example.com", "api.example.com", False),
-        (".example.com", "example.com", True),
-        ("*.example.com", "api.example.com", False),
-        ("*.example.com", "example.com", True),
-        ("EXAMPLE.com , x", "API.example.COM", False),
-        ("example.com:443", "api.example.com", False),
-        ("example.com:80", "api.example.com", True),
-        ("10.0.0.0/8", "10.1.2.3", False),
-        ("10.0.0.0/8", "11.1.2.3", True),
-        ("10.0.0.0/8", "fd00::1", True),
-        ("fd00::/8", "fd00::1", False),
-        ("10.0.0.1", "10.0.0.1", False),
-        ("10.0.0.1:443", "10.0.0.1", False),
-        ("10.0.0.1:80", "10.0.0.1", True),
-        ("[fd00::1]:443", "fd00::1", False),
-        ("[fd00::1]", "fd00::1", False),
-        (".0.0.1", "10.0.0.1", True),
-        ("10.0.0.0/99,a b,:80,,", "10.0.0.1", True),
-        (".eks.amazonaws.com", "0123.gr7.eu-central-1.eks.amazonaws.com", False),
-    ],
-)
-def test_no_proxy(no_proxy: str, host: str, through: bool) -> None:
-    found = proxies.proxy_of_environment({"HTTPS_PROXY": PROXY, "NO_PROXY": no_proxy}, host, 443)
-    assert (found is not None) is through
-
-
-def test_which_variables_count() -> None:
-    ask = proxies.proxy_of_environment
-    assert ask({"HTTP_PROXY": PROXY, "http_proxy": PROXY, "ALL_PROXY": PROXY}, "a.com", 443) is None
-    assert ask({"https_proxy": PROXY}, "a.com", 443).shown == f"{PROXY} (https_proxy)"
-    assert ask({"HTTPS_PROXY": PROXY, "https_proxy": "http://other:1"}, "a.com", 443).port == 3128
-    assert ask({"HTTPS_PROXY": PROXY, "no_proxy": "a.com"}, "a.com", 443) is None
-    assert ask({"HTTPS_PROXY": PROXY, "NO_PROXY": "b.com", "no_proxy": "a.com"}, "a.com", 443) is not None
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("proxy:3128", ("http", "proxy", 3128, None)),
-        ("http://proxy", ("http", "proxy", 80, None)),
-        ("https://proxy/", ("https", "proxy", 443, None)),
-        ("http://[fd00::1]:8080", ("http", "fd00::1", 8080, None)),
-        ("http://u:p%40ss@proxy:1", ("http", "proxy", 1, "Basic dTpwQHNz")),
-        ("http://u@proxy:1", ("http", "proxy", 1, "Basic dTo=")),
-        ("http://pro xy", None),
-        ("http://proxy:99999", None),
-        ("http://", None),
-    ],
-)
-def test_addresses_of_proxies(value: str, expected: Any) -> None:
-    found = proxies.parse_proxy(value, "HTTPS_PROXY")
-    assert (found and found[:4]) == expected
-    assert found is None or ("p%40ss" not in found.shown and "p@ss" not in found.shown)
 
 
 @pytest.mark.parametrize(
