@@ -26,8 +26,8 @@ Check = Callable[[Any, str, Problems], Any]
 class Kind:
     """A check, and the values that it accepts, in terms of JSON Schema.
 
-    Two keywords are our own: C(single) is true for a list that can be given as its only item, C(secret) for text that no message
-    repeats.
+    Keywords of our own: C(single) is true for a list that can be given as its only item, C(secret) for text that no message
+    repeats; C(families) lists the families that have a field.
     """
 
     check: Check
@@ -42,8 +42,8 @@ def field(check: Check, description: str, *, only: tuple[str, ...] = (), **schem
 
     only: the families that have the field; empty for all families. schema: more keywords, for example C(default).
     """
-    families = f" Only for {', '.join(only)}." if only else ""
-    return Kind(check.check if isinstance(check, Kind) else check, {**_schema(check), **schema, "description": description + families})
+    families = {"families": only, "description": f"{description} Only for {', '.join(only)}."} if only else {"description": description}
+    return Kind(check.check if isinstance(check, Kind) else check, {**_schema(check), **schema, **families})
 
 
 def _schema(check: Check) -> Mapping[str, Any]:
