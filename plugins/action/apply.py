@@ -13,7 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.release import __version__
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import sentence
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import format_failure
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, run_live_action
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply
 
@@ -33,7 +33,7 @@ class ActionModule(ActionBase):
             say=Display().display,
             clock=time.monotonic,
             pause=time.sleep,
-            sentence=sentence,
+            explain=format_failure,
             core=__version__,
             check_mode=self._task.check_mode,
         )

@@ -1,45 +1,47 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all plugins say alike that bring a live node to what its node group says."""
+"""Documentation that the plugins for live nodes have in common."""
 
 from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """C(live): what the plan of a node is carried out with. C(live.input): what the plan is made from, and how long a node may take."""
+    """C(live): options of every module that changes a node. C(live.input): the input, and how long to wait for the node."""
 
     DOCUMENTATION = r"""
 options:
   state:
     description:
-      - V(present) sets the node up.
-      - V(absent) stops kubelet, removes what was written, and puts back what was replaced. Data of the container runtime stay.
+      - V(present) applies the node group to the node.
+      - V(absent) stops kubelet, removes the files of this module, and restores the files that it replaced. Data of the container runtime
+        stays on the node.
     type: str
     choices: [present, absent]
     default: present
   restart:
     description:
-      - V(when_changed) restarts what has to be restarted.
-      - V(never) writes files only. What is then due is kept on the node, and done by the next run that may.
+      - V(when_changed) restarts a service if its effective configuration changed.
+      - V(never) writes files and restarts nothing. Pending restarts are recorded on the node. The next run that allows restarts performs
+        them.
     type: str
     choices: [when_changed, never]
     default: when_changed
   take_over:
-    description: Whether a node may be changed that belongs to another cluster.
+    description: Whether to move a node from another cluster to this cluster. Otherwise such a node is refused and stays unchanged.
     type: bool
     default: false
   reconcile:
     description:
-      - Whether other labels and taints are accepted for a node that is registered already, which kubelet cannot change by itself.
-      - The result then says in RV(node_patches) and RV(node_taints) what has to be changed in the Node object.
-      - Without it such a change is refused before anything is touched.
+      - Whether to accept changed labels and taints for a registered node. Kubelet sets labels and taints only when it registers the node.
+      - The result contains the changes that the Node object needs, in RV(node_patches) and RV(node_taints).
+      - Without this option such a change is refused, and the node stays unchanged.
     type: bool
     default: false
   phases:
     description:
-      - The phases to go through. What V(preflight) checks is always checked.
-      - Without it the tags of the run choose. Those that are names of phases choose these, and a run that names none means all.
+      - The phases to run. The checks of V(preflight) always run.
+      - By default the tags of the run select the phases. If no tag names a phase, all phases run. Skipped tags skip their phases.
     type: list
     elements: str
     choices: [preflight, configure, validate, start, verify]
@@ -49,31 +51,39 @@ options:
 options:
   cluster:
     description:
-      - What a node must know of its cluster, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
+      - The cluster that the node joins, with fields such as C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
     type: raw
     required: true
   node_group:
     description:
-      - The node group that the node belongs to.
-      - C(max_pods) may be V(auto) here. The node is then asked for its instance type, which also serves to compute C(reserved).
-      - C(mode) must not be V(managed), as EKS sets up such nodes when they boot.
+      - The node group of the node.
+      - With C(max_pods=auto) the module reads the instance type from the node. C(reserved) uses this type, too.
+      - C(mode=managed) is refused, because EKS configures such nodes when they boot.
     type: raw
     required: true
-  verify_timeout:
+  wait_for:
     description:
-      - For how many seconds the node is waited for, until its services run and kubelet says that it is well.
-      - V(0) looks once.
+      - The state to wait for in the phase V(verify).
+      - V(healthy) means that the health endpoint of kubelet answers C(ok).
+      - V(registered) and V(ready) are refused, because this module cannot ask the cluster about the node.
+    type: str
+    choices: [healthy, registered, ready]
+    default: healthy
+  wait_timeout:
+    description:
+      - Seconds to wait for O(wait_for), in total.
+      - V(0) checks once.
     type: int
-    default: 60
+    default: 300
 attributes:
   action:
-    description: Renders on the controller, and calls a module on the node.
+    description: Renders on the controller, and runs a module on the node.
     support: full
   idempotent:
-    description: The same input changes nothing a second time and restarts nothing.
+    description: A second run with the same input changes nothing and restarts nothing.
     support: full
   platform:
-    description: Where the module runs.
+    description: The platform of the node.
     support: full
     platforms: posix
 """

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: apply
-short_description: Bring a live node to what its node group says
+short_description: Apply a node group to a live Linux node
 version_added: 0.1.0
 description:
-  - Makes a running machine of Amazon Linux 2, Amazon Linux 2023 or Ubuntu a node of an EKS cluster, and keeps it what its node group says.
-  - Renders everything on the controller first. An input with a problem fails with all its problems, and no machine is contacted.
-  - Then one call of a module on the node compares, writes all files, removes what an earlier run wrote and no longer belongs, and restarts
-    only those services whose configuration changed in effect. A second run changes nothing.
-  - Then it waits until the node has joined the cluster. One that cannot ends with the cause, what shows it, and the fix.
-  - All or nothing. When a step fails, the old files and services come back. A run that was cut off is finished or undone
-    by the next one, and by the node itself when it boots, before kubelet starts.
-  - Never reboots a node and never drains it.
-  - See the L(guide to live nodes,https://github.com/nodebootstrap/eks/blob/main/docs/live-nodes.md).
+  - Makes a running Amazon Linux 2, Amazon Linux 2023 or Ubuntu machine a node of an EKS cluster, and keeps its configuration up to date.
+  - Renders everything on the controller first. If the input has problems, the task reports all of them and does not contact the node.
+  - Runs one module on the node. It compares the node with the node group, writes all files, removes files of earlier runs that are not
+    needed any more, and restarts only services whose effective configuration changed. A second run changes nothing.
+  - Waits until the node has joined the cluster. If the node cannot join, the task fails with the cause, the fix and the evidence.
+  - Applies all changes or none. If a step fails, the module restores the previous files and services. An interrupted run is finished or
+    rolled back by the next run, or by the node when it boots, before kubelet starts.
+  - Never reboots or drains a node.
+  - See L(Live nodes,https://github.com/nodebootstrap/eks/blob/main/docs/live-nodes.md).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -30,31 +30,32 @@ extends_documentation_fragment:
 options:
   wait_for:
     description:
-      - What the node is waited for in the phase V(verify).
-      - V(healthy) means that its units are active and kubelet says that it is well. Nobody asks the cluster.
-      - V(registered) means that the cluster has its Node object, too, and V(ready) that the cluster says it is Ready.
-      - A node that cannot join fails at once, with the cause and the fix, see M(nodebootstrap.eks.join_check). So does one that is Ready
-        while its kubelet ignores a field of its configuration, or disagrees with containerd about cgroups.
-      - With O(restart=never), and in phases that write without V(start), only V(healthy) is waited for.
+      - The state to wait for in the phase V(verify).
+      - V(healthy) means that the services are active and that the health endpoint of kubelet answers C(ok).
+      - V(registered) also requires that the cluster has a Node object for this node. V(ready) also requires that this Node object is Ready.
+      - If a node cannot join, the task fails early with the cause and the fix, see M(nodebootstrap.eks.join_check). The task also fails if
+        the node is Ready but kubelet ignores a field of its configuration, or uses another cgroup driver than containerd.
+      - With O(restart=never), and with phases that contain V(configure) but not V(start), the task waits only for V(healthy).
     type: str
     choices: [healthy, registered, ready]
     default: ready
-  join_timeout:
+  wait_timeout:
     description:
-      - For how many seconds a healthy node is waited for, until it is what O(wait_for) says.
-      - V(0) adds nothing to the first call, which waits for 5 seconds at most.
+      - Seconds to wait for O(wait_for), in total. The time starts when the services were started, and includes the time until the node is
+        healthy.
+      - V(0) checks once. A check for the join can take several seconds.
     type: int
-    default: 180
+    default: 300
 attributes:
   check_mode:
-    description: Compares and validates on the node, reports what would be done, and does nothing.
+    description: Compares and validates on the node, and reports the changes without making them.
     support: full
   diff_mode:
-    description: Shows every file that changes. Files that may hold secrets are named only.
+    description: Shows every file that changes. For files that may contain secrets, it shows only the name.
     support: full
 requirements:
-  - Python 3.7 or newer on the node, or what ansible-core on the controller asks for
-  - root on the node, so usually C(become)
+  - Python 3.7 or newer on the node, or the version that ansible-core on the controller requires
+  - Root on the node, usually with C(become)
 seealso:
   - module: nodebootstrap.eks.join_check
   - module: nodebootstrap.eks.cluster_info
@@ -64,7 +65,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Set up a node
+- name: Make a machine a node
   nodebootstrap.eks.apply:
     cluster:
       name: demo
@@ -81,14 +82,14 @@ EXAMPLES = r"""
         role: worker
   become: true
 
-- name: Write the files now, and restart later
+- name: Write the files now and restart later
   nodebootstrap.eks.apply:
     cluster: "{{ cluster }}"
     node_group: "{{ node_group }}"
     restart: never
   become: true
 
-- name: Take a node out
+- name: Remove the configuration from a node
   nodebootstrap.eks.apply:
     cluster: "{{ cluster }}"
     node_group: "{{ node_group }}"
@@ -98,7 +99,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 actions:
-  description: What was done, in order, or would be done in check mode.
+  description: The actions, in order. In check mode, the actions that a run would perform.
   returned: success
   type: list
   elements: str
@@ -110,26 +111,26 @@ restarted:
   elements: str
   sample: ["kubelet.service"]
 healthy:
-  description: Whether the units are active and kubelet says that it is well; null when nobody looked.
+  description: Whether the services are active and kubelet is healthy. Null if this was not checked.
   returned: success
   type: bool
   sample: true
 join:
   description:
-    - What the cluster says of the node, and why it has not joined, as M(nodebootstrap.eks.join_check) returns it.
-    - Null when nobody looked.
+    - The state of the node in the cluster, and the cause if the node did not join. The same fields as M(nodebootstrap.eks.join_check).
+    - Null if this was not checked.
   returned: success, or when the node did not join
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "registered": true, "ready": true, "cause": null, "message": null, "fix": null,
     "evidence": [], "final": false, "waited": 0.9}
 missing:
-  description: What a node that is not healthy still lacks.
+  description: The reasons why the node is not healthy.
   returned: success, or when the node did not become healthy in time
   type: list
   elements: str
   sample: ["kubelet.service is activating"]
 recovered:
-  description: What was done about a run that had been cut off, V(finished) or V(undone); null when there was none.
+  description: V(finished) or V(undone) if the module finished or rolled back an interrupted run. Otherwise null.
   returned: success
   type: str
   sample: null
@@ -140,7 +141,7 @@ phases:
   elements: str
   sample: ["preflight", "configure", "validate", "start", "verify"]
 facts:
-  description: What the module found out about the node on its way, for example C(hostname).
+  description: Facts about the node, for example C(hostname).
   returned: success
   type: dict
   sample: {"hostname": "ip-10-0-0-5.eu-west-1.compute.internal"}
@@ -166,17 +167,18 @@ unchecked:
   sample: []
 node_patches:
   description:
-    - With O(reconcile=true), merge patches for the Node object, each a definition that C(kubernetes.core.k8s) takes with C(state=patched).
-    - They change labels. A label that is null goes away.
+    - With O(reconcile=true), merge patches that change the labels of the Node object. Each is a definition for C(kubernetes.core.k8s) with
+      C(state=patched).
+    - A label that is null is removed.
   returned: success
   type: list
   elements: dict
   sample: [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}}}]
 node_taints:
   description:
-    - With O(reconcile=true), changes of taints of the Node object, each with the options C(name), C(state) and C(taints) of
+    - With O(reconcile=true), changes to the taints of the Node object, with the options C(name), C(state) and C(taints) of
       C(kubernetes.core.k8s_taint).
-    - A merge patch would replace the whole list, and with it the taints that others have set.
+    - A merge patch would replace the whole list, including taints that other tools set.
   returned: success
   type: list
   elements: dict

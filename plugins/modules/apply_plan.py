@@ -49,10 +49,10 @@ options:
     type: str
     choices: [healthy, registered, ready]
     default: healthy
-  wait:
+  wait_timeout:
     description:
-      - For how many seconds V(verify) waits for it. It returns at once when the node is what it waits for.
-      - Up to 4 seconds more where the node will not join without a change, as then somebody has to be sure.
+      - Seconds that V(verify) waits in this call. It returns as soon as the node is in the state of O(wait_for).
+      - A cause that waiting does not change must hold for 4 seconds, so the call can take up to 4 seconds more.
     type: float
     default: 5.0
 attributes:
@@ -166,7 +166,7 @@ def main():
         "restart": {"type": "str", "choices": ["when_changed", "never"], "default": "when_changed"},
         "take_over": {"type": "bool", "default": False},
         "reconcile": {"type": "bool", "default": False},
-        "wait": {"type": "float", "default": 5.0},
+        "wait_timeout": {"type": "float", "default": 5.0},
         "wait_for": {"type": "str", "choices": ["healthy", "registered", "ready"], "default": "healthy"},
     }
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: apply_windows
-short_description: Bring a live Windows node to what its node group says
+short_description: Apply a node group to a live Windows node
 version_added: 0.1.0
 description:
-  - Makes a running machine with an EKS optimized Windows AMI a node of an EKS cluster, and keeps it what its node group says.
-  - Renders everything on the controller first. An input with a problem fails with all its problems, and no machine is contacted.
-  - Then one call of C(ansible.windows.win_powershell) on the node compares, writes the files of C(C:\ProgramData\nodebootstrap), which
-    only administrators can read, and runs C(Start-EKSBootstrap.ps1) of the image once. When values change, it changes what has become
-    stale.
-    A service is restarted only when what it reads has changed.
-  - When something fails, the files and services that were there before come back. A run that was cut off is undone by the next one.
-  - It has never been executed on Windows. The calls and their options are tested with a recorder in the place of the connection, and
-    every line of PowerShell with a parser of its grammar.
-  - Never reboots a node and never drains it.
-  - See the L(guide to Windows nodes,https://github.com/nodebootstrap/eks/blob/main/docs/windows-nodes.md).
+  - Makes a running machine with an EKS optimized Windows AMI a node of an EKS cluster, and keeps its configuration up to date.
+  - Renders everything on the controller first. If the input has problems, the task reports all of them and does not contact the node.
+  - Runs C(ansible.windows.win_powershell) once on the node. The script compares the node with the node group and writes files below
+    C(C:\ProgramData\nodebootstrap), which only administrators can read. It runs C(Start-EKSBootstrap.ps1) of the image once. Later runs
+    change only the values that differ, and restart a service only if its configuration changed.
+  - If a step fails, the script restores the previous files and services. The next run rolls back an interrupted run.
+  - This module has not been executed on Windows. The calls and their options are tested with a recording connection, and every line of
+    PowerShell with a parser.
+  - Never reboots or drains a node.
+  - See L(Windows nodes,https://github.com/nodebootstrap/eks/blob/main/docs/windows-nodes.md).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -32,36 +31,40 @@ extends_documentation_fragment:
 options:
   state:
     description:
-      - V(present) sets the node up.
-      - V(absent) stops kubelet and kube-proxy, removes what the run before laid down, and puts back what was there before.
+      - V(present) applies the node group to the node.
+      - V(absent) stops kubelet and kube-proxy, removes the files of this module, and restores what they replaced.
   restart:
     description:
-      - V(when_changed) restarts what has to be restarted.
-      - V(never) restarts no service that runs. What is then due is kept on the node, and done by the next run that may.
-  verify_timeout:
+      - V(when_changed) restarts a service if its effective configuration changed.
+      - V(never) restarts no running service. Pending restarts are recorded on the node. The next run that allows restarts performs them.
+  wait_for:
     description:
-      - For how many seconds the node is waited for, until its services run and kubelet says that it is well.
-      - A node that bootstraps for the first time often needs several minutes, so give it more than the default then.
-      - V(0) looks once.
+      - The state to wait for in the phase V(verify).
+      - V(healthy) means that the services run and that the health endpoint of kubelet answers C(ok).
+      - V(registered) and V(ready) are refused, because this module cannot ask the cluster about the node.
+  wait_timeout:
+    description:
+      - Seconds to wait for O(wait_for), in total. A first bootstrap can take several minutes.
+      - V(0) checks once.
 attributes:
   check_mode:
-    description: Compares on the node, reports what would be done, and does nothing.
+    description: Compares on the node, and reports the changes without making them.
     support: full
   diff_mode:
-    description: Shows the files that change in one text. Scripts that may hold secrets are named only.
+    description: Shows the files that change in one text. For scripts that may contain secrets, it shows only the name.
     support: full
   platform:
     platforms: windows
 requirements:
-  - the collection C(ansible.windows)
-  - Windows PowerShell 5.1 on the node, and a login that is an administrator there
+  - The collection C(ansible.windows)
+  - Windows PowerShell 5.1 on the node, and a login with administrator rights
 seealso:
   - module: nodebootstrap.eks.apply
   - module: nodebootstrap.eks.cluster_info
 """
 
 EXAMPLES = r"""
-- name: Set up a Windows node
+- name: Make a Windows machine a node
   nodebootstrap.eks.apply_windows:
     cluster:
       name: demo
@@ -77,9 +80,9 @@ EXAMPLES = r"""
         role: worker
       windows:
         version: "2022"
-    verify_timeout: 600
+    wait_timeout: 600
 
-- name: Take a node out
+- name: Remove the configuration from a node
   nodebootstrap.eks.apply_windows:
     cluster: "{{ cluster }}"
     node_group: "{{ node_group }}"
@@ -88,7 +91,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 actions:
-  description: What was done, in order, or would be done in check mode.
+  description: The actions, in order. In check mode, the actions that a run would perform.
   returned: success
   type: list
   elements: str
@@ -100,18 +103,18 @@ restarted:
   elements: str
   sample: ["kubelet"]
 healthy:
-  description: Whether the services run and kubelet says that it is well; null when nobody looked.
+  description: Whether the services run and kubelet is healthy. Null if this was not checked.
   returned: success
   type: bool
   sample: true
 missing:
-  description: What a node that is not healthy still lacks.
+  description: The reasons why the node is not healthy.
   returned: success, or when the node did not become healthy in time
   type: list
   elements: str
   sample: ["the service kubelet is stopped"]
 recovered:
-  description: What was done about a run that had been cut off, V(undone); null when there was none.
+  description: V(undone) if the module rolled back an interrupted run. Otherwise null.
   returned: success
   type: str
   sample: null
@@ -143,17 +146,18 @@ unchecked:
   sample: []
 node_patches:
   description:
-    - With O(reconcile=true), merge patches for the Node object, each a definition that C(kubernetes.core.k8s) takes with C(state=patched).
-    - They change labels. A label that is null goes away.
+    - With O(reconcile=true), merge patches that change the labels of the Node object. Each is a definition for C(kubernetes.core.k8s) with
+      C(state=patched).
+    - A label that is null is removed.
   returned: success
   type: list
   elements: dict
   sample: [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}}}]
 node_taints:
   description:
-    - With O(reconcile=true), changes of taints of the Node object, each with the options C(name), C(state) and C(taints) of
+    - With O(reconcile=true), changes to the taints of the Node object, with the options C(name), C(state) and C(taints) of
       C(kubernetes.core.k8s_taint).
-    - A merge patch would replace the whole list, and with it the taints that others have set.
+    - A merge patch would replace the whole list, including taints that other tools set.
   returned: success
   type: list
   elements: dict

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: bottlerocket_settings
-short_description: Bring the settings of a live Bottlerocket node to what its node group says
+short_description: Apply a node group to the settings of a live Bottlerocket node
 version_added: 0.1.0
 description:
-  - Compares the settings of a running Bottlerocket node with those that its node group means, and changes what differs in one transaction
-    of Bottlerocket's API. Only settings that the node group means are looked at. A second run changes nothing.
-  - Runs on the controller, which lets AWS Systems Manager run C(apiclient) in the control container of the node. Nobody logs in, and no
-    connection to the host is made.
-  - Renders everything first. An input with a problem fails with all its problems, and nobody is contacted.
-  - When Bottlerocket does not take the transaction, it is deleted, and the settings are the old ones.
-  - Settings that may be secrets, such as registry credentials, are neither read nor sent, because Systems Manager keeps commands and their
-    output. A warning names them.
-  - Never reboots a node. What takes effect at the next boot is said.
-  - It has never been executed against AWS or Bottlerocket. See the
-    L(guide to Bottlerocket nodes,https://github.com/nodebootstrap/eks/blob/main/docs/bottlerocket-nodes.md) for what has been tested
-    instead.
+  - Compares the settings of a running Bottlerocket node with its node group, and changes the settings that differ in one transaction of the
+    Bottlerocket API. The module ignores settings that the node group does not define. A second run changes nothing.
+  - Runs on the controller, which uses AWS Systems Manager to run C(apiclient) in the control container of the node. The module does not log
+    in to the node, and does not use the connection of the host.
+  - Renders everything first. If the input has problems, the task reports all of them and contacts neither AWS nor the node.
+  - If Bottlerocket rejects the transaction, the module deletes it, and the settings stay unchanged.
+  - Does not read or send settings that may be secrets, such as registry credentials, because Systems Manager stores commands and their
+    output. A warning names these settings.
+  - Never reboots a node. The result lists the settings that take effect at the next boot.
+  - This module has not been executed against AWS or Bottlerocket. See
+    L(Bottlerocket nodes,https://github.com/nodebootstrap/eks/blob/main/docs/bottlerocket-nodes.md) for how it was tested.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -33,48 +32,48 @@ extends_documentation_fragment:
   - nodebootstrap.eks.aws
 requirements:
   - boto3 >= 1.26, for the Python that runs Ansible
-  - the permissions C(ssm:SendCommand) for the instance and the document C(AWS-RunShellScript), C(ssm:GetCommandInvocation),
+  - The permissions C(ssm:SendCommand) for the instance and the document C(AWS-RunShellScript), C(ssm:GetCommandInvocation),
     and C(ssm:CancelCommand) for commands that take too long
 options:
   node_group:
     description:
-      - The node group that the node belongs to, of the family V(bottlerocket).
-      - In C(mode=managed) the settings that EKS writes are left alone, among them labels and taints.
+      - The node group of the node, with the family V(bottlerocket).
+      - With C(mode=managed) the module does not change the settings that EKS writes, such as labels and taints.
   instance_id:
-    description: ID of the instance. It must be connected with Systems Manager.
+    description: The ID of the instance. It must be connected to Systems Manager.
     type: str
     required: true
   state:
     description:
-      - V(present) gives the settings the values that the node group means.
-      - V(absent) is refused with the reason. Bottlerocket's API cannot unset a setting.
+      - V(present) sets the settings to the values of the node group.
+      - V(absent) is refused, because the Bottlerocket API cannot unset a setting.
   restart:
     description:
-      - V(when_changed) lets Bottlerocket apply the changed settings and restart what they concern.
-      - V(never) stores them only. They take effect when the node boots, and no later run applies them.
+      - V(when_changed) lets Bottlerocket apply the changed settings and restart the services that they affect.
+      - V(never) only stores the settings. They take effect when the node boots. A later run does not apply them.
   command_timeout:
-    description: For how many seconds one command of Systems Manager is waited for, 30 at least.
+    description: Seconds to wait for one command of Systems Manager, at least 30.
     type: int
     default: 120
   phases:
     description:
-      - The phases to go through. What V(preflight) checks is always checked.
-      - V(configure) without V(start) does what O(restart=never) does.
-      - V(validate) without V(configure) lets Bottlerocket read the settings in a transaction that is then deleted.
-      - Without it the tags of the run choose. Those that are names of phases choose these, and a run that names none means all.
+      - The phases to run. The checks of V(preflight) always run.
+      - V(configure) without V(start) has the effect of O(restart=never).
+      - V(validate) without V(configure) lets Bottlerocket check the settings in a transaction that the module then deletes.
+      - By default the tags of the run select the phases. If no tag names a phase, all phases run. Skipped tags skip their phases.
   region:
     description:
-      - AWS region of the instance.
-      - Without it, E(AWS_REGION), E(AWS_DEFAULT_REGION), C(region) of the cluster and the configuration of the profile are asked, in this
-        order.
+      - The AWS region of the instance.
+      - The default is the first of these that is set. E(AWS_REGION), E(AWS_DEFAULT_REGION), C(region) of the cluster, and the region of the
+        profile.
 attributes:
   action:
     description: Runs on the controller.
   check_mode:
-    description: Reads and compares, reports what would be set, and does nothing.
+    description: Reads and compares the settings, and reports the changes without making them.
     support: full
   diff_mode:
-    description: Shows the changed settings as TOML, with long values shortened.
+    description: Shows the changed settings as TOML. Long values are shortened.
     support: full
 seealso:
   - module: nodebootstrap.eks.cluster_info
@@ -82,7 +81,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Give the nodes more pods
+- name: Increase the maximum number of pods
   nodebootstrap.eks.bottlerocket_settings:
     instance_id: i-0123456789abcdef0
     cluster:
@@ -113,57 +112,57 @@ EXAMPLES = r"""
 
 RETURN = r"""
 actions:
-  description: What was done, in order, or would be done in check mode.
+  description: The actions, in order. In check mode, the actions that a run would perform.
   returned: success
   type: list
   elements: str
   sample: ["set settings.kubernetes.max-pods", "apply settings"]
 changes:
-  description: The settings that differed, with long values shortened.
+  description: The settings that differ. Long values are shortened.
   returned: success
   type: list
   elements: dict
   contains:
     setting:
-      description: Path of the setting.
+      description: The path of the setting.
       type: str
       returned: always
       sample: settings.kubernetes.max-pods
     before:
-      description: What the node had; null when it had nothing.
+      description: The value before the run. Null if the setting was not set.
       type: raw
       returned: always
       sample: 29
     after:
-      description: What it has now.
+      description: The new value.
       type: raw
       returned: always
       sample: 58
 needs_reboot:
-  description: Those of the changed settings that take effect at the next boot.
+  description: The changed settings that take effect at the next boot.
   returned: success
   type: list
   elements: str
   sample: ["settings.kernel.lockdown"]
 warnings:
-  description: What gives reason to look at, settings among it that may be secrets and were left alone.
+  description: Warnings, for example about settings that may be secrets and that the module did not change.
   returned: success
   type: list
   elements: str
   sample: []
 healthy:
-  description: Whether kubelet says that it is well; null when nobody could ask.
+  description: Whether kubelet is healthy. Null if this could not be checked.
   returned: success
   type: bool
   sample: true
 missing:
-  description: What a node that is not healthy still lacks.
+  description: The reasons why the node is not healthy.
   returned: success, or when the node did not become healthy in time
   type: list
   elements: str
   sample: []
 os:
-  description: What the node runs, as C(variant) and C(version).
+  description: The C(variant) and the C(version) of the operating system.
   returned: success
   type: dict
   sample: {"variant": "aws-k8s-1.33", "version": "1.44.0"}
@@ -195,15 +194,15 @@ unchecked:
   sample: []
 node_patches:
   description:
-    - With O(reconcile=true), merge patches for the Node object, each a definition that C(kubernetes.core.k8s) takes with C(state=patched).
-    - They change labels.
+    - With O(reconcile=true), merge patches that change the labels of the Node object. Each is a definition for C(kubernetes.core.k8s) with
+      C(state=patched).
   returned: success
   type: list
   elements: dict
   sample: [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}}}]
 node_taints:
   description:
-    - With O(reconcile=true), changes of taints of the Node object, each with the options C(name), C(state) and C(taints) of
+    - With O(reconcile=true), changes to the taints of the Node object, with the options C(name), C(state) and C(taints) of
       C(kubernetes.core.k8s_taint).
   returned: success
   type: list

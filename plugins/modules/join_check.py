@@ -26,7 +26,7 @@ options:
     type: str
     choices: [ready, registered]
     default: ready
-  timeout:
+  wait_timeout:
     description:
       - Seconds to wait for it, at most 3600. With 0 the module looks once.
       - A cause that nothing changes by itself, such as a wrong certificate authority, ends the wait when it has stood for 4 seconds. The
@@ -49,7 +49,7 @@ seealso:
 EXAMPLES = r"""
 - name: Wait until the node is Ready, or say why it is not
   nodebootstrap.eks.join_check:
-    timeout: 180
+    wait_timeout: 180
   become: true
 
 - name: Look once whether the cluster knows the node
@@ -59,7 +59,7 @@ EXAMPLES = r"""
 
 - name: Decide about the cause
   nodebootstrap.eks.join_check:
-    timeout: 60
+    wait_timeout: 60
   register: joined
   become: true
   failed_when: joined.cause not in [none, "no_network_plugin"]
@@ -124,7 +124,7 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._join import wait
-from ..module_utils._join.model import sentence
+from ..module_utils._join.model import format_failure
 
 LONGEST = 3600
 
@@ -133,17 +133,17 @@ def main():
     """Look, and answer with what was found."""
     options = {
         "wait_for": {"type": "str", "choices": list(wait.WAIT_FOR), "default": "ready"},
-        "timeout": {"type": "float", "default": 0.0},
+        "wait_timeout": {"type": "float", "default": 0.0},
     }
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
-    timeout = module.params["timeout"]
+    timeout = module.params["wait_timeout"]
     if not 0 <= timeout <= LONGEST:
-        module.fail_json(msg=f"timeout {timeout} is out of range: 0 to {LONGEST} seconds")
+        module.fail_json(msg=f"wait_timeout {timeout} is out of range: 0 to {LONGEST} seconds")
     if os.geteuid() != 0:
         module.fail_json(msg="only root can see what kubelet uses: set become: true")
     result = wait.wait(wait.Options(module.params["wait_for"], timeout))
     if result["cause"] is not None:
-        module.fail_json(msg=sentence(result), **result)
+        module.fail_json(msg=format_failure(result), **result)
     module.exit_json(changed=False, **result)
 
 

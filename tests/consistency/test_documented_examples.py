@@ -63,7 +63,7 @@ def joined() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         node_stand_in.make(Path(folder))
         modules = Path(folder, "ansible_collections/nodebootstrap/eks/plugins/modules")
-        node_stand_in.module(Path(folder), modules, "join_check", {"wait_for": {"type": "str"}, "timeout": {"type": "float"}})
+        node_stand_in.module(Path(folder), modules, "join_check", {"wait_for": {"type": "str"}, "wait_timeout": {"type": "float"}})
         Path(folder, "join_check").write_text(json.dumps([{"changed": False, "cause": None}]), encoding="utf-8")
         patch.setenv("ANSIBLE_COLLECTIONS_PATH", folder)
         yield {"ansible_become": False}

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply, bottlerocket
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import options as live_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
@@ -21,8 +22,12 @@ FAMILY_ROLES = tuple(f"{FACADE}_{family}" for family in FAMILIES)
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
 
-# What runs there cannot ask the cluster.
+# The default depends on the family, so the action sets it.
+WAIT_FOR = "eks_node_wait_for"
 NOT_JOINED = {f"{FACADE}_windows", f"{FACADE}_bottlerocket"}
+
+# The shared task file selects one of these, named after the operating system.
+SYSTEMS = {"linux": "apply", "windows": "apply_windows", "bottlerocket": "bottlerocket_settings"}
 
 # Variables of the play and the run, which no fact brings.
 MAGIC = {"ansible_play_batch", "ansible_skip_tags"}
@@ -37,8 +42,8 @@ def defaults() -> dict[str, Any]:
     return dict(yaml.safe_load(project.text(f"roles/{FACADE}/defaults/main.yml")))
 
 
-def tasks(role: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load(project.text(f"roles/{role}/tasks/main.yml")))
+def tasks(role: str, file: str = "main") -> list[dict[str, Any]]:
+    return list(yaml.safe_load(project.text(f"roles/{role}/tasks/{file}.yml")))
 
 
 def table(role: str) -> dict[str, str]:
@@ -57,12 +62,18 @@ def test_there_is_a_role_for_every_family() -> None:
 
 def test_the_defaults_are_those_of_the_action() -> None:
     given = {f"eks_node_{name}": option["default"] for name, option in apply.OPTIONS.items() if "default" in option}
+    assert given.pop(WAIT_FOR) == "ready"
     assert defaults() == given
+    for common in (live_options.OPTIONS, bottlerocket.OPTIONS):
+        found = {f"eks_node_{name}": option["default"] for name, option in common.items() if "default" in option}
+        assert found.pop(WAIT_FOR) == "healthy"
+        assert defaults().items() <= found.items()
 
 
 @pytest.mark.parametrize("role", (FACADE, *FAMILY_ROLES))
 def test_the_readme_tells_every_variable_and_its_default(role: str) -> None:
     known = {name: "required" if name in REQUIRED else shown(defaults()[name]) for name in (*REQUIRED, *defaults())}
+    known[WAIT_FOR] = "healthy" if role in NOT_JOINED else "ready"
     own = options(role).keys() - known.keys()
     told = table(role)
     assert {name: told.get(name) for name in known} == known
@@ -74,26 +85,40 @@ def test_the_readme_tells_every_variable_and_its_default(role: str) -> None:
 def test_a_role_of_a_family_takes_the_variables_of_the_facade(role: str) -> None:
     mine, facade = options(role), options(FACADE)
     for name, option in facade.items():
-        assert {key: mine[name].get(key) for key in ("type", "choices", "required")} == {
-            key: option.get(key) for key in ("type", "choices", "required")
+        assert {key: mine[name].get(key) for key in ("type", "choices", "required", "default")} == {
+            key: option.get(key) for key in ("type", "choices", "required", "default")
         }, name
-        assert "default" not in mine[name], "the facade says it"
+        assert option.get("default") == defaults().get(name), name
     project.none_of(name for name in mine if name not in facade and not name.startswith(f"{role}_"))
 
 
-@pytest.mark.parametrize("role", (FACADE, *FAMILY_ROLES))
-def test_every_task_has_the_five_tags_and_can_be_skipped_by_each(role: str) -> None:
-    project.none_of(f"{role}: {task['name']}: {task.get('tags')}" for task in tasks(role) if task.get("tags") != TAGS)
+def test_every_role_runs_the_shared_tasks() -> None:
+    (task,) = tasks(FACADE)
+    assert task["ansible.builtin.import_tasks"] == "apply.yml"
+    for role in FAMILY_ROLES:
+        (task,) = tasks(role)
+        assert task["ansible.builtin.import_role"] == {"name": f"nodebootstrap.eks.{FACADE}", "tasks_from": "apply"}
+        assert task["vars"] == {"eks_node__family": role.removeprefix(f"{FACADE}_")}
 
 
-@pytest.mark.parametrize("role", FAMILY_ROLES)
-def test_a_role_hands_every_variable_on(role: str) -> None:
-    first = str(tasks(role)[0])
-    unused = {name for name in options(role) if name not in first}
-    # What nobody can wait for there may be said for all hosts of a play.
-    assert unused == ({"eks_node_wait_for", "eks_node_join_timeout"} if role in NOT_JOINED else set())
-    for name in unused:
-        assert options(role)[name]["description"][0].startswith("Not used here"), name
+def test_the_shared_tasks_have_the_five_tags_and_can_be_skipped_by_each() -> None:
+    (block,) = tasks(FACADE, "apply")
+    assert block["tags"] == TAGS
+    places = [name for name in project.under("roles", ".yml") if "/tasks/" in name and "tags" in project.text(name)]
+    assert places == [f"roles/{FACADE}/tasks/apply.yml"], "the expression is written once"
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_shared_tasks_hand_every_variable_on_and_register_one_result(system: str) -> None:
+    (task,) = tasks(FACADE, system)
+    given = task[f"nodebootstrap.eks.{SYSTEMS[system]}"]
+    assert task["register"] == "eks_node_result"
+    for name in {*defaults(), WAIT_FOR}:
+        assert name in given[name.removeprefix("eks_node_")], name
+    roles = [role for role in FAMILY_ROLES if (role.removeprefix(f"{FACADE}_") == system) or (system == "linux" and role not in NOT_JOINED)]
+    for role in roles:
+        own = options(role).keys() - options(FACADE).keys()
+        assert [name for name in own if name not in str(given)] == []
 
 
 def strangers(text: str) -> list[str]:
@@ -123,5 +148,5 @@ def test_a_fact_is_seen(text: str, found: list[str]) -> None:
 
 def test_roles_compute_nothing() -> None:
     for role in project.roles():
-        modules = {key for task in tasks(role) for key in task}
-        assert not modules & {"ansible.builtin.set_fact", "ansible.builtin.shell", "ansible.builtin.command"}, role
+        for name in project.under(f"roles/{role}/tasks", ".yml"):
+            assert not re.search(r"\b(set_fact|shell|command):", project.text(name)), name

@@ -25,7 +25,7 @@ from ansible_collections.nodebootstrap.eks.tests.lab.progress import TOP
 PATIENCE = 400
 
 #: Variables of every host that a play bootstraps.
-PATIENT = {"eks_node_verify_timeout": PATIENCE, "eks_node_join_timeout": PATIENCE}
+PATIENT = {"eks_node_wait_timeout": PATIENCE}
 
 #: The machine may have swap and cgroup v1; an EKS node has neither.
 LAB_ONLY: dict[str, dict[str, Any]] = {"1.30": {"failSwapOn": False}, "1.36": {"failSwapOn": False, "failCgroupV1": False}}

@@ -98,7 +98,7 @@ def test_join_check_finds_the_fault(lab: Lab) -> None:
         nodes["healthy"] = stack.enter_context(hand_written_node(lab, None))
         nodes["changed-since"] = stack.enter_context(changed_since(lab))
         nodes["healthy"].wait_ready(PATIENCE)
-        output = check(nodes, timeout=LOOK)
+        output = check(nodes, wait_timeout=LOOK)
         expected = {**FOUND, "changed-since": CHANGED}
         for name, found in expected.items():
             ended = output.ended(name)

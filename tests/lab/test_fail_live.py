@@ -30,7 +30,7 @@ MISTAKEN = ("wrong-authority", "wrong-endpoint", "wrong-cluster-by-tag", "wrong-
 PROMISED, BUSY = 10, 60
 
 #: Seconds for which a play waits for a fault that may go away.
-JOIN_TIMEOUT = 40
+WAIT_TIMEOUT = 40
 
 
 @pytest.mark.parametrize("faults", [ACCESS, NODE], ids=["access", "node"])
@@ -38,7 +38,7 @@ def test_a_join_that_cannot_be_ends_with_its_cause(lab: Lab, faults: dict[str, F
     with failing(lab, faults) as sites:
         began = time.time()
         output = bootstrap({name: host(site) for name, site in sites.items()})
-        asked = check({name: site.node for name, site in sites.items()}, timeout=4 * BUSY)
+        asked = check({name: site.node for name, site in sites.items()}, wait_timeout=4 * BUSY)
         judged(
             sites, lambda name, site: against(site, output.ended(name)) + told_in_time(name, site, began, output.ended(name).moment), output
         )
@@ -54,7 +54,7 @@ def test_a_join_that_cannot_be_ends_with_its_cause(lab: Lab, faults: dict[str, F
 def test_what_may_change_is_told_and_waited_for(lab: Lab) -> None:
     with failing(lab, WAITING) as sites:
         began = time.time()
-        output = bootstrap({name: {**host(site), "eks_node_join_timeout": JOIN_TIMEOUT} for name, site in sites.items()})
+        output = bootstrap({name: {**host(site), "eks_node_wait_timeout": WAIT_TIMEOUT} for name, site in sites.items()})
 
         def judge(name: str, site: Failing) -> list[str]:
             ended = output.ended(name)
@@ -64,7 +64,7 @@ def test_what_may_change_is_told_and_waited_for(lab: Lab) -> None:
             return [
                 *against(site, ended),
                 *told_in_time(name, site, began, told.moment),
-                *([] if ended.moment - began >= JOIN_TIMEOUT else ["it did not wait"]),
+                *([] if ended.moment - began >= WAIT_TIMEOUT else ["it did not wait"]),
             ]
 
         judged(sites, judge, output)
@@ -85,7 +85,7 @@ def test_an_api_server_that_comes_back_is_joined(lab: Lab) -> None:
         joined = output.ended("web")
         say(f"API server back: the play ended {joined.moment - proxy.changed:.1f} s later")
         assert joined.moment - proxy.changed < 2 * BUSY
-        [asked] = [check({"web": node}, timeout=4 * BUSY).ended("web")]
+        [asked] = [check({"web": node}, wait_timeout=4 * BUSY).ended("web")]
         assert not asked.failed, asked
 
 

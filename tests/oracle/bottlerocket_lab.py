@@ -51,7 +51,7 @@ OPTIONS = {
     "restart": "when_changed",
     "take_over": False,
     "reconcile": False,
-    "verify_timeout": 1,
+    "wait_timeout": 1,
     "command_timeout": 30,
     "phases": None,
 }

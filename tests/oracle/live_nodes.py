@@ -48,11 +48,11 @@ def encoded(content: dict[str, Any]) -> str:
 
 
 def apply(
-    node: Node, content: dict[str, Any], *, check: bool = False, diff: bool = True, wait: float = 300, **options: Any
+    node: Node, content: dict[str, Any], *, check: bool = False, diff: bool = True, wait_timeout: float = 300, **options: Any
 ) -> dict[str, Any]:
     """The module's result."""
     lay_code(node)
-    arguments = {"plan": encoded(content), "wait": wait, "_ansible_check_mode": check, "_ansible_diff": diff, **options}
+    arguments = {"plan": encoded(content), "wait_timeout": wait_timeout, "_ansible_check_mode": check, "_ansible_diff": diff, **options}
     node.write({f"{CODE}/arguments.json": (json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), 0o600)})
     environment = {"PYTHONPATH": CODE, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
     done = node.exec(["python3", "-m", MODULE, f"{CODE}/arguments.json"], environment=environment, timeout=1200)

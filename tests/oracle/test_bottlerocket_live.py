@@ -290,7 +290,7 @@ def test_a_wrong_input_contacts_nobody(lab: Lab) -> None:
 
 def test_an_unhealthy_kubelet_ends_the_wait(lab: Lab) -> None:
     lab.node.healthy(False)
-    result = lab.apply(verify_timeout=3)
+    result = lab.apply(wait_timeout=3)
     assert (result["failed"], result["changed"], result["healthy"]) == (True, True, False)
     assert "not healthy after 3 s" in result["msg"]
     assert any("kubelet does not answer" in line and "s of 3 s" in line for line in lab.lines)

@@ -184,7 +184,7 @@ def test_the_modules_work_show_no_secret_and_leave_none(way: Way) -> None:
     way.node.write({"/etc/eks/kubelet-version.txt": "Kubernetes v1.30.9-eks-1\n", "/var/lib/kubelet/kubeconfig": (KUBECONFIG, 0o600)})
     way.node.write({"/etc/nodelab/kubelet-healthy": ""})
     before = way.left_behind()
-    apply = task("apply", "done", cluster=CLUSTER, node_group=GROUP, verify_timeout=600, wait_for="healthy")
+    apply = task("apply", "done", cluster=CLUSTER, node_group=GROUP, wait_timeout=600, wait_for="healthy")
     look = task("node_info", "seen", timeout=60)
     # One play: a program for each of them would take longer than all that they do.
     shown = way.play(
@@ -256,7 +256,7 @@ def test_no_family_shows_a_secret(name: str, tmp_path: Path) -> None:
         variables = {"ansible_connection": "community.docker.docker", "ansible_host": node.container}
         way = Way(node, tmp_path, {"ansible_python_interpreter": "/usr/bin/python3", **variables})
         before = way.left_behind()
-        options = {"cluster": CLUSTER, "verify_timeout": 600, "wait_for": "healthy"}
+        options = {"cluster": CLUSTER, "wait_timeout": 600, "wait_for": "healthy"}
         apply = task("apply", "done", node_group=group, **options)
         shown = way.play(
             apply | {"check_mode": True},
@@ -287,7 +287,7 @@ def test_failures_show_no_secret(tmp_path: Path) -> None:
         way = Way(node, tmp_path, {"ansible_python_interpreter": "/usr/bin/python3", **variables})
         before = way.left_behind()
         containerd = {"config": {**GROUP["containerd"]["config"], "oom_score": f"{CANARY}-score"}}
-        options = {"cluster": CLUSTER, "verify_timeout": 2, "wait_for": "healthy"}
+        options = {"cluster": CLUSTER, "wait_timeout": 2, "wait_for": "healthy"}
         refused = way.play(task("apply", node_group={**GROUP, "containerd": containerd}, **options), options=("--diff",), fails=True)
         assert "containerd does not accept" in refused and "may quote a secret" in refused and CANARY not in refused, refused[-3000:]
         node.exec(["ln", "-sfn", "/bin/false", "/usr/bin/kubelet"], check=True)

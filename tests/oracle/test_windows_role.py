@@ -117,7 +117,7 @@ def test_tags_choose_steps(lab: Lab, row: str) -> None:
 
 
 def test_variables_reach_the_call(lab: Lab) -> None:
-    ours = {"eks_node_restart": "never", "eks_node_take_over": True, "eks_node_reconcile": True, "eks_node_verify_timeout": 3}
+    ours = {"eks_node_restart": "never", "eks_node_take_over": True, "eks_node_reconcile": True, "eks_node_wait_timeout": 3}
     run = lab.play(answers=[said()], variables=VARIABLES | ours, role=FACADE, how="roles")
     assert only(run).parameters == {"Steps": STEPS, "TakeOver": True, "Reconcile": True, "Restart": "never", "Wait": 3}
 
@@ -130,7 +130,7 @@ def test_the_way_back(lab: Lab) -> None:
 
 
 def test_a_node_whose_network_is_rebuilt_comes_back(lab: Lab) -> None:
-    variables = VARIABLES | {"eks_node_verify_timeout": 3600}
+    variables = VARIABLES | {"eks_node_wait_timeout": 3600}
     run = lab.play(answers=[said(actions=FRESH, missing=["x"]), "gone", said()], variables=variables)
     assert "win: verify: no connection: connection refused (" in run.output
     assert (run.code, len(run.calls), run.result["healthy"]) == (0, 3, True)
@@ -143,10 +143,10 @@ def test_a_node_that_is_gone_from_the_start_is_unreachable(lab: Lab) -> None:
 
 
 def test_the_wait_ends(lab: Lab) -> None:
-    run = lab.play(answers=[said(missing=["there is no service kubelet"])], variables=VARIABLES | {"eks_node_verify_timeout": 0})
+    run = lab.play(answers=[said(missing=["there is no service kubelet"])], variables=VARIABLES | {"eks_node_wait_timeout": 0})
     assert only(run).parameters["Wait"] == 0
     assert run.code == 2
-    assert run.result["msg"].startswith("the node is not healthy after 0 s: there is no service kubelet.")
+    assert run.result["msg"].startswith("the node is not healthy after 0 s: there is no service kubelet\n")
     assert "EKS Windows" in run.result["msg"]
 
 

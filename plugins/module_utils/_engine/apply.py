@@ -32,7 +32,7 @@ MIN_JOIN_WAIT = 0.01
 
 
 class Options(NamedTuple):
-    """What the caller wants. C(wait): seconds for C(wait_for), which is healthy, registered or ready.
+    """What the caller wants. C(wait_timeout): seconds for C(wait_for), which is healthy, registered or ready.
 
     C(label): the SELinux context of a new file at a path, or None.
     """
@@ -43,7 +43,7 @@ class Options(NamedTuple):
     restart: str = "when_changed"
     take_over: bool = False
     reconcile: bool = False
-    wait: float = 5.0
+    wait_timeout: float = 5.0
     wait_for: str = "healthy"
     check_mode: bool = False
     diff: bool = False
@@ -379,11 +379,11 @@ def _verify(run: ApplyRun, node: NodeState, registered: RegistrationDecision, ha
         return
     known = None if has_started else {name: node.units[name] for name in verify.units}
     began = time.monotonic()
-    result.missing = health.wait_until_healthy(verify.units, verify.healthz, run.options.wait, known)
+    result.missing = health.wait_until_healthy(verify.units, verify.healthz, run.options.wait_timeout, known)
     result.waited = round(time.monotonic() - began, 3)
     result.healthy = not result.missing
     if run.options.wait_for != "healthy":
-        remaining = run.options.wait - (time.monotonic() - began)
+        remaining = run.options.wait_timeout - (time.monotonic() - began)
         result.join = _wait_for_join(run, remaining)
         if registered.joined is False and result.join["registered"]:
             _record_joined(run.store)

@@ -180,16 +180,15 @@ def runs(unit: Unit) -> bool:
     return unit.pid > 0 and unit.is_up
 
 
-def sentence(finding: Finding | Mapping[str, Any]) -> str:
-    """What a user reads. C(finding): a Finding, or the dict that C(_join.wait) returns."""
+def format_failure(finding: Finding | Mapping[str, Any]) -> str:
+    """Lines with the cause, the fix and the evidence, for the user. `finding`: a Finding, or the result of `wait.wait`."""
     if isinstance(finding, Finding):
         finding = finding._asdict()
-    # A fix may begin with a command, whose first letter must stay small, and programs end what they say with a full stop of their own.
     joined = "the node has joined, but" if finding.get("ready") else "the node did not join:"
-    parts = [f"{joined} {finding['message']}".rstrip("."), f"Fix: {finding['fix']}"]
+    lines = [f"{joined} {finding['message']}", f"Fix: {finding['fix']}"]
     if finding["evidence"]:
-        parts.append("Evidence: " + " | ".join(finding["evidence"]))
-    return ". ".join(parts)
+        lines += ["Evidence:", *(f"  - {line}" for line in finding["evidence"])]
+    return "\n".join(lines)
 
 
 def to_plain_text(text: str, limit: int = 2000, is_document: bool = False) -> str:

@@ -28,8 +28,7 @@ IMDS = "nodebootstrap.eks.imds_info"
 
 OPTIONS: dict[str, Any] = {
     **common.OPTIONS,
-    "wait_for": {"type": "str", "default": "ready", "choices": ["healthy", "registered", "ready"]},
-    "join_timeout": {"type": "int", "default": 180},
+    "wait_for": {**common.OPTIONS["wait_for"], "default": "ready"},
 }
 """The options of the action, as Ansible checks them."""
 
@@ -46,7 +45,7 @@ class Node:
 
     run: calls a module there, by name and options, and returns its result; a node that cannot be reached gives C(unreachable) when
     a third option says so, and else ends the task. say: prints a line for people. clock: seconds that never go back. pause: waits.
-    sentence: why the node did not join, from what the module says of it. core: the version of ansible-core.
+    explain: the message for a node that did not join, from the module's result. core: the version of ansible-core.
     """
 
     name: str
@@ -54,13 +53,14 @@ class Node:
     say: Callable[[str], None]
     clock: Callable[[], float]
     pause: Callable[[float], None]
-    sentence: Callable[[Mapping[str, Any]], str]
+    explain: Callable[[Mapping[str, Any]], str]
     core: str
     check_mode: bool = False
 
 
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     """The result of the task. options: those of C(OPTIONS), checked. Raises C(SpecError), and then nothing was contacted."""
+    common.check_wait(options, "Linux")
     cluster, group = options["cluster"], options["node_group"]
     leaves = options["state"] == "absent"
     asks = not leaves and needs_instance(group)
@@ -76,11 +76,10 @@ def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict
 
 
 def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
-    terms = waiting.Terms(max(0, options["verify_timeout"]), max(0, options["join_timeout"]), _units(plan))
     asked = {
         "plan": plan.encoded(),
         "phases": list(phases),
-        "wait": min(waiting.FIRST, terms.healthy),
+        "wait_timeout": min(waiting.FIRST_WAIT, options["wait_timeout"]),
         "wait_for": options["wait_for"] if _starts(options, phases) else "healthy",
         **{name: options[name] for name in ("state", "restart", "take_over", "reconcile")},
     }
@@ -101,9 +100,10 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
         return result
 
     def ask(seconds: int) -> Mapping[str, Any]:
-        later = node.run(MODULE, {**asked, "phases": ["verify"], "wait": seconds}, True)
+        later = node.run(MODULE, {**asked, "phases": ["verify"], "wait_timeout": seconds}, True)
         return _refused(node, later) if later.get("failed") else later
 
+    terms = waiting.Terms(options["wait_timeout"], _units(plan))
     end = waiting.Wait(node, terms, ask).end(answer, worth_a_line=bool(answer.get("changed")))
     join = end.get("join") or {}
     # Of a node that has joined, evidence tells what is wrong nevertheless.

@@ -20,6 +20,7 @@ from ..families.registry import resolve
 from ..model.spec import NodeSpec
 from . import apiclient, report, settings_changes
 from .options import OPTIONS as COMMON
+from .options import check_wait
 from .settings_changes import Change
 
 OPTIONS: dict[str, Any] = {
@@ -42,6 +43,7 @@ _NO_ABSENT = (
     "says what stood there before; replace the node, or give the settings the values they should have"
 )
 _NO_HEALTH = "kubelet does not answer at http://127.0.0.1:10248/healthz"
+_LOGS = "open a session with Systems Manager and run: enter-admin-container, sudo sheltie, journalctl -u kubelet"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class _Failed(Exception):
 
 def apply(instance: Instance, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     """The result of the task. options: those of C(OPTIONS), checked. Raises C(SpecError), and then nothing was contacted."""
+    check_wait(options, "Bottlerocket", ("healthy",))
     spec, wanted = _wanted(options["cluster"], options["node_group"])
     if not phases:
         return {"changed": False, "skipped": True, "skipped_reason": "the tags of this run leave no phase"}
@@ -135,7 +138,7 @@ def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mappin
     if "verify" not in phases or instance.check_mode:
         return result
     restarted = bool(found) and configures and applies
-    return result | _verified(instance, None if restarted else healthy, restarted, max(0, options["verify_timeout"]), result)
+    return result | _verified(instance, None if restarted else healthy, restarted, options["wait_timeout"], result)
 
 
 def _read(instance: Instance, places: Leaves) -> apiclient.State:
@@ -307,7 +310,7 @@ def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout
             warning = "the control container has no curl, so nobody can ask kubelet whether it is healthy"
             return {"healthy": None, "warnings": [*result["warnings"], warning]}
         if asked and passed >= timeout:
-            return {"failed": True, "healthy": False, "missing": [_NO_HEALTH], "msg": _not_healthy(timeout)}
+            return {"failed": True, "healthy": False, "missing": [_NO_HEALTH], "msg": report.unhealthy([_NO_HEALTH], timeout, _LOGS)}
         instance.say(f"{instance.name}: {report.progress(_NO_HEALTH if asked else 'kubelet restarts', passed, timeout)}")
         wait = max(1, min(_WAIT, round(timeout - passed)))
         answer = instance.run("wait for kubelet", apiclient.wait_healthy(wait, settle), False)
@@ -316,11 +319,3 @@ def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout
     if instance.clock() - started >= 1:
         instance.say(f"{instance.name}: {report.healthy(instance.clock() - started)}")
     return {"healthy": True, "missing": []}
-
-
-def _not_healthy(timeout: int) -> str:
-    return (
-        f"the node is not healthy after {timeout} s: {_NO_HEALTH}. Look at kubelet's log: in a session of Systems Manager, "
-        "enter-admin-container, then sudo sheltie, then journalctl -u kubelet. The settings are stored: another run goes on from here. "
-        "A node that needs longer gets it with verify_timeout"
-    )

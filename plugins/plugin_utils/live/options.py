@@ -1,13 +1,20 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of all actions that bring a live node to what its node group says."""
+"""The options that all actions on live nodes have in common."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from ..errors import Problems
 from .phases import PHASES
+
+WAIT_FOR = ("healthy", "registered", "ready")
+
+WAIT_TIMEOUT = 300
+"""Seconds: the default of C(wait_timeout). A first boot can take minutes, and a node that cannot join fails much earlier."""
 
 OPTIONS: dict[str, Any] = {
     "cluster": {"type": "raw", "required": True},
@@ -16,7 +23,31 @@ OPTIONS: dict[str, Any] = {
     "restart": {"type": "str", "default": "when_changed", "choices": ["when_changed", "never"]},
     "take_over": {"type": "bool", "default": False},
     "reconcile": {"type": "bool", "default": False},
-    "verify_timeout": {"type": "int", "default": 60},
+    "wait_for": {"type": "str", "default": "healthy", "choices": list(WAIT_FOR)},
+    "wait_timeout": {"type": "int", "default": WAIT_TIMEOUT},
     "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
 }
-"""As Ansible checks them; documented in plugins/doc_fragments/live.py."""
+"""Argument spec for Ansible; documented in plugins/doc_fragments/live.py."""
+
+
+def check_wait(options: Mapping[str, Any], system: str, states: tuple[str, ...] = WAIT_FOR) -> None:
+    """Raise C(SpecError) for a wait that is not possible on this operating system. states: those that can be waited for."""
+    problems = Problems()
+    if options["wait_for"] not in states:
+        problems.add(
+            "live.wait_for",
+            "wait_for",
+            f"is not possible on {system}: the node cannot ask its cluster",
+            value=options["wait_for"],
+            allowed=", ".join(states),
+            fix=f"set wait_for (in roles: eks_node_wait_for) to {states[-1]} for {system}, or leave it out",
+        )
+    if options["wait_timeout"] < 0:
+        problems.add(
+            "live.wait_timeout",
+            "wait_timeout",
+            "is not a number of seconds",
+            value=options["wait_timeout"],
+            allowed="0 (check once) or more",
+        )
+    problems.raise_any()

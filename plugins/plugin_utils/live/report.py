@@ -32,8 +32,6 @@ _PAST = {
 
 _RECOVERED = {"finished": "finished what an interrupted run had begun", "undone": "undid what an interrupted run had begun"}
 
-_GO_ON = "Its files are in place: another run goes on from here."
-
 _NO_PYTHON = re.compile(r"requires a minimum of Python|Could not find .*interpreter|No python interpreters found", re.IGNORECASE)
 """What ansible-core says in its own words."""
 
@@ -103,20 +101,27 @@ def joined(healthy_after: float, joined_after: float, join: Mapping[str, Any]) -
 
 
 def not_joined(reason: str, timeout: float) -> str:
-    """Why the run fails when a healthy node does not join. reason: a sentence with its cause and its fix."""
-    return f"{reason}. It was waited for {timeout:.0f} s; a node that needs longer gets it with join_timeout. {_GO_ON}"
+    """Why the run fails when a healthy node does not join. reason: lines with the cause, the fix and the evidence."""
+    return "\n".join((reason, *_next_steps(timeout)))
 
 
-def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str], reason: str, option: str) -> str:
-    """Why the run fails: what is still missing, and what to look at next. units: those of the plan. reason: '', or why it cannot join.
-
-    option: the one that says for how long it is waited.
-    """
+def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str], reason: str) -> str:
+    """Why the run fails: what is still missing, and what to check next. units: those of the plan. reason: '', or why it cannot join."""
     names = " ".join(f"-u {unit.removesuffix('.service')}" for unit in units)
-    what = "; ".join(missing) or "it does not say why"
+    return unhealthy(missing, timeout, f"journalctl -b --no-pager -n 200 {names}", reason)
+
+
+def unhealthy(missing: Sequence[str], timeout: float, log: str, reason: str = "") -> str:
+    """Why the run fails on any family. log: the command or the steps that show kubelet's log."""
+    what = "; ".join(missing) or "no reason given"
+    lines = [f"the node is not healthy after {timeout:.0f} s: {what}", *([reason] if reason else []), f"Log: {log}"]
+    return "\n".join((*lines, *_next_steps(timeout)))
+
+
+def _next_steps(timeout: float) -> tuple[str, ...]:
     return (
-        f"the node is not healthy after {timeout:.0f} s: {what}. {f'And {reason}. ' if reason else ''}"
-        f"Look at its log: journalctl -b --no-pager -n 200 {names}. {_GO_ON} A node that needs longer gets it with {option}."
+        f"Next: the configuration is in place, so the next run continues from here. If the node needs more than {timeout:.0f} s, "
+        "increase wait_timeout (in roles: eks_node_wait_timeout).",
     )
 
 

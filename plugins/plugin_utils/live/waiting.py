@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The wait for a node: until its kubelet is well, and from then on until the node has joined its cluster. Pure, as C(live.apply) is."""
+"""The wait for a node, until it is healthy and has joined its cluster. Pure, as C(live.apply) is."""
 
 from __future__ import annotations
 
@@ -11,32 +11,31 @@ from typing import Any
 
 from . import report
 
-FIRST = 5
+FIRST_WAIT = 5
 """Seconds that the first call of the module waits, the one that does everything."""
 
-_HEALTH, _JOIN = 10, 5
-"""Seconds that each of the calls waits that follow. Why a node does not join changes on the way, and people like to see it."""
+_WAIT_FOR_HEALTH, _WAIT_FOR_JOIN = 10, 5
+"""Seconds that each of the following calls waits. The reason why a node does not join changes, and the user wants to see it."""
 
-_RECONNECT = 5
-"""Seconds between two tries to reach a node that is gone."""
+_RECONNECT_SECONDS = 5
+"""Seconds between two attempts to reach a node whose connection was lost."""
 
-_SILENCE = 10
-"""Seconds without a line, at most."""
+_SILENT_SECONDS = 10
+"""Seconds without a line of progress, at most."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What is waited for. healthy, joined: seconds for each. units: those whose logs tell more."""
+    """timeout: seconds for the whole wait. units: those whose logs tell more."""
 
-    healthy: int
-    joined: int
+    timeout: int
     units: Sequence[str]
 
 
 class Wait:
-    """One wait.
+    """One wait, with one deadline for the node's health and for its join.
 
-    node: a C(live.apply.Node). ask: looks again, for at most so many seconds, and returns the module's answer.
+    node: a C(live.apply.Node). ask: checks again, for at most so many seconds, and returns the module's answer.
     """
 
     def __init__(self, node: Any, terms: Terms, ask: Callable[[int], Mapping[str, Any]]) -> None:
@@ -49,11 +48,12 @@ class Wait:
         self.last_line = 0.0
 
     def end(self, answer: Mapping[str, Any], worth_a_line: bool) -> dict[str, Any]:
-        """Wait from the first answer on. Returns what the result of the task says of it; a failed answer as it came.
+        """Wait from the first answer on. Returns the part of the task's result that describes the wait; a failed answer as it came.
 
-        worth_a_line: whether a node that needs no wait is one.
+        worth_a_line: whether to print a line for a node that needs no wait.
         """
         self.began = self.node.clock() - float(answer.get("waited") or 0) - _waited(answer)
+        timeout = self.terms.timeout
         while True:
             if answer.get("failed"):
                 return dict(answer)
@@ -61,30 +61,24 @@ class Wait:
                 self.healthy_since = self.node.clock() - _waited(answer)
             known = {"healthy": bool(answer.get("healthy")), "missing": _missing(answer), "join": answer.get("join")}
             if _is_final(answer):
-                return {**known, "failed": True, "msg": f"{self.node.sentence(answer['join'])}."}
+                return {**known, "failed": True, "msg": self.node.explain(answer["join"])}
             if _is_done(answer):
                 if worth_a_line or self.text:
                     self._say(self._success(answer))
                 return known
-            passed, bound = self._passed()
-            if passed >= bound:
-                return {**known, **self._failure(answer, bound)}
-            self._tell(_why(answer), passed, bound)
+            passed = self.node.clock() - self.began
+            if passed >= timeout:
+                return {**known, **self._failure(answer)}
+            self._show_progress(_why(answer), passed)
             if answer.get("unreachable"):
-                self.node.pause(_RECONNECT)
-            usual = _HEALTH if self.healthy_since is None else _JOIN
-            answer = self.ask(max(1, min(usual, round(bound - passed))))
+                self.node.pause(_RECONNECT_SECONDS)
+            usual = _WAIT_FOR_HEALTH if self.healthy_since is None else _WAIT_FOR_JOIN
+            answer = self.ask(max(1, min(usual, round(timeout - passed))))
 
-    def _passed(self) -> tuple[float, int]:
-        """The seconds of the present wait, and how many there are for it."""
-        if self.healthy_since is None:
-            return self.node.clock() - self.began, self.terms.healthy
-        return self.node.clock() - self.healthy_since, self.terms.joined
-
-    def _tell(self, text: str, passed: float, bound: int) -> None:
+    def _show_progress(self, text: str, passed: float) -> None:
         now = self.node.clock()
-        if text != self.text or now - self.last_line >= _SILENCE:
-            self._say(report.progress(text, passed, bound))
+        if text != self.text or now - self.last_line >= _SILENT_SECONDS:
+            self._say(report.progress(text, passed, self.terms.timeout))
             self.text, self.last_line = text, now
 
     def _say(self, line: str) -> None:
@@ -95,17 +89,15 @@ class Wait:
         join = answer.get("join")
         return report.healthy(healthy) if not join else report.joined(healthy, self.node.clock() - self.began, join)
 
-    def _failure(self, answer: Mapping[str, Any], bound: int) -> dict[str, Any]:
-        """Why the task fails when the time is over."""
+    def _failure(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Why the task fails at its deadline."""
         if answer.get("unreachable"):
-            return {"unreachable": True, "msg": f"the node was set up, but cannot be reached any more: {answer.get('msg')}"}
+            return {"unreachable": True, "msg": f"the node was set up, but the connection to it was lost: {answer.get('msg')}"}
         join = answer.get("join") or {}
-        reason = self.node.sentence(join) if join.get("cause") else ""
+        reason = self.node.explain(join) if join.get("cause") else ""
         if answer.get("healthy"):
-            return {"failed": True, "msg": report.not_joined(reason, bound)}
-        # One that was healthy once is waited for as long as for its join.
-        option = "verify_timeout" if self.healthy_since is None else "join_timeout"
-        return {"failed": True, "msg": report.not_healthy(_missing(answer), bound, self.terms.units, reason, option)}
+            return {"failed": True, "msg": report.not_joined(reason, self.terms.timeout)}
+        return {"failed": True, "msg": report.not_healthy(_missing(answer), self.terms.timeout, self.terms.units, reason)}
 
 
 def _waited(answer: Mapping[str, Any]) -> float:
@@ -117,7 +109,7 @@ def _is_final(answer: Mapping[str, Any]) -> bool:
 
 
 def _is_done(answer: Mapping[str, Any]) -> bool:
-    """Healthy; and joined, where somebody looked for that."""
+    """Whether the node is healthy, and has joined where the module checked that."""
     return bool(answer.get("healthy")) and (answer.get("join") or {}).get("cause") is None
 
 
@@ -126,9 +118,9 @@ def _missing(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _why(answer: Mapping[str, Any]) -> str:
-    """What the node is still waited for."""
+    """Why the wait goes on, for a line of progress."""
     if answer.get("unreachable"):
-        return f"no connection: {answer.get('msg') or 'it does not say why'}"
+        return f"no connection: {answer.get('msg') or 'no reason given'}"
     if answer.get("healthy"):
         return str(answer["join"]["message"])
     return "; ".join(_missing(answer)) or "not healthy yet"

@@ -17,6 +17,7 @@ from ..errors import Problem, SpecError
 from ..families import windows
 from ..families.registry import resolve
 from ..outputs.node_plan import needs_instance
+from . import options as common
 from . import patches, report
 
 MODULE = "ansible.windows.win_powershell"
@@ -70,6 +71,7 @@ class _Rendered:
 
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     """The result of the task. options: those of the action, checked. Raises C(SpecError), and then nothing was contacted."""
+    common.check_wait(options, "Windows", ("healthy",))
     cluster, group = options["cluster"], options["node_group"]
     asks = needs_instance(group)
     rendered = _render(cluster, group, _STAND_IN if asks else None)
@@ -97,7 +99,7 @@ def _render(cluster: Any, group: Any, instance_type: str | None) -> _Rendered:
 
 
 def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
-    timeout = max(0, options["verify_timeout"])
+    timeout = options["wait_timeout"]
     steps = list(phases)
     if options["state"] == "absent":
         if not {"configure", "start"} & set(phases):
@@ -154,7 +156,7 @@ def _verified(
     passed = 0.0
     while missing:
         if passed >= timeout:
-            return {"failed": True, "healthy": False, "missing": missing, "msg": _not_healthy(missing, timeout)}
+            return {"failed": True, "healthy": False, "missing": missing, "msg": report.unhealthy(missing, timeout, _LOGS)}
         node.say(f"{node.name}: {report.progress('; '.join(missing), passed, timeout)}")
         worth_a_line = True
         wait = max(1, min(_WAIT, round(timeout - passed)))
@@ -171,13 +173,6 @@ def _verified(
     if worth_a_line:
         node.say(f"{node.name}: {report.healthy(passed)}")
     return {"healthy": True, "missing": []}
-
-
-def _not_healthy(missing: Sequence[str], timeout: int) -> str:
-    return (
-        f"the node is not healthy after {timeout} s: {'; '.join(missing)}. Look at its log: {_LOGS}. "
-        "Its files are in place: another run goes on from here. A node that needs longer gets it with verify_timeout."
-    )
 
 
 def _refusal(answer: Mapping[str, Any]) -> dict[str, Any]:

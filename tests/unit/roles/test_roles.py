@@ -99,19 +99,19 @@ def test_the_facade_runs_the_role_of_each_family(lab: Lab) -> None:
 @pytest.mark.parametrize("family", ["al2", "al2023", "ubuntu"])
 def test_a_role_of_a_family_works_alone_and_hands_everything_on(lab: Lab, family: str) -> None:
     given = {"eks_node_state": "absent", "eks_node_restart": "never", "eks_node_take_over": True, "eks_node_reconcile": True}
-    done = lab.run({"one": node(eks_node_group={"labels": {"a": "b"}}, eks_node_verify_timeout=3, **given)}, role=f"{FACADE}_{family}")
+    done = lab.run({"one": node(eks_node_group={"labels": {"a": "b"}}, eks_node_wait_timeout=3, **given)}, role=f"{FACADE}_{family}")
     assert done.returncode == 0, done.stdout + done.stderr
     (call,) = lab.calls("apply_plan")
     assert call["plan"]["family"] == family
-    expected = {"state": "absent", "restart": "never", "take_over": True, "reconcile": True, "wait": 3, "phases": PHASES}
+    expected = {"state": "absent", "restart": "never", "take_over": True, "reconcile": True, "wait_timeout": 3, "phases": PHASES}
     assert {key: call[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize(("given", "asked"), [({}, "ready"), ({"eks_node_wait_for": "registered"}, "registered")])
-def test_the_join_is_waited_for_in_its_own_time(lab: Lab, given: dict[str, Any], asked: str) -> None:
+def test_the_join_is_waited_for(lab: Lab, given: dict[str, Any], asked: str) -> None:
     lab.answer("apply_plan", node_stand_in.HEALTHY | {"join": {"cause": "slow", "message": "slow", "fix": "wait", "evidence": []}})
-    done = lab.run({"one": node(eks_node_join_timeout=0, **given)})
-    assert done.returncode == 2 and "the node did not join: slow. Fix: wait. It was waited for 0 s" in done.stdout
+    done = lab.run({"one": node(eks_node_wait_timeout=0, **given)})
+    assert done.returncode == 2 and "the node did not join: slow" in done.stdout
     assert [call["wait_for"] for call in lab.calls("apply_plan")] == [asked]
 
 

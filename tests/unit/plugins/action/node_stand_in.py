@@ -41,7 +41,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "restart": {"type": "str"},
         "take_over": {"type": "bool"},
         "reconcile": {"type": "bool"},
-        "wait": {"type": "float"},
+        "wait_timeout": {"type": "float"},
         "wait_for": {"type": "str"},
     },
     "imds_info": {},

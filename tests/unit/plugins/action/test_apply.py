@@ -90,7 +90,7 @@ def test_one_call_whose_plan_no_log_shows(lab: Lab) -> None:
     assert CANARY in plan["steps"][0]["script"]
     assert options == {
         "phases": PHASES, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False,
-        "wait": 5.0, "wait_for": "ready",
+        "wait_timeout": 5.0, "wait_for": "ready",
     }  # fmt: skip
     assert "node-1: configure: 1 file written\n" in done.stdout
     assert "node-1: start: restarted kubelet.service\n" in done.stdout
@@ -122,11 +122,11 @@ def test_tags_choose_phases(lab: Lab, arguments: list[str], options: dict[str, A
 
 def test_a_wait_is_seen_and_ends(lab: Lab) -> None:
     slow = {"changed": False, "healthy": False, "waited": 5, "missing": ["kubelet.service is activating"], "actions": []}
-    done = lab.play(answers={"apply_plan": [DONE | slow, slow, {"changed": False, "healthy": True}]}, verify_timeout=3600)
+    done = lab.play(answers={"apply_plan": [DONE | slow, slow, {"changed": False, "healthy": True}]}, wait_timeout=3600)
     assert "node-1: verify: kubelet.service is activating (" in done.stdout
     assert [call[1]["phases"] for call in lab.calls] == [PHASES, ["verify"], ["verify"]]
     assert (lab.result["failed"], lab.result["healthy"]) == (False, True)
-    lab.play(answers={"apply_plan": [slow]}, verify_timeout=5)
+    lab.play(answers={"apply_plan": [slow]}, wait_timeout=5)
     assert lab.result["failed"] is True
     assert "not healthy after 5 s: kubelet.service is activating. Look at its log: journalctl" in lab.result["msg"]
 

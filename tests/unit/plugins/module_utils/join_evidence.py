@@ -216,7 +216,7 @@ CASES: dict[str, Evidence] = {
 def messages() -> str:
     """The text of the golden file: the message of each case."""
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import diagnosis
-    from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import sentence
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import format_failure
 
     blocks = []
     for name, evidence in CASES.items():
@@ -224,5 +224,5 @@ def messages() -> str:
         assert finding is not None, name
         state = "final" if finding.final else "may pass"
         result = {**finding._asdict(), "ready": diagnosis.is_ready(evidence)}
-        blocks.append(f"## {name}\n## {finding.cause}, {state}\n{sentence(result)}\n")
+        blocks.append(f"## {name}\n## {finding.cause}, {state}\n{format_failure(result)}\n")
     return "\n".join(blocks)

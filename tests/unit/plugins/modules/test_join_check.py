@@ -53,20 +53,20 @@ def call(folder: Path, user: int = 0, **arguments: Any) -> dict[str, Any]:
 def test_a_machine_without_kubelet_fails_and_says_so(tmp_path: Path, check: bool) -> None:
     result = call(tmp_path, _ansible_check_mode=check)
     assert result["failed"] and result["cause"] == "kubelet_not_started" and not result["ready"] and not result["registered"]
-    assert result["msg"].startswith(f"the node did not join: {result['message']}. ") and result["fix"][1:] in result["msg"]
+    assert result["msg"].startswith(f"the node did not join: {result['message']}\n") and result["fix"][1:] in result["msg"]
     documented = yaml.safe_load(join_check.RETURN)
     assert documented.keys() == result.keys() - {"msg", "failed", "invocation"}
 
 
 def test_only_root_sees_what_kubelet_uses(tmp_path: Path) -> None:
-    result = call(tmp_path, user=1000, timeout=3600)
+    result = call(tmp_path, user=1000, wait_timeout=3600)
     assert result["failed"] and result["msg"] == "only root can see what kubelet uses: set become: true"
 
 
 @pytest.mark.parametrize("timeout", [-1, 3601, "soon", "nan"])
 def test_a_senseless_timeout_is_refused(tmp_path: Path, timeout: Any) -> None:
-    result = call(tmp_path, timeout=timeout)
-    assert result["failed"] and "timeout" in result["msg"] and "Traceback" not in json.dumps(result)
+    result = call(tmp_path, wait_timeout=timeout)
+    assert result["failed"] and "wait_timeout" in result["msg"] and "Traceback" not in json.dumps(result)
 
 
 def test_it_can_run_on_the_python_of_amazon_linux_2() -> None:

@@ -65,7 +65,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Node:
 @pytest.mark.parametrize("wait_for", ["ready", "registered"])
 def test_what_is_left_of_the_time_is_for_the_join(node: Node, wait_for: str) -> None:
     node.takes = 1.5
-    result = node.verify(wait=5.0, wait_for=wait_for)
+    result = node.verify(wait_timeout=5.0, wait_for=wait_for)
     assert node.asked == [(wait_for, 3.5)]
     assert (result.healthy, result.waited, result.join) == (True, 1.5, FINAL)
 
@@ -79,7 +79,7 @@ def test_who_waits_for_a_healthy_node_asks_no_api_server(node: Node) -> None:
 def test_when_no_time_is_left_a_join_gets_a_look_that_has_to_be_sure(node: Node, lacks: list, takes: float) -> None:
     """More than 0 seconds: a finding that ends the run has to stand for a while."""
     node.lacks, node.takes = lacks, takes
-    result = node.verify(wait=5.0, wait_for="ready")
+    result = node.verify(wait_timeout=5.0, wait_for="ready")
     assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
     assert (result.healthy, result.missing, result.join) == (not lacks, lacks, FINAL)
 
@@ -87,7 +87,7 @@ def test_when_no_time_is_left_a_join_gets_a_look_that_has_to_be_sure(node: Node,
 @pytest.mark.parametrize("lacks", [LACKS, []])
 def test_who_waits_for_nothing_is_told_nothing_unsure(node: Node, lacks: list) -> None:
     node.lacks = lacks
-    assert node.verify(wait=0.0, wait_for="ready").join == FINAL
+    assert node.verify(wait_timeout=0.0, wait_for="ready").join == FINAL
     assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
 
 

@@ -17,7 +17,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
     FailedUnit,
     Finding,
     NodeObject,
-    sentence,
+    format_failure,
 )
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import join_evidence as build
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_evidence import CONTAINERD, KUBELET
@@ -283,6 +283,6 @@ def test_a_node_without_a_serving_certificate_joined_and_gets_a_warning() -> Non
 
 def test_cause_fix_and_evidence_have_lines_of_their_own() -> None:
     finding = Finding("x", "swap is on", "turn it off", ("a: b", "c: d"))
-    assert sentence(finding) == "the node did not join: swap is on. Fix: turn it off. Evidence: a: b | c: d"
-    assert sentence(finding._asdict()) == sentence(finding)
-    assert sentence({**finding._asdict(), "ready": True, "evidence": []}) == "the node has joined, but swap is on. Fix: turn it off"
+    assert format_failure(finding) == "the node did not join: swap is on\nFix: turn it off\nEvidence:\n  - a: b\n  - c: d"
+    assert format_failure(finding._asdict()) == format_failure(finding)
+    assert format_failure({**finding._asdict(), "ready": True, "evidence": []}) == "the node has joined, but swap is on\nFix: turn it off"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import sentence
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import format_failure
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply as live
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
@@ -41,7 +41,7 @@ class Machine:
         self.calls.append((module.rpartition(".")[2], dict(options)))
         answer = self.answers.pop(0)
         waits = not answer.get("healthy") or (answer.get("join") or {}).get("cause")
-        self.clock += options.get("wait", 0) if waits else 0.0
+        self.clock += options.get("wait_timeout", 0) if waits else 0.0
         return answer
 
     def now(self) -> float:
@@ -51,9 +51,9 @@ class Machine:
         self.clock += seconds
 
     def apply(self, phases: Any = PHASES, **options: Any) -> dict[str, Any]:
-        given = {"cluster": COMPLETE, "node_group": GROUP, "state": "present", "restart": "when_changed", "verify_timeout": 60}
-        given |= {"take_over": False, "reconcile": False, "wait_for": "ready", "join_timeout": 180} | options
-        node = live.Node("node-1", self.run, self.lines.append, self.now, self.pause, sentence, "2.19.1", self.check_mode)
+        given = {"cluster": COMPLETE, "node_group": GROUP, "state": "present", "restart": "when_changed", "wait_timeout": 300}
+        given |= {"take_over": False, "reconcile": False, "wait_for": "ready"} | options
+        node = live.Node("node-1", self.run, self.lines.append, self.now, self.pause, format_failure, "2.19.1", self.check_mode)
         return live.apply(node, given, phases)
 
 
@@ -69,7 +69,7 @@ def test_a_healthy_node_is_called_once() -> None:
     options = machine.calls[0][1]
     assert plan_of(machine.calls[0])["cluster"]["name"] == "demo"
     assert {key: value for key, value in options.items() if key != "plan"} == {
-        "phases": list(PHASES), "wait": 5, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False,
+        "phases": list(PHASES), "wait_timeout": 5, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False,
         "wait_for": "ready",
     }  # fmt: skip
     assert machine.lines == [
@@ -100,28 +100,37 @@ def test_check_mode_says_what_would_be_done() -> None:
 def test_a_slow_node_is_waited_for_with_a_line_each_time() -> None:
     machine = Machine([NOT_YET, {"healthy": False, "missing": ["no answer from X"]}, {"healthy": True}])
     result = machine.apply()
-    assert [(options["phases"], options["wait"]) for _name, options in machine.calls[1:]] == [(["verify"], 10), (["verify"], 10)]
+    assert [(options["phases"], options["wait_timeout"]) for _name, options in machine.calls[1:]] == [(["verify"], 10), (["verify"], 10)]
     assert machine.lines == [
         "node-1: configure: 1 file written",
-        "node-1: verify: kubelet.service is activating (5 s of 60 s)",
-        "node-1: verify: no answer from X (15 s of 60 s)",
+        "node-1: verify: kubelet.service is activating (5 s of 300 s)",
+        "node-1: verify: no answer from X (15 s of 300 s)",
         "node-1: verify: healthy after 15.0 s",
     ]
     assert (result["healthy"], result["missing"], result["changed"]) == (True, [], True)
     assert "failed" not in result
 
 
-@pytest.mark.parametrize(("timeout", "waits"), [(60, [5, 10, 10, 10, 10, 10, 5]), (12, [5, 7]), (3, [3]), (0, [0]), (-5, [0])])
+@pytest.mark.parametrize(("timeout", "waits"), [(60, [5, 10, 10, 10, 10, 10, 5]), (12, [5, 7]), (3, [3]), (0, [0])])
 def test_the_wait_is_bounded_and_ends_with_what_is_missing(timeout: int, waits: list[int]) -> None:
     first = NOT_YET | {"waited": float(waits[0])}
     machine = Machine([first, *[{"healthy": False, "missing": ["kubelet.service failed"]}] * 20])
-    result = machine.apply(verify_timeout=timeout)
-    assert [options["wait"] for _name, options in machine.calls] == waits
+    result = machine.apply(wait_timeout=timeout)
+    assert [options["wait_timeout"] for _name, options in machine.calls] == waits
     assert result["failed"] is True
     assert result["changed"] is True
-    assert f"not healthy after {max(timeout, 0)} s: kubelet.service" in result["msg"]
-    assert "journalctl -b --no-pager -n 200 -u nodeadm-config -u nodeadm-run -u containerd -u kubelet." in result["msg"]
+    assert f"not healthy after {timeout} s: kubelet.service" in result["msg"]
+    assert "journalctl -b --no-pager -n 200 -u nodeadm-config -u nodeadm-run -u containerd -u kubelet\n" in result["msg"]
     assert result["missing"] == (["kubelet.service failed"] if len(waits) > 1 else NOT_YET["missing"])
+
+
+@pytest.mark.parametrize("option", [{"wait_timeout": -1}, {"wait_for": "joined"}])
+def test_an_impossible_wait_is_refused_before_any_contact(option: dict[str, Any]) -> None:
+    machine = Machine([])
+    with pytest.raises(SpecError) as caught:
+        machine.apply(**option)
+    assert [problem.path for problem in caught.value.problems] == [*option]
+    assert machine.calls == []
 
 
 def test_a_wait_that_fails_is_a_failure() -> None:

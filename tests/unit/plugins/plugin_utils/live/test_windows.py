@@ -16,7 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import wind
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
-OPTIONS = {"state": "present", "restart": "when_changed", "take_over": False, "reconcile": False, "verify_timeout": 60}
+OPTIONS = {"state": "present", "restart": "when_changed", "take_over": False, "reconcile": False, "wait_for": "healthy", "wait_timeout": 60}
 GROUP: dict[str, Any] = {"family": "windows", "labels": {"role": "web"}, "max_pods": 20}
 CANARY = "canary-4711"
 
@@ -108,9 +108,9 @@ def test_the_wait() -> None:
 
 def test_the_wait_ends_in_time() -> None:
     lab = Lab(*[said(missing=["there is no service kubelet"])] * 9)
-    result = lab.apply(verify_timeout=25)
+    result = lab.apply(wait_timeout=25)
     assert (result["failed"], result["healthy"], result["missing"]) == (True, False, ["there is no service kubelet"])
-    assert result["msg"].startswith("the node is not healthy after 25 s: there is no service kubelet. Look at its log: Get-WinEvent")
+    assert result["msg"].startswith("the node is not healthy after 25 s: there is no service kubelet\nLog: Get-WinEvent")
     assert [call["parameters"]["Wait"] for call in lab.calls] == [5, 10, 10, 5]
 
 
