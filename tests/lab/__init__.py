@@ -17,7 +17,8 @@ Stand-ins (a result here is no evidence for the real ones): bootstrap.sh of Amaz
 from nodelab); the metadata service (nodelab's, with faults); the APIs of AWS (moto); `aws eks get-token` and `aws-iam-authenticator token`
 (they print a fixed token, which the API server reads from a file, not from IAM); the approval of serving certificates and the cloud
 provider (controller.py); the pull of the pause image (not done: no pod runs here); the CNI plugin (only its configuration); Debian instead
-of the real images. kubelet 1.30 with an API server 1.36 is more version skew than Kubernetes supports.
+of the real images. kubelet 1.30 is built without the cloud providers inside Kubernetes (tag providerless; nodes of EKS do not use them).
+kubelet 1.30 with an API server 1.36 is more version skew than Kubernetes supports.
 
 Nothing connects to the internet: nodes are on an internal network, and AWS_ENDPOINT_URL points to moto.
 

@@ -22,6 +22,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.nodebootstrap.eks.tests.oracle import go_programs
+
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE / "kubelet_decoder"
 REFRESH = HERE.parents[1] / "tools" / "refresh_kubelet.py"
@@ -73,7 +75,7 @@ def build() -> Decoder:
     return Decoder(program)
 
 
-def _go(go: str, folder: Path, *words: str, flags: str = "-mod=readonly -buildvcs=false") -> str:
+def _go(go: str, folder: Path, *words: str, flags: str = go_programs.GOFLAGS) -> str:
     environment = {**os.environ, "GOFLAGS": flags, "CGO_ENABLED": "0"}
     done = subprocess.run([go, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
