@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
@@ -182,13 +182,14 @@ def test_documents_of_any_node_group(name: str, go_reader: Reader) -> None:
     variant = VARIANTS[NAMES.index(name)]
     found: Documents = []
 
+    @settings(settings.get_profile("part"))
     @given(st.lists(st.one_of(node_groups(variant["family"]), FREE_TEXT), min_size=5, max_size=10))
     def collect(groups: list[dict[str, Any]]) -> None:
         for group in groups:
             found.extend(accepted(COMPLETE, {**group, **variant}))
 
     collect()
-    assert len(found) > 50
+    assert len(found) > settings.get_profile("part").max_examples / 10, "most groups are refused: the corpus says little"
     read(found, go_reader)
 
 
