@@ -102,7 +102,7 @@ def create(owner: str) -> Network:
             problem = made.stderr.decode(errors="replace")
             if "overlap" not in problem and "already exists" not in problem:
                 raise LabError(f"docker network create: {problem.strip()}")
-    raise LabError(f"no free subnet of 24 bits in {VPC}: docker network ls shows who has them")
+    raise LabError(f"no free subnet of 24 bits in {VPC}: docker network ls lists the networks that use them")
 
 
 def remove_stale() -> None:

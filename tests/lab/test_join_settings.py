@@ -177,7 +177,7 @@ def test_proxies_are_for_what_is_outside(joined: tuple[str, LabNode], outside: O
         seen = environment_of(node, unit)
         assert (seen["HTTP_PROXY"], seen["HTTPS_PROXY"]) == (outside.proxy.url, outside.proxy.url)
         assert {"10.0.0.0/16", "169.254.169.254", node.lab.network.gateway} <= set(seen["NO_PROXY"].split(","))
-    # containerd asks the proxy for a registry that has no mirror; nobody asked it for the API server.
+    # containerd asks the proxy for a registry that has no mirror; requests to the API server bypass it.
     assert digest_of_image() not in pull(node, f"registry.example.com/{IMAGE}")
     assert set(outside.proxy.of(node)) == {"CONNECT registry.example.com:443"}
 
@@ -190,8 +190,8 @@ def test_a_play_and_user_data_end_alike(born: dict[str, LabNode], changed: dict[
 
 LABELS = {"example.com/pool": "db", "shelf": "2"}
 TAINTS = [{"key": "dedicated", "value": "db", "effect": "NoSchedule"}, {"key": "old", "effect": "PreferNoSchedule"}]
-OTHERS_LABELS = {"somebody.example.com/else": "kept"}
-OTHERS_TAINT = {"key": "somebody.example.com/else", "value": "kept", "effect": "NoExecute"}
+OTHERS_LABELS = {"other.example.com/else": "kept"}
+OTHERS_TAINT = {"key": "other.example.com/else", "value": "kept", "effect": "NoExecute"}
 
 
 def test_other_labels_and_taints_are_refused_before_anything_is_touched(changed: dict[str, LabNode], outside: Outside) -> None:

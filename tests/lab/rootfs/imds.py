@@ -10,7 +10,7 @@
   status  answer with this HTTP status and nothing more; 0 closes the connection without an answer; without it, the true answer follows
   times   only for so many requests that fit; without it, for all of them
 
-Whoever is further away than the instance's hop limit gets no answer to PUT /latest/api/token, and everything else: a long delay of the
+A client beyond the instance's hop limit gets no answer to PUT /latest/api/token, but answers to other requests: a long delay of the
 token is that.
 """
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A laboratory of nodes: real systemd, bash and cloud-init in Docker containers, and stand-ins for what only EC2 and the images have.
+"""Test nodes: real systemd, bash and cloud-init in Docker containers, with stand-ins for programs and services of EC2 and the images.
 
-Rendered scripts run nowhere else. Write a test like this (fixtures come from tests/oracle/conftest.py):
+Rendered scripts run only here. Write a test like this (fixtures come from tests/oracle/conftest.py):
 
     def test_it_joins(al2_node):
         done = al2_node.run_user_data(text)                 # bash runs it, as root
@@ -23,7 +23,7 @@ Rendered scripts run nowhere else. Write a test like this (fixtures come from te
             phases = node.records("nodeadm")                # argv, user_data, drop_ins, cloud_init_done, monotonic
 
 Fixtures: `al2_node`, `ubuntu_node`, `cloud_init` (bookworm) and `cloud_init_new` (trixie's cloud-init); one container each for the
-whole session, put back to its baseline before every test, so a test finds nothing of another. `run(al2_node, user_data)` from this
+whole session, reset to its baseline before every test. `run(al2_node, user_data)` from this
 package runs real cloud-init on an Amazon Linux 2 node: MIME to kubelet in one go. Several cases inside one test: call `node.reset()`
 between them.
 
@@ -36,20 +36,21 @@ UbuntuNode        the same, + snap_calls · snap_settings
 Al2023Node        nodeadm-boot-hook → nodeadm-config → cloud-init → nodeadm-run → containerd and kubelet
 CloudInitNode     run(user_data, meta_data, vendor_data) → CloudInitResult
 
-What the stand-ins imitate is told in their own files below rootfs/opt/nodelab: bootstrap.sh of both families, snap, kubelet, nodeadm,
+The stand-ins describe themselves in their files below rootfs/opt/nodelab: bootstrap.sh of both families, snap, kubelet, nodeadm,
 the metadata service (version 2 at 169.254.169.254). `setup-local-disks`, `mount-bpf-fs`, `aws-iam-authenticator`, `iptables` and `aws`
-record their calls; `aws` then fails, as on a node without credentials. A test tunes them with files, which `reset` takes away again:
+record their calls; `aws` then fails, as on a node without credentials. A test configures them with files, which `reset` removes:
 /etc/nodelab/imds.json and /etc/nodelab/user-data (what the metadata service answers), /etc/nodelab/vcpus (the number of CPUs),
 /etc/nodelab/kubelet-healthy (kubelet answers on 127.0.0.1:10248/healthz). containerd and runc are real, but the unit that starts is a
-stand-in unless a node is started with `containerd=True`. `extra_args` speaks of a node that bootstrap.sh set up; where
-user data writes kubelet's unit itself, look at `kubelet_starts`.
+stand-in unless a node is started with `containerd=True`. `extra_args` is for a node that bootstrap.sh configured; if
+user data writes kubelet's unit itself, use `kubelet_starts`.
 
-What differs from the images and can therefore not be proven here: systemd is Debian's (252 and 257; Amazon Linux 2 has 219), bash is 5.2
+Differences from the images, which cannot be tested here: systemd is Debian's (252 and 257; Amazon Linux 2 has 219), bash is 5.2
 (Amazon Linux 2 has 4.2), there is no real kubelet, and cgroups have no controllers.
 
-The machine needs Docker; root gets it installed and started (`sudo python3 tests/oracle/docker/nodelab up`), anybody else a `HarnessError`.
-Images come from Debian packages (DEBIAN_MIRROR names another mirror) and are built when their recipe changes. Containers are removed at the
-end of the run; those of runs that were killed are removed by the next.
+The machine needs Docker: root installs and starts it (`sudo python3 tests/oracle/docker/nodelab up`), other users get a `HarnessError`.
+Images are made from Debian packages (DEBIAN_MIRROR sets another mirror) and rebuilt when their recipe changes. A run labels its containers
+with its ID and removes them at its end; the next run removes those of runs that were killed. Other containers, even of the same images,
+are never removed.
 """
 
 from __future__ import annotations
