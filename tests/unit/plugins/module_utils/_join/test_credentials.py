@@ -75,7 +75,8 @@ def test_the_program_runs_as_kubelet_runs_it(tmp_path: Path) -> None:
 def test_both_versions_and_no_other(tmp_path: Path) -> None:
     command = program(tmp_path, prints(V1))
     assert source(tmp_path, {"command": command, "apiVersion": V1}).get().token == TOKEN
-    assert "with apiVersion 'client.authentication.k8s.io/v1'" in failure(source(tmp_path, {"command": command})).message
+    other = failure(source(tmp_path, {"command": command})).message
+    assert f"'{V1}'" in other and V1BETA1 in other
     old = failure(source(tmp_path, {"command": command, "apiVersion": "client.authentication.k8s.io/v1alpha1"}))
     assert "v1alpha1" in old.message and V1 in old.message
 
@@ -115,36 +116,41 @@ def test_errors_when_the_program_is_started(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(credentials.programs.subprocess, "Popen", refuse)
     command = program(tmp_path, prints())
     found = failure(source(tmp_path, {"command": command}))
-    assert (found.outcome, found.message, found.program) == (kind, f"{command} cannot be run: {os.strerror(number)}", command)
+    assert (found.outcome, found.program) == (kind, command)
+    assert command in found.message and os.strerror(number) in found.message
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "words"),
+    ("text", "outcome", "facts"),
     [
         (
             "print('lost'); print('Unable to locate credentials', file=sys.stderr); sys.exit(253)",
             "program",
-            "(status 253): Unable to locate",
+            ("253", "Unable to locate credentials"),
         ),
-        ("sys.exit(7)", "program", "fails (status 7) and prints no error"),
-        ("os.kill(os.getpid(), 9)", "program", "fails (signal 9)"),
-        ("sys.stderr.write('token: cAnArY\\nkey AKIACANARY1234567890 x\\n'); sys.exit(1)", "program", "token: ******** / key ******** x"),
-        ("sys.exit('my password is ' + os.environ['OWN'])", "program", "my password is ********"),
-        ("sys.stderr.buffer.write(b'\\x1b[31m\\xff\\x00 broken' + b'x' * 100000); sys.exit(1)", "program", "fails (status 1): "),
-        ("print('hello')", "output", "does not print an ExecCredential"),
-        ("print('[' * 100000)", "output", "does not print an ExecCredential"),
-        ("print('5')", "output", "does not print an ExecCredential"),
-        (prints(V1BETA1, token=""), "output", "without a token"),
-        (prints(V1BETA1, token=5), "output", "without a token"),
-        (prints(V1BETA1, token="a\r\nHost: evil"), "output", "without a token"),
-        (prints(V1BETA1, expirationTimestamp="2026"), "output", "without a token"),
-        ('print(\'{"apiVersion": "' + V1BETA1 + '", "status": 5}\')', "output", "does not print an ExecCredential"),
+        ("sys.exit(7)", "program", ("7",)),
+        ("os.kill(os.getpid(), 9)", "program", ("signal 9",)),
+        (
+            "sys.stderr.write('token: cAnArY\\nkey AKIACANARY1234567890 x\\n'); sys.exit(1)",
+            "program",
+            ("token: ********", "key ******** x"),
+        ),
+        ("sys.exit('my password is ' + os.environ['OWN'])", "program", ("my password is ********",)),
+        ("sys.stderr.buffer.write(b'\\x1b[31m\\xff\\x00 broken' + b'x' * 100000); sys.exit(1)", "program", ("status 1",)),
+        ("print('hello')", "output", ("ExecCredential", "JSON")),
+        ("print('[' * 100000)", "output", ("ExecCredential", "JSON")),
+        ("print('5')", "output", ("ExecCredential", "JSON")),
+        (prints(V1BETA1, token=""), "output", ("ExecCredential", "token")),
+        (prints(V1BETA1, token=5), "output", ("ExecCredential", "token")),
+        (prints(V1BETA1, token="a\r\nHost: evil"), "output", ("ExecCredential", "token")),
+        (prints(V1BETA1, expirationTimestamp="2026"), "output", ("ExecCredential", "token")),
+        ('print(\'{"apiVersion": "' + V1BETA1 + '", "status": 5}\')', "output", ("ExecCredential", "JSON")),
     ],
 )
-def test_programs_that_fail(tmp_path: Path, text: str, kind: str, words: str) -> None:
+def test_programs_that_fail(tmp_path: Path, text: str, outcome: str, facts: tuple[str, ...]) -> None:
     given = {"command": program(tmp_path, text), "env": [{"name": "OWN", "value": "cAnArY-of-the-kubeconfig"}]}
     found = failure(source(tmp_path, given))
-    assert found.outcome == kind and words in found.message and len(found.message) < 700
+    assert found.outcome == outcome and all(fact in found.message for fact in facts) and len(found.message) < 700
 
 
 def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
@@ -155,7 +161,8 @@ def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> Non
     command.chmod(0o755)
     began = time.monotonic()
     found = failure(source(tmp_path, {"command": str(command)}, limit=2.0))
-    assert found.message == "get-token does not end within 2 s" and time.monotonic() - began < 30
+    assert found.outcome == "program" and "get-token" in found.message and "2 s" in found.message
+    assert time.monotonic() - began < 30
     for pid in map(int, started.read_text().split()):
         limit = time.monotonic() + 300
         while running(pid):
