@@ -2,36 +2,36 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tells whether a node has joined its cluster, and why not."""
+"""Checks whether a node has joined its cluster, and finds out why not."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: join_check
-short_description: Tell whether a node has joined its cluster, and why not
+short_description: Check whether a node has joined its cluster, and find out why not
 version_added: 0.1.0
 description:
-  - Runs on a Linux node, whoever set it up, and asks the API server for the node's own Node object in the way kubelet does, with the
-    address, the certificate authority, the credentials and the proxy that kubelet uses.
-  - Fails when the node is not what O(wait_for) says. The message then names the cause, the fix, and what shows it.
-  - Only reads. It starts C(systemctl show), C(journalctl), C(containerd config dump) and the program that gets kubelet's credentials.
-  - Shows no secrets. The token goes to the API server alone, and only when its certificate is the one that kubelet trusts.
+  - Runs on a Linux node, no matter what set it up, and requests the Node object of this node from the API server as kubelet does, with the
+    address, certificate authority, credentials and proxy of kubelet.
+  - Fails if the node is not in the state of O(wait_for). The message names the cause, the fix and the evidence.
+  - Only reads. It runs C(systemctl show), C(journalctl), C(containerd config dump) and the program that gets the credentials of kubelet.
+  - Shows no secrets. It sends the token only to the API server, and only if kubelet trusts the certificate of the API server.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 options:
   wait_for:
     description:
-      - With V(ready), that kubelet runs and the cluster says that the node is Ready, since this kubelet was started.
-      - With V(registered), that kubelet runs and the cluster knows the node. It may still lack its network plugin.
+      - With V(ready), wait until kubelet runs and has reported to the cluster, since its start, that the Node is Ready.
+      - With V(registered), wait until kubelet runs and the cluster has its Node object. The Node may still lack a network plugin.
     type: str
     choices: [ready, registered]
     default: ready
   wait_timeout:
     description:
-      - Seconds to wait for it, at most 3600. With 0 the module looks once.
-      - A cause that nothing changes by itself, such as a wrong certificate authority, ends the wait when it has stood for 4 seconds. The
-        wait may last that much longer than this, and then until the look that is under way ends. One look may take up to about 28 seconds,
-        where the program that gets credentials and the API server do not answer.
+      - Seconds to wait, at most 3600. With 0 the module checks once.
+      - A final cause, such as a wrong certificate authority, ends the wait when it has stayed the same for 4 seconds. The wait can exceed
+        O(wait_timeout) by that time and by the duration of one check. A check takes up to about 28 seconds if neither the program that gets
+        credentials nor the API server answers.
     type: float
     default: 0.0
 extends_documentation_fragment:
@@ -40,24 +40,24 @@ requirements:
   - Python 3.7 or newer on the node
   - systemd, and root
 notes:
-  - It is meant for Amazon Linux 2, Amazon Linux 2023 and Ubuntu. Bottlerocket and Windows have no Python for it.
+  - Supports Amazon Linux 2, Amazon Linux 2023 and Ubuntu. Bottlerocket and Windows have no Python for it.
 seealso:
   - module: nodebootstrap.eks.apply
   - module: nodebootstrap.eks.node_info
 """
 
 EXAMPLES = r"""
-- name: Wait until the node is Ready, or say why it is not
+- name: Wait until the node is Ready, or report why it is not
   nodebootstrap.eks.join_check:
     wait_timeout: 180
   become: true
 
-- name: Look once whether the cluster knows the node
+- name: Check once whether the cluster has the node
   nodebootstrap.eks.join_check:
     wait_for: registered
   become: true
 
-- name: Decide about the cause
+- name: Accept a node that lacks only the network plugin
   nodebootstrap.eks.join_check:
     wait_timeout: 60
   register: joined
@@ -68,52 +68,53 @@ EXAMPLES = r"""
 RETURN = r"""
 cause:
   description:
-    - A word for why the node is not what it should be. The
-      L(guide to joining,https://github.com/nodebootstrap/eks/blob/main/docs/joining.md) lists them all.
-    - Null when it is, and when nothing that lasts speaks against it.
+    - Why the node is not in the wanted state. The
+      L(guide to joining,https://github.com/nodebootstrap/eks/blob/main/docs/joining.md) lists all causes. In the catalogue of rules, the id
+      of a cause is C(join.) with this name, for example C(join.unauthorized).
+    - Null if the node is in the wanted state and has no final problem.
   returned: always
   type: str
   sample: unauthorized
 evidence:
   description:
-    - Lines that show it, each with where it comes from. Without secrets.
-    - Without a cause it is empty, or warns that kubelet still has no serving certificate a minute after its start.
+    - Lines that show the cause, each with its source. They contain no secrets.
+    - Without a cause, the list is empty, or has a warning that kubelet still has no serving certificate one minute after its start.
   returned: always
   type: list
   elements: str
   sample: ["https://ABCDEF0123456789.gr7.eu-central-1.eks.amazonaws.com answers 401: Unauthorized"]
 final:
-  description: Whether nothing changes the cause by itself, so that waiting is of no use.
+  description: Whether the cause does not go away by itself, so that waiting does not help.
   returned: always
   type: bool
   sample: true
 fix:
-  description: What to do about the cause. Null without a cause.
+  description: How to fix the cause. Null without a cause.
   returned: always
   type: str
-  sample: give the role an access entry of the type EC2_LINUX
+  sample: map the role node-role to nodes in the cluster
 message:
-  description: What is wrong, in one sentence. Null without a cause.
+  description: What is wrong, in one line. Null without a cause.
   returned: always
   type: str
-  sample: the API server does not know this node's identity
+  sample: the API server does not know the identity of this node, the role node-role
 node:
-  description: The name of the Node object. Null when it cannot be told, because no kubelet runs.
+  description: The name of the Node object. Null if it is not known, because kubelet does not run.
   returned: always
   type: str
   sample: ip-10-0-0-5.eu-central-1.compute.internal
 ready:
-  description: Whether kubelet runs and the cluster says that the node is Ready.
+  description: Whether kubelet runs and the Node is Ready.
   returned: always
   type: bool
   sample: false
 registered:
-  description: Whether the cluster has a Node object of this name.
+  description: Whether kubelet runs and the cluster has its Node object.
   returned: always
   type: bool
   sample: false
 waited:
-  description: Seconds that this took.
+  description: Seconds that the module took.
   returned: always
   type: float
   sample: 4.2
@@ -126,21 +127,21 @@ from ansible.module_utils.basic import AnsibleModule
 from ..module_utils._join import wait
 from ..module_utils._join.model import format_failure
 
-LONGEST = 3600
+MAX_WAIT_SECONDS = 3600
 
 
-def main():
-    """Look, and answer with what was found."""
+def main() -> None:
+    """Run the module."""
     options = {
         "wait_for": {"type": "str", "choices": list(wait.WAIT_FOR), "default": "ready"},
         "wait_timeout": {"type": "float", "default": 0.0},
     }
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
     timeout = module.params["wait_timeout"]
-    if not 0 <= timeout <= LONGEST:
-        module.fail_json(msg=f"wait_timeout {timeout} is out of range: 0 to {LONGEST} seconds")
+    if not 0 <= timeout <= MAX_WAIT_SECONDS:
+        module.fail_json(msg=f"wait_timeout {timeout} is out of range: 0 to {MAX_WAIT_SECONDS} seconds")
     if os.geteuid() != 0:
-        module.fail_json(msg="only root can see what kubelet uses: set become: true")
+        module.fail_json(msg="root is required to read what kubelet uses: set become: true")
     result = wait.wait(wait.Options(module.params["wait_for"], timeout))
     if result["cause"] is not None:
         module.fail_json(msg=format_failure(result), **result)

@@ -25,7 +25,7 @@ SOURCES = (TOP / "plugins/modules/join_check.py", *sorted(UTILS.glob("_node/*.py
 PAGE = TOP / "docs/joining.md"
 
 
-# Whoever runs the tests: what the module does depends on who runs it.
+# The module must see this user, whichever user runs the tests.
 AS_USER = (
     "import os, runpy, sys; user = int(sys.argv.pop(1)); os.geteuid = lambda: user; "
     "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
@@ -50,7 +50,7 @@ def call(folder: Path, user: int = 0, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_a_machine_without_kubelet_fails_and_says_so(tmp_path: Path, check: bool) -> None:
+def test_a_machine_without_kubelet_fails(tmp_path: Path, check: bool) -> None:
     result = call(tmp_path, _ansible_check_mode=check)
     assert result["failed"] and result["cause"] == "kubelet_not_started" and not result["ready"] and not result["registered"]
     assert result["msg"].startswith(f"the node did not join: {result['message']}\n") and result["fix"][1:] in result["msg"]
@@ -58,13 +58,13 @@ def test_a_machine_without_kubelet_fails_and_says_so(tmp_path: Path, check: bool
     assert documented.keys() == result.keys() - {"msg", "failed", "invocation"}
 
 
-def test_only_root_sees_what_kubelet_uses(tmp_path: Path) -> None:
+def test_root_is_required(tmp_path: Path) -> None:
     result = call(tmp_path, user=1000, wait_timeout=3600)
-    assert result["failed"] and result["msg"] == "only root can see what kubelet uses: set become: true"
+    assert result["failed"] and "become: true" in result["msg"] and "cause" not in result
 
 
 @pytest.mark.parametrize("timeout", [-1, 3601, "soon", "nan"])
-def test_a_senseless_timeout_is_refused(tmp_path: Path, timeout: Any) -> None:
+def test_an_invalid_timeout_is_rejected(tmp_path: Path, timeout: Any) -> None:
     result = call(tmp_path, wait_timeout=timeout)
     assert result["failed"] and "wait_timeout" in result["msg"] and "Traceback" not in json.dumps(result)
 
