@@ -101,7 +101,7 @@ bench: ## measure speed and size, and compare them with other implementations
 	$(VENV)/python benchmarks/run.py
 
 .PHONY: golden
-golden: ## regenerate tests/golden and the outputs shown in README.md and docs; review the diff
+golden: ## write tests/golden, the generated reference of the input, and the outputs in README.md and docs; review the difference
 	@$(SETUP) venv
 	$(VENV)/python tools/golden.py
 	PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.consistency.documented --write

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""YAML that every reader on a node reads alike: nodeadm and kubelet (YAML 1.1, Go), cloud-init (PyYAML), YAML 1.2.
+"""Writes YAML that all readers on a node read the same way: nodeadm and kubelet (YAML 1.1, Go), cloud-init (PyYAML), YAML 1.2.
 
-The common dumpers write C(y), C(08) or C(1e3) without quotes, which the Go reader takes for a boolean or a number.
-So this one quotes every string that is not plainly a word. It writes ASCII only: a document fits a 7bit MIME part.
+Common dumpers write C(y), C(08) or C(1e3) without quotes, and the Go reader reads them as a boolean or a number. This writer quotes
+every string that is not clearly a word. It writes only ASCII, so that a document fits into a 7bit MIME part.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _MERGE_TAG = "tag:yaml.org,2002:merge"
 
 @dataclass
 class _Node:
-    """A parsed value whose meaning is not yet decided. C(value) is text, child nodes, pairs of nodes, or the alias' target."""
+    """A parsed value that is not yet resolved. C(value) is text or the target of an alias."""
 
     kind: str
     mark: Any
@@ -81,7 +81,7 @@ def _documents(text: str, strict: bool) -> Iterator[Any]:
 
 
 def _compose(source: Any) -> _Node:
-    """The tree of one document. A stack instead of recursion: depth is the writer's choice, not ours."""
+    """Return the tree of one document. It uses a stack instead of recursion, because the document decides about the depth."""
     anchors: dict[str, _Node] = {}
     root = _Node("root", None)
     open_nodes = [root]

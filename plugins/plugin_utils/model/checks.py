@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks that look at more than one field: what is required, what is forbidden, what a version has removed."""
+"""Checks that need more than one field: required fields, forbidden fields, and fields that a version removed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _FLAG_FIELDS = {
     "kube-reserved": "reserved.kube",
     "system-reserved": "reserved.system",
 }
-"""Flags that have a field; both would disagree on the node without anybody noticing."""
+"""Flags that have a field. If both were allowed, they could disagree on the node without a message."""
 
 _FLAGS_OF_THE_IMAGE = ("config", "config-dir", "kubeconfig", "bootstrap-kubeconfig")
-"""Flags by which kubelet finds what the image or this collection wrote."""
+"""Flags with the paths of files that the image or this collection writes."""
 
 _CONFIG_FIELDS = {"registerWithTaints": "taints"}
 _DOCUMENT_HEAD = ("apiVersion", "kind")
@@ -57,7 +57,7 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
             allowed="self_managed",
             fix=fix,
         )
-    # Whoever gave no mapping reads that, and not what else is missing in it.
+    # If the cluster is not a mapping, that is the only problem to report.
     if spec.managed or any(problem.path == "cluster" for problem in problems):
         return
     cluster = spec.cluster

@@ -22,18 +22,18 @@ _NUMBERS = ("max_enis", "ips_per_eni", "vcpus")
 
 @dataclass(frozen=True)
 class Shape:
-    """The instance types of a node group, with what is known about each."""
+    """The instance types of a node group, with the known facts about each type."""
 
     types: tuple[str, ...] = ()
     known: tuple[capacity.InstanceShape, ...] = ()
     vcpus: int | None = None
-    """vCPUs of the smallest type: reservations must fit on every node of the group. None when one is unknown."""
+    """vCPUs of the smallest type, because reservations must fit on every node of the group. None if the vCPUs of one type are unknown."""
     unknown: tuple[Problem, ...] = ()
-    """Why nothing is known about a type. Reported only when something has to be computed from it."""
+    """Problems of unknown types. They are reported only if a value has to be computed from the type."""
 
     @classmethod
     def of(cls, instance: Mapping[str, Any], problems: Problems, running: str | None = None) -> Shape:
-        """The shapes behind C(node_group.instance). running: the type of the one node that this is about, where it is known."""
+        """Return the shapes of C(node_group.instance). running: the type of the single node that the specification is for, if known."""
         if running is not None:
             instance = {**{key: value for key, value in instance.items() if key in _NUMBERS}, "type": running}
         if "type" in instance and "types" in instance:
@@ -58,7 +58,7 @@ class Shape:
         return cls(types, () if unknown else tuple(known), vcpus or None, tuple(unknown))
 
     def image_pods(self) -> int | None:
-        """What the image would compute for the smallest type: the ENI formula without options."""
+        """Return the number of pods that the image computes for the smallest type: the ENI formula without options."""
         try:
             return min(capacity.max_pods(shape) for shape in self.known) if self.known else None
         except SpecError:
@@ -66,7 +66,7 @@ class Shape:
 
 
 def _unknown_node(running: str) -> Problem:
-    """The problem of a node whose type, which nobody wrote down, is in no table."""
+    """Return the problem of a running node whose instance type the table does not contain."""
     fix = "give instance.max_enis, instance.ips_per_eni and instance.vcpus"
     return Problem(
         "capacity.unknown_instance_type",
@@ -78,7 +78,7 @@ def _unknown_node(running: str) -> Problem:
 
 
 def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problems, *, running: bool = False) -> int | None:
-    """The final number of pods of a node, or None when the image shall decide. running: whether the shape is that of a running node."""
+    """Return the final number of pods of a node, or None if the image decides. running: whether the shape is that of a running node."""
     if value is None or isinstance(value, int):
         return value
     if value == "auto" and running:
@@ -114,9 +114,9 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
 
 
 def needs_running_node(group: Mapping[str, Any]) -> bool:
-    """Whether a node group leaves something open that only a running node can say: its instance type.
+    """Return whether a node group needs the instance type of a running node.
 
-    C(max_pods: auto) asks for that. Reservations that are computed ask for it where the group names no instance.
+    C(max_pods: auto) needs it. Computed reservations need it if the group does not name an instance type.
     """
     if group.get("max_pods") == "auto":
         return True
@@ -129,7 +129,7 @@ def needs_running_node(group: Mapping[str, Any]) -> bool:
 
 
 def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, implied: bool) -> dict[str, str]:
-    """cpu, memory and ephemeral storage by EKS's formulas, for the final number of pods."""
+    """Compute cpu, memory and ephemeral storage with the formulas of EKS, for the final number of pods."""
     path = "node_group.reserved.kube"
     final = pods if pods is not None else shape.image_pods()
     if final is not None and shape.vcpus is not None:
@@ -162,5 +162,5 @@ def reserved_warning(family: str, pods: int, shape: Shape) -> Problem | None:
 
 
 def in_order(values: Mapping[str, str]) -> dict[str, str]:
-    """Reservations in the order cpu, memory, ephemeral-storage, pid."""
+    """Return reservations in the order cpu, memory, ephemeral-storage, pid."""
     return {name: values[name] for name in RESERVABLE if name in values}

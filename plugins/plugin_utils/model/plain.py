@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plain data: what a filter was given, copied once into C(dict), C(list), C(str), C(int), C(float), C(bool) and None."""
+"""Plain data: copies an input once into C(dict), C(list), C(str), C(int), C(float), C(bool) and None."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import Problems, joined
 
 MAX_DEPTH = 48
-"""Nesting that no real document reaches; deeper input is refused before anything recurses over it."""
+"""Levels of nesting. Deeper input is rejected, so that functions can recurse over an input."""
 
 
 _BYTES = (bytes, bytearray, memoryview)
@@ -27,13 +27,13 @@ class _Invalid:
 
 
 INVALID: Any = _Invalid()
-"""Stands for a value that was refused; its problem has been reported."""
+"""Stands for a rejected value whose problem has been reported."""
 
 
 def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
-    """A deep copy of C(value) in plain data, or INVALID for what no document can hold.
+    """Return a deep copy of C(value) as plain data, or INVALID for a value that a document cannot contain.
 
-    What is refused is left out of its mapping or list, so that the rest is checked in the same run.
+    A rejected value is left out of its mapping or list, so that the other values are checked in the same run.
     """
     if depth > MAX_DEPTH:
         problems.add("input.too_deep", path, f"is nested more than {MAX_DEPTH} levels deep", fix="flatten it")
@@ -62,10 +62,10 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """What C(value) is, with an article."""
+    """Return the name of the type of C(value), with an article."""
     if isinstance(value, _BYTES):
         return "bytes"
-    # Ansible's dates are of a class of its own below datetime's.
+    # Ansible has its own subclasses of the datetime classes.
     known = next((base for base in type(value).__mro__ if base.__module__ == "datetime"), type(value))
     name = "null" if value is None else _NAMES.get(known, known.__name__)
     return name if name == "null" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
@@ -107,7 +107,7 @@ def _mapping(value: Mapping[Any, Any], path: str, problems: Problems, depth: int
 
 
 def _key(key: Any) -> str:
-    """A key that is no text, as far as Python can print it."""
+    """Return a key that is not text, as Python prints it."""
     try:
         return str(key)[:80]
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The specification of one node group in one cluster: frozen, complete, checked. Families read nothing else."""
+"""The specification of a node group in a cluster: frozen, complete and checked. Families read nothing else."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..network import ip_family
 
 @dataclass(frozen=True)
 class Cluster:
-    """What a node must know of its cluster. Absent facts are None; C(mode: managed) needs none of them."""
+    """The facts of the cluster that a node needs. Missing facts are None; C(mode: managed) needs no facts."""
 
     name: str | None = None
     endpoint: str | None = None
     certificate_authority: str | None = None
     service_cidr: str | None = None
     dns_ips: tuple[str, ...] = ()
-    """The addresses the user gave; C(NodeSpec.dns_ips) is what the node gets."""
+    """The addresses in the input. C(NodeSpec.dns_ips) are the addresses that the node uses."""
     region: str | None = None
     kubernetes_version: tuple[int, int] | None = None
     id: str | None = None
@@ -36,7 +36,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Taint:
-    """One Kubernetes taint; C(value) is empty when there is none."""
+    """A Kubernetes taint. C(value) is empty if the taint has no value."""
 
     key: str
     value: str
@@ -54,7 +54,7 @@ class Containerd:
 
 @dataclass(frozen=True)
 class Proxy:
-    """Outgoing proxy; C(no_proxy) already holds what a node needs beside the user's entries."""
+    """Proxy for outgoing requests. C(no_proxy) contains the entries of the user and those that every node needs."""
 
     http: str | None
     https: str | None
@@ -68,7 +68,7 @@ class Proxy:
 
 @dataclass(frozen=True)
 class LocalStorage:
-    """What happens to instance store disks: C(raid0), C(raid10) or C(mount), and where they are mounted."""
+    """Use of the instance store disks: C(raid0), C(raid10) or C(mount), and the directory where they are mounted."""
 
     strategy: str
     mount_path: str | None = None
@@ -76,7 +76,7 @@ class LocalStorage:
 
 @dataclass(frozen=True)
 class Windows:
-    """What only Windows has."""
+    """Settings of Windows."""
 
     version: str | None = None
     edition: str | None = None
@@ -89,7 +89,7 @@ class Windows:
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """One node group, normalised: defaults filled in, fields given twice united, computed values computed."""
+    """A normalised node group: with defaults, with merged fields and with computed values."""
 
     cluster: Cluster
     family: str
@@ -102,17 +102,17 @@ class NodeSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     max_pods: int | None = None
-    """The final number; None leaves it to the image."""
+    """The final number. If it is None, the image decides."""
     dns_ips: tuple[str, ...] = ()
-    """What pods get as name servers: the user's addresses, else host 10 of the service CIDR."""
+    """Name servers of the pods: the addresses in the input, or else host 10 of the service CIDR."""
     dns_of_group: bool = False
-    """Whether the node group itself gives the name servers."""
+    """Whether the name servers come from the node group."""
     dns_of_eks: bool = True
-    """Whether the name servers are those that EKS would give to a managed group by itself, as far as is known."""
+    """Whether the name servers are the ones that EKS gives to a managed group, as far as the input shows."""
     kube_reserved: Mapping[str, str] = field(default_factory=dict)
     system_reserved: Mapping[str, str] = field(default_factory=dict)
     kubelet_config: Mapping[str, Any] = field(default_factory=dict)
-    """KubeletConfiguration fields without maxPods, clusterDNS, kubeReserved and systemReserved, which stand above."""
+    """KubeletConfiguration fields without maxPods, clusterDNS, kubeReserved and systemReserved, which have attributes above."""
     kubelet_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     containerd: Containerd = Containerd()
     local_storage: LocalStorage | None = None
@@ -121,21 +121,21 @@ class NodeSpec:
     commands_post: tuple[str, ...] = ()
     override: str | None = None
     user_data: tuple[str, ...] = ()
-    """Existing user data as text: base64 and gzip undone."""
+    """Existing user data as text, decoded from base64 and gzip."""
     user_data_precedence: str | None = None
-    """C(ours) or C(theirs) when C(user_data) and the fields disagree; None makes that an error."""
+    """Which value wins if C(user_data) and the fields disagree: C(ours) or C(theirs). With None, a disagreement is an error."""
     allow_secrets: bool = False
     nodeadm: Mapping[str, Any] = field(default_factory=dict)
-    """NodeConfig C(spec) fields of al2023 that have no field of ours."""
+    """Fields of the NodeConfig C(spec) (al2023) that have no field in the node group."""
     bottlerocket: Mapping[str, Any] = field(default_factory=dict)
     """Bottlerocket C(settings)."""
     windows: Windows = Windows()
     ubuntu_release: str | None = None
     warnings: tuple[Problem, ...] = ()
     unchecked: tuple[Problem, ...] = ()
-    """Checks that could not be made, each with the field that would allow it."""
+    """Checks that were skipped, each with the field that it needs."""
     given: Mapping[str, Any] = field(default_factory=dict)
-    """The node group as the user wrote it, as plain data: error paths and left_to_eks come from here."""
+    """The node group in the input, as plain data. Error paths and left_to_eks refer to it."""
 
     @property
     def managed(self) -> bool:
@@ -143,7 +143,7 @@ class NodeSpec:
         return self.mode == "managed"
 
     def kubelet_document(self, *names: str) -> dict[str, Any]:
-        """The KubeletConfiguration fields to write: the user's, reservations, and those of C(names) (maxPods, clusterDNS)."""
+        """Return the KubeletConfiguration fields to write: the fields in the input, reservations, and C(names) (maxPods, clusterDNS)."""
         document = dict(self.kubelet_config)
         if self.kube_reserved:
             document["kubeReserved"] = dict(self.kube_reserved)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The inverse of encoding: readable pieces of a user data file that was written before."""
+"""Decodes an existing user data file into readable parts, for diffs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..formats.user_data_kind import classify
 
 
 def fragments_of(content: bytes) -> tuple[Fragment, ...]:
-    """What a file holds, for a diff: MIME parts by content type, anything else in one piece. Never raises."""
+    """Return the content of a file for a diff: MIME parts by content type, anything else in one piece. Never raises."""
     problems = Problems()
     text = unpack(content, "file", problems)
     if len(problems):

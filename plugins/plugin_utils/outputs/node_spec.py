@@ -28,7 +28,7 @@ def node_spec(cluster: Any, node_group: Any) -> dict[str, Any]:
 
 
 def left_to_eks(spec: NodeSpec) -> dict[str, Any]:
-    """What EKS itself puts on the nodes of a managed group, so that nothing is rendered for it."""
+    """Return the labels and taints that EKS sets on the nodes of a managed group, and that are therefore not rendered."""
     if not spec.managed:
         return {}
     return _filled({"labels": dict(spec.labels), "taints": _taints(spec)})
@@ -56,7 +56,7 @@ def _taints(spec: NodeSpec) -> list[dict[str, str]]:
 
 
 def _node_group(spec: NodeSpec) -> dict[str, Any]:
-    """The group as the user wrote it, with defaults, aliases and computed values in place."""
+    """Return the node group in the input with defaults, resolved aliases and computed values."""
     group = {key: value for key, value in spec.given.items() if key != "reserved"}
     # An explicit value equals what was computed, so rendering the result again computes nothing else.
     reserved = _filled({"kube": dict(spec.kube_reserved), "system": dict(spec.system_reserved)})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""User data as EC2 takes it: encoded, and measured against EC2's limit."""
+"""User data for EC2: encoded, and checked against the size limit of EC2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..model.spec import NodeSpec
 
 ENCODINGS = ("plain", "base64", "gzip_base64")
 RAW_ENCODINGS = (*ENCODINGS, "gzip")
-"""C(gzip) yields bytes, which only a file can hold."""
+"""C(gzip) gives bytes, which only a file can contain."""
 
 LIMIT = 16384
 """Bytes of user data that EC2 stores: counted after gzip and before base64 (Amazon EC2 user guide)."""
