@@ -2,7 +2,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Brings the node it runs on to a plan, all of it or nothing."""
+"""Carries out a plan on the node where it runs, all of it or nothing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ module: apply_plan
 short_description: Carry out the plan of a node, on the node
 version_added: 0.1.0
 description:
-  - The part of M(nodebootstrap.eks.apply) that runs on the node. That action renders the plan and sends it, and nobody else needs this
-    module. Its options may change with any release.
+  - The part of M(nodebootstrap.eks.apply) that runs on the node. That action renders the plan and sends it. Do not use this module
+    directly. Its options may change with any release.
   - Compares the node with the plan, writes and removes files, and restarts only those services whose configuration changed in effect.
-  - All or nothing. New contents are staged beside their targets and synced. One rename decides. A step that fails brings the old files
-    and services back, and a run that was cut off is finished or undone by the next one, or by a unit at the next boot.
-  - What lies on the node because of this module is listed in C(/var/lib/nodebootstrap/manifest.json), which only root can read.
+  - All or nothing. New contents are staged beside their targets and synced, then one rename commits the change. If a step fails, the old
+    files and services are restored. An interrupted run is finished or undone by the next run, or by a unit at the next boot.
+  - C(/var/lib/nodebootstrap/manifest.json), which only root can read, lists what this module has put on the node.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -28,23 +28,23 @@ options:
     required: true
   phases:
     description:
-      - What to do. The checks of V(preflight) only read, and are always made.
-      - V(configure) writes files. V(validate) lets the programs of the node read them before. V(start) enables, starts and restarts.
+      - What to do. The checks of V(preflight) only read and always run.
+      - V(configure) writes files. V(validate) lets the programs of the node read them first. V(start) enables, starts and restarts units.
         V(verify) waits for O(wait_for).
-      - What has to be restarted while V(start) is missing stays noted on the node. A later call with V(start) does it.
+      - Without V(start), pending restarts are recorded on the node. A later call with V(start) performs them.
     default: [preflight, configure, validate, start, verify]
   state:
     description:
       - V(present) sets the node up.
-      - V(absent) stops kubelet, disables what was enabled, removes what the manifest lists and puts back what was replaced. Data of the
-        container runtime stay. The plan serves to recognize the cluster.
+      - V(absent) stops kubelet, disables the units that were enabled, removes the files in the manifest and restores those that were
+        replaced. Data of the container runtime are kept. The plan only identifies the cluster.
   restart:
-    description: With V(never) nothing is started or restarted. What is due stays noted on the node.
+    description: With V(never) nothing is started or restarted. Pending restarts are recorded on the node.
   reconcile:
     description: Whether other labels and taints are accepted for a registered node. RV(registration) then says what to change there.
   wait_for:
     description:
-      - What V(verify) waits for. V(healthy) looks at the units and at kubelet's own answer only, and needs no API server.
+      - What V(verify) waits for. V(healthy) checks the units and kubelet's health endpoint only, and needs no API server.
       - With V(registered) and V(ready) the node then asks the cluster, as M(nodebootstrap.eks.join_check) does.
     type: str
     choices: [healthy, registered, ready]
@@ -57,7 +57,7 @@ options:
     default: 5.0
 attributes:
   check_mode:
-    description: Looks, compares and validates. Writes nothing but candidates in a private folder below C(/run), which it removes.
+    description: Compares and validates. Writes only candidates in a private folder below C(/run), and removes it afterwards.
     support: full
   diff_mode:
     description: Shows every file and every setting of a snap that changes. The content of files that may hold secrets is not shown.
@@ -74,7 +74,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look again whether a node is healthy, as the action apply does while it waits
+- name: Check again whether a node is healthy, as the action apply does while it waits
   nodebootstrap.eks.apply_plan:
     plan: "{{ plan }}"
     phases: [verify]
@@ -83,7 +83,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 actions:
-  description: What was done, in order, or would be done in check mode.
+  description: What was done, in order, or what would be done in check mode.
   returned: success
   type: list
   elements: str
@@ -95,43 +95,43 @@ restarted:
   elements: str
   sample: ["kubelet.service"]
 healthy:
-  description: Whether the units are active and kubelet says that it is well. Null when nobody looked.
+  description: Whether the units are active and kubelet reports that it is healthy. Null if this was not checked.
   returned: success
   type: bool
   sample: true
 missing:
-  description: What a node that is not healthy still lacks.
+  description: What is still missing on a node that is not healthy.
   returned: success
   type: list
   elements: str
   sample: ["kubelet.service is activating (start-pre)"]
 join:
   description:
-    - What M(nodebootstrap.eks.join_check) returns, without C(msg). Null when nobody looked.
-    - Of a node that is not healthy, what one look says.
+    - What M(nodebootstrap.eks.join_check) returns, without C(msg). Null if the join was not checked.
+    - For a node that is not healthy, the result of a single check.
   returned: success
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "registered": true, "ready": true, "cause": null, "message": null, "fix": null,
     "evidence": [], "final": false, "waited": 0.9}
 waited:
-  description: Seconds after which V(verify) knew RV(healthy).
+  description: Seconds that V(verify) needed to determine RV(healthy).
   returned: success
   type: float
   sample: 0.2
 recovered:
-  description: What was done about a run that had been cut off, V(finished) or V(undone). Null when there was none.
+  description: What was done about an interrupted run, V(finished) or V(undone). Null if there was none.
   returned: success
   type: str
   sample: null
 registration:
   description:
-    - With O(reconcile=true), what has to be changed in the Node object of a registered node. Null when nothing.
-    - Labels that are null have to go.
+    - With O(reconcile=true), the changes that the Node object of a registered node needs. Null if there are none.
+    - Labels that are null must be removed.
   returned: success
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}, "taints": {"set": [], "remove": ["dedicated=x:NoSchedule"]}}
 facts:
-  description: What was found out about the node on the way.
+  description: Facts about the node.
   returned: success
   type: dict
   contains:
@@ -142,12 +142,14 @@ facts:
       sample: ip-10-0-0-5.ec2.internal
 foreign:
   description:
-    - Texts of what nodeadm reads beside our documents, on Amazon Linux 2023, by path, and the user data as C(user_data).
-    - User data may hold secrets. The action does not pass them on.
+    - On Amazon Linux 2023, the texts that nodeadm reads besides the plan's documents, by path, and the user data as C(user_data).
+    - User data may hold secrets. The action does not return them.
   returned: success
   type: dict
   sample: {}
 """
+
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -156,41 +158,43 @@ from ..module_utils._engine.plan import decode
 from ..module_utils._node.errors import ApplyRefused
 from ..module_utils._transaction.store import RecoveryFailed
 
+ARGUMENTS: dict[str, Any] = {
+    "plan": {"type": "str", "required": True, "no_log": True},
+    "phases": {"type": "list", "elements": "str", "choices": list(PHASES), "default": list(PHASES)},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "restart": {"type": "str", "choices": ["when_changed", "never"], "default": "when_changed"},
+    "take_over": {"type": "bool", "default": False},
+    "reconcile": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "float", "default": 5.0},
+    "wait_for": {"type": "str", "choices": ["healthy", "registered", "ready"], "default": "healthy"},
+}
 
-def main():
-    """Carry out the plan, and answer with what was done or with the reason why nothing was."""
-    arguments = {
-        "plan": {"type": "str", "required": True, "no_log": True},
-        "phases": {"type": "list", "elements": "str", "choices": list(PHASES), "default": list(PHASES)},
-        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-        "restart": {"type": "str", "choices": ["when_changed", "never"], "default": "when_changed"},
-        "take_over": {"type": "bool", "default": False},
-        "reconcile": {"type": "bool", "default": False},
-        "wait_timeout": {"type": "float", "default": 5.0},
-        "wait_for": {"type": "str", "choices": ["healthy", "registered", "ready"], "default": "healthy"},
-    }
-    module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
 
-    def label(path):
-        """The SELinux context that the policy has for a new file, None without SELinux."""
+def main() -> None:
+    """Carry out the plan. The module returns what was done, or fails with the reason why the node was not changed."""
+    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
+
+    def label(path: str) -> str | None:
+        """The SELinux context that the policy has for a new file; None without SELinux."""
         context = module.selinux_default_context(path) if module.selinux_enabled() else []
         return ":".join(context) if context and all(context) else None
 
+    parameters = {name: module.params[name] for name in ARGUMENTS if name != "plan"}
     try:
-        given = {name: module.params[name] for name in arguments if name != "plan"}
-        options = Options(decode(module.params["plan"]), check_mode=module.check_mode, diff=module._diff, label=label, **given)
-        result = apply(options).plain()
-    except (ApplyRefused, RecoveryFailed) as problem:
-        module.fail_json(msg=str(problem))
+        plan = decode(module.params["plan"])
+        result = apply(Options(plan, check_mode=module.check_mode, diff=module._diff, label=label, **parameters))
+    except (ApplyRefused, RecoveryFailed) as error:
+        module.fail_json(msg=str(error))
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        module.fail_json(
-            msg=f"the node could not be changed: {error.strerror or error}{where}. It is in the state it was in; look at the disk's space "
-            "and mount options, then run again"
+        refused = ApplyRefused(
+            f"the node could not be changed: {error.strerror or error}{where}. It is in the state it was in",
+            "check its disk space and mount options, then run again",
         )
-    for warning in result.pop("warnings"):
+        module.fail_json(msg=str(refused))
+    for warning in result.warnings:
         module.warn(warning)
-    module.exit_json(**result)
+    module.exit_json(**result.plain())
 
 
 if __name__ == "__main__":

@@ -69,8 +69,8 @@ class RunResult:
         self.foreign: dict[str, str] = {}
 
     def plain(self) -> dict[str, Any]:
-        """The result as plain data."""
-        return dict(vars(self))
+        """The result as the module returns it. Warnings are returned in another way."""
+        return {name: value for name, value in vars(self).items() if name != "warnings"}
 
 
 class ApplyRun(NamedTuple):
