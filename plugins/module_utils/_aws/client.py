@@ -137,6 +137,11 @@ def in_words(options: dict[str, Any], name: str) -> Iterator[None]:
         raise Refused(f"boto3 cannot ask {name}: {error}") from None
 
 
+def client_error() -> tuple[Any, ...]:
+    """The errors that AWS answers with."""
+    return (exceptions.ClientError,)
+
+
 def no_connection() -> tuple[Any, ...]:
     """The errors that mean: no connection, no TLS, no answer in time."""
     return (exceptions.ConnectionError, exceptions.HTTPClientError)

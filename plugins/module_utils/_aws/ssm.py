@@ -136,7 +136,7 @@ class Runner:
     def _ask(self, operation: str, function: Callable[..., Any], **parameters: Any) -> Any:
         try:
             return function(**parameters)
-        except client.exceptions.ClientError as error:
+        except client.client_error() as error:
             code, text = client.said(error)
             if operation == "GetCommandInvocation" and (code == "InvocationDoesNotExist" or code.startswith("Throttl")):
                 raise _Busy from None

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The YAML of kubeconfigs, without a YAML reader: standard library, Python 3.7 and newer, pure.
+"""Parses the YAML of kubeconfigs without PyYAML. Pure. Standard library, Python 3.7 and newer.
 
-Mappings, lists, quoted and plain words, and both in brackets: what kubeconfigs of the images consist of. Whatever else YAML can do is
-refused, never guessed. What is refused is told by the number of its line: a kubeconfig holds secrets.
+It knows mappings, lists, quoted and plain scalars, and the flow style of both, which is what the kubeconfigs of the images use. Any other
+YAML is rejected, never guessed. Errors name the line by its number only: a kubeconfig contains secrets.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
+from typing import Any, Deque, Dict, List, Sequence, Tuple
+
+_Line = Tuple[int, str, int]
 
 _KEY = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\s\"'\[\]{},&*!|>%@`?#:-](?:[^:#\"']*[^:#\"' \t])?)[ \t]*:(?:[ \t]+(\S.*))?\Z")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
@@ -19,9 +22,9 @@ _DEEPEST = 30
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 
-def parse(text):
-    """The value of a text; numbers stay text. Raises ValueError for anything that is not understood."""
-    lines = []
+def parse(text: str) -> Any:
+    """The value of a text. Numbers stay text. Raises ValueError for YAML that the parser does not know."""
+    lines: List[_Line] = []
     for number, line in enumerate(text.splitlines(), 1):
         bare = line.strip()
         if not bare or bare.startswith("#") or bare == "---":
@@ -42,44 +45,44 @@ def parse(text):
 
 
 class _Blocks:
-    """Lines that are still to be read, as (indentation, text, number). C(number): of the line that was read last."""
+    """The lines that are not parsed yet, as (indentation, text, number). C(number): of the last line that was parsed."""
 
-    def __init__(self, lines):
-        self.lines = deque(lines)
+    def __init__(self, lines: Sequence[_Line]) -> None:
+        self.lines: Deque[_Line] = deque(lines)
         self.number = lines[0][2]
 
-    def _taken(self):
-        """The text of the next line, which is read with this."""
+    def _take(self) -> str:
+        """Remove the next line and return its text."""
         _unused, text, self.number = self.lines.popleft()
         return text
 
-    def block(self, column, depth):
-        """The mapping or list whose lines begin at a column."""
+    def block(self, column: int, depth: int) -> Any:
+        """The mapping or list at an indentation."""
         if depth > _DEEPEST:
             raise ValueError("it is nested too deep")
         return self._list(column, depth) if _is_item(self.lines[0][1]) else self._mapping(column, depth)
 
-    def _list(self, column, depth):
-        found = []
+    def _list(self, column: int, depth: int) -> List[Any]:
+        found: List[Any] = []
         while self.lines and self.lines[0][0] == column and _is_item(self.lines[0][1]):
             text = self.lines[0][1]
             rest = text[1:].lstrip(" ")
             if not rest or rest.startswith("#"):
-                self._taken()
+                self._take()
                 found.append(self._below(column, depth))
             elif _is_item(rest) or _KEY.match(rest):
-                # What stands behind the dash is the first line of a block of its own.
+                # The rest of the line is the first line of a block of its own.
                 self.lines[0] = (column + len(text) - len(rest), rest, self.lines[0][2])
                 found.append(self.block(self.lines[0][0], depth + 1))
             else:
-                self._taken()
+                self._take()
                 found.append(_value(rest))
         return found
 
-    def _mapping(self, column, depth):
-        found = {}
+    def _mapping(self, column: int, depth: int) -> Dict[Any, Any]:
+        found: Dict[Any, Any] = {}
         while self.lines and self.lines[0][0] == column:
-            match = _KEY.match(self._taken())
+            match = _KEY.match(self._take())
             if match is None:
                 raise ValueError("it is no key with a value")
             key, rest = _scalar(match.group(1)), match.group(2) or ""
@@ -88,22 +91,22 @@ class _Blocks:
             if rest and not rest.startswith("#"):
                 found[key] = _value(rest)
             elif self.lines and self.lines[0][0] == column and _is_item(self.lines[0][1]):
-                # A list may begin right under its key.
+                # A list may have the same indentation as its key.
                 found[key] = self._list(column, depth + 1)
             else:
                 found[key] = self._below(column, depth)
         return found
 
-    def _below(self, column, depth):
-        """The block under a key or a dash; None where there is none."""
+    def _below(self, column: int, depth: int) -> Any:
+        """The block below a key or a dash, None without one."""
         return self.block(self.lines[0][0], depth + 1) if self.lines and self.lines[0][0] > column else None
 
 
-def _is_item(text):
+def _is_item(text: str) -> bool:
     return text == "-" or text.startswith("- ")
 
 
-def _value(text):
+def _value(text: str) -> Any:
     if text[0] in "[{":
         value, end = _flow(text, 0, 0)
     else:
@@ -117,7 +120,7 @@ def _value(text):
     return value
 
 
-def _scalar(text):
+def _scalar(text: str) -> Any:
     if text[:1] == '"':
         try:
             return json.loads(text)
@@ -130,8 +133,8 @@ def _scalar(text):
     return _WORDS.get(text.lower(), text)
 
 
-def _flow(text, at, depth):
-    """(value, where it ends) of what begins at C(at) in brackets."""
+def _flow(text: str, at: int, depth: int) -> Tuple[Any, int]:
+    """The value of the flow style at C(at), and the index of its end."""
     if depth > _DEEPEST:
         raise ValueError("it is nested too deep")
     closing = {"[": "]", "{": "}"}.get(text[at : at + 1])
@@ -140,7 +143,8 @@ def _flow(text, at, depth):
         if match is None:
             raise ValueError("a bracket is not closed")
         return match.group(0).strip(), match.end()
-    items, at = [], _blanks(text, at + 1)
+    items: List[Any] = []
+    at = _blanks(text, at + 1)
     while text[at : at + 1] != closing:
         item, at = _flow(text, at, depth + 1)
         if closing == "}":
@@ -166,7 +170,7 @@ def _flow(text, at, depth):
 _FLOW_KEY = re.compile(r"([^:\"']+):(?:\s+(\S.*))?\Z")
 
 
-def _blanks(text, at):
+def _blanks(text: str, at: int) -> int:
     while text[at : at + 1] == " ":
         at += 1
     return at

@@ -121,14 +121,21 @@ def first_lines(argv: Sequence[str], count: int, timeout: float, max_bytes: int)
     return lines
 
 
-def start(argv: Sequence[str], stdin: int, stderr: int) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """Start a program in a session of its own with the given descriptors: (process, its standard output)."""
+class RunningProgram(NamedTuple):
+    """A program that was started. C(output): its standard output."""
+
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+
+
+def start(argv: Sequence[str], stdin: int, stderr: int) -> RunningProgram:
+    """Start a program in a session of its own with the given descriptors."""
     # Its output is followed line by line, which run_command of a module cannot do.
     # pylint: disable-next=ansible-bad-function
     process: Any = subprocess.Popen(
         list(argv), stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, cwd="/", env=ENVIRONMENT, start_new_session=True
     )
-    return process, process.stdout
+    return RunningProgram(process, process.stdout)
 
 
 def find(name: str) -> str | None:

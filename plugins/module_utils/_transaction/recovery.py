@@ -1,15 +1,18 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program that finishes or undoes a transaction, and the unit that runs it at boot. They lie on the node as C(recover) in the
-state folder and as C(nodebootstrap-recover.service). A POSIX shell and coreutils are all it needs: at boot there may be no Python."""
+"""The program that finishes or undoes a transaction, and the unit that runs it at boot.
+
+They are installed as C(recover) in the state directory and as C(nodebootstrap-recover.service). The program needs a POSIX shell and
+coreutils only: at boot there may be no Python.
+"""
 
 from __future__ import annotations
 
 UNIT_NAME = "nodebootstrap-recover.service"
 
 BEFORE = ("containerd.service", "nodeadm-config.service", "nodeadm-run.service", "kubelet.service", "snap.kubelet-eks.daemon.service")
-"""Units that start only after a successful recovery, whoever starts them."""
+"""Units that start only after a successful recovery."""
 
 PROGRAM = r"""#!/bin/sh
 # Copyright (c) 2026, nodebootstrap.eks contributors
@@ -296,6 +299,6 @@ RequiredBy={before}
 """
 
 
-def unit(store):
-    """The text of the unit for a state folder."""
+def unit(store: str) -> str:
+    """The text of the unit for a state directory."""
     return UNIT.format(store=store, before=" ".join(BEFORE))

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state folder of a node: its lock, its manifest, the recover program with its unit, and the recovery itself.
+"""The state directory of a node: its lock, its manifest, the recover program with its unit, and the recovery.
 
-One rule says what stays on a node: without a manifest and without a transaction nothing of this file does. So a fresh machine on which
-an apply fails keeps no folder, no program and no unit, and a transaction that removes the manifest is how everything of ours goes.
+Nothing of this file stays on a node without a manifest and without a transaction. So a new machine on which an apply fails keeps no
+directory, no program and no unit, and a transaction that removes the manifest removes all of them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import re
 import select
 import shutil
 from contextlib import contextmanager, suppress
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 from .._node import files, programs
 from .._node.errors import ApplyRefused
@@ -27,14 +28,16 @@ UNITS = "/etc/systemd/system"
 SHELL = "/bin/sh"
 
 _OUTPUT_LIMIT = 64 * 1024
-# A program that stays in the background may hold the pipe open for ever: once recover has ended, only what is there is read.
+# A background program may keep the pipe open: after the end of recover, only the output that is already there is read.
 _POLL = 0.2
 _READ = 65536
 _READS_AFTER_THE_END = 16
 
 
-# What recover says, and nothing that a command may print instead.
-_SAID = re.compile(r"\x1f(run\x1f[0-9]{1,4}|failed\x1f[0-9]{1,4}\x1f[0-9]{1,3}|(?:broken|stuck)(?:\x1f[^\x1f]*)+|finished|undone)\x1f\n\Z")
+# The reports of the recover program. Commands cannot print these lines by accident.
+_REPORT = re.compile(
+    r"\x1f(run\x1f[0-9]{1,4}|failed\x1f[0-9]{1,4}\x1f[0-9]{1,3}|(?:broken|stuck)(?:\x1f[^\x1f]*)+|finished|undone)\x1f\n\Z"
+)
 
 
 class LockHeld(ApplyRefused):
@@ -42,45 +45,51 @@ class LockHeld(ApplyRefused):
 
 
 class RecoveryFailed(Exception):
-    """A recovery could neither finish nor undo: while files are between two states, kubelet does not start. Text for the user."""
+    """A recovery could neither finish nor undo a transaction, so files may be in two states. The text is the whole message."""
 
 
-class Outcome:
-    """What a run of the recover program told.
+class FailedCommand(NamedTuple):
+    """A command of a transaction that failed. C(number): its position among the forward and back commands."""
 
-    C(end): finished, undone, or None when it was neither; C(reason) then says why. C(failed): number, exit status and output of every
-    command that failed, in order. C(broken): path and reason of the first file operation that failed, or None. C(rest): what was
-    printed last.
+    number: int
+    status: int
+    output: str
+
+
+class Outcome(NamedTuple):
+    """The result of a run of the recover program.
+
+    C(end): finished, undone, or None for neither; C(reason) then says why. C(failed): the commands that failed, in order. C(broken): path
+    and reason of the first file operation that failed. C(rest): the last output.
     """
 
-    def __init__(self):
-        self.end = None
-        self.reason = ""
-        self.failed = []
-        self.broken = None
-        self.rest = ""
+    end: str | None
+    reason: str
+    failed: List[FailedCommand]
+    broken: Tuple[str, str] | None
+    rest: str
 
 
 class Store:
-    """The state folder C(folder) and, below C(units), the unit that recovers at boot. Root only."""
+    """The state directory C(folder) and, below C(units), the unit that recovers at boot. For root only."""
 
-    def __init__(self, folder=FOLDER, units=UNITS):
+    def __init__(self, folder: str = FOLDER, units: str = UNITS) -> None:
         files.check(folder)
         if not re.match(r"[A-Za-z0-9/_.-]+\Z", folder):
-            raise ApplyRefused(f"{folder} cannot be the state folder: its name stands in a systemd unit")
+            raise ApplyRefused(f"{folder} cannot be the state directory: its path is part of a systemd unit")
         self.folder = folder
         self.units = units
         self.work = os.path.join(folder, "transaction")
-        self._lock = None
-        self._work = None
+        self._lock: int | None = None
+        self._work: int | None = None
 
     # --- lock ------------------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def lock(self, create=True):
-        """Hold the lock of this node; raises LockHeld at once when another process does. Within it everything else of the store works.
+    def lock(self, create: bool = True) -> Iterator[Store]:
+        """Hold the lock of this node. Raises LockHeld at once if another process holds it. Other methods need the lock.
 
-        C(create) False is for runs that only look: LockHeld is raised all the same, but nothing is made, held or tidied up.
+        C(create) False is for runs that only read: LockHeld is raised, too, but nothing is created, held or removed.
         """
         self._lock = self._take_lock(create)
         if not create:
@@ -96,21 +105,21 @@ class Store:
             finally:
                 self._release()
 
-    def _release(self):
+    def _release(self) -> None:
         for handle in (self._work, self._lock):
             if handle is not None:
                 os.close(handle)
         self._work = self._lock = None
 
-    def hold_work(self):
-        """Take the transaction's own lock, if there is one: who must not start between two files waits for it (see recover)."""
+    def hold_work(self) -> int | None:
+        """Take the lock of the transaction, if there is one. The recover program at boot waits for it until the files are switched."""
         if self._work is None:
             self._work = files.open_folder(self.work, holds_target=True)
             if self._work is not None:
                 fcntl.flock(self._work, fcntl.LOCK_EX)
         return self._work
 
-    def _take_lock(self, create):
+    def _take_lock(self, create: bool) -> int | None:
         while True:
             if create:
                 self._make_state_folder()
@@ -126,7 +135,7 @@ class Store:
                     return result
             except BlockingIOError:
                 raise LockHeld(
-                    "another apply (or the recovery of an interrupted one) is at work on this node: wait until it ends and run again"
+                    "another apply, or the recovery of an interrupted one, is running on this node: wait until it ends, then run again"
                 ) from None
             finally:
                 if handle is not None:
@@ -134,8 +143,8 @@ class Store:
 
     # --- manifest --------------------------------------------------------------------------------------------------------------
 
-    def manifest(self):
-        """The manifest that the last finished transaction left; {} when there is none. Raises ApplyRefused when it cannot be read."""
+    def manifest(self) -> Dict[str, Any]:
+        """The manifest of the last finished transaction, {} without one. Raises ApplyRefused when it cannot be read."""
         path = os.path.join(self.folder, "manifest.json")
         found = files.read(path)
         if found is None:
@@ -143,17 +152,17 @@ class Store:
         try:
             result = json.loads(found.content.decode("utf-8"))
         except ValueError as error:
-            raise ApplyRefused(f"{path} is damaged ({error}): move it away, then the next apply takes this node as new") from None
+            raise ApplyRefused(f"{path} is damaged ({error}): move it away, then the next apply treats this node as new") from None
         if not isinstance(result, dict):
-            raise ApplyRefused(f"{path} is damaged (no mapping): move it away, then the next apply takes this node as new")
+            raise ApplyRefused(f"{path} is damaged (not a mapping): move it away, then the next apply treats this node as new")
         return result
 
     # --- recovery --------------------------------------------------------------------------------------------------------------
 
-    def recover(self):
-        """Finish or undo what an interrupted transaction left: "finished", "undone", or None when there was nothing.
+    def recover(self) -> str | None:
+        """Finish or undo an interrupted transaction: "finished", "undone", or None when there was none.
 
-        Raises RecoveryFailed when neither is possible. Within C(lock(create=False)) of a machine without state folder there is nothing.
+        Raises RecoveryFailed when neither is possible.
         """
         if self._lock is None:
             return None
@@ -165,76 +174,76 @@ class Store:
         outcome = self.run_recover()
         return outcome.end
 
-    def run_recover(self, undo=False, progress=None):
-        """Run the recover program on the transaction: an C(Outcome) that is finished or undone, else RecoveryFailed is raised.
+    def run_recover(self, undo: bool = False, progress: Callable[[int], None] | None = None) -> Outcome:
+        """Run the recover program on the transaction until it is finished or undone. Raises RecoveryFailed.
 
-        C(undo): a committed transaction is undone, too. C(progress) is called with the number of every command that begins.
+        C(undo): undo a committed transaction, too. C(progress) is called with the number of each command when it starts.
         """
-        self._need_lock()
-        self.hold_work()
-        if self._work is None:
-            raise ApplyRefused(f"{self.work} vanished while it was in use")
+        lock, work = self._need_lock(), self.hold_work()
+        if work is None:
+            raise ApplyRefused(f"{self.work} was removed during the run")
         try:
-            argv = [SHELL, self._program(), "live"] + (["undo"] if undo else [])
-            process, output = programs.start(argv, stdin=self._lock, stderr=self._work)
+            running = programs.start([SHELL, self._program(), "live"] + (["undo"] if undo else []), stdin=lock, stderr=work)
         finally:
-            # From here on it is the program's: it lets go as soon as the files are switched.
-            os.close(self._work)
+            # The program has the lock from now on. It releases it as soon as the files are switched.
+            os.close(work)
             self._work = None
         try:
-            outcome = _listen(process, output, progress)
+            outcome = _listen(running, progress)
         finally:
-            process.wait()
-        outcome.end = {0: "finished", 3: "undone"}.get(process.returncode)
+            running.process.wait()
         if outcome.end is None:
-            reason = outcome.reason or f"it ended with status {process.returncode} and said: {outcome.rest.strip() or 'nothing'}"
+            reason = outcome.reason or f"it ended with status {running.process.returncode} and printed: {outcome.rest.strip() or 'nothing'}"
             raise RecoveryFailed(
-                f"an interrupted change of this node could be neither finished nor undone: {reason}. Until then kubelet may not start. "
-                f"Remove the cause, then run again, or run: sh {self._program()} boot"
+                f"an interrupted change of this node could be neither finished nor undone: {reason}. Until it is, kubelet may not start. "
+                f"Correct the cause, then run again, or run: sh {self._program()} boot"
             )
         return outcome
 
-    def _forget_done(self):
-        """What is left of a transaction that was over when its removal was interrupted."""
+    def _forget_done(self) -> None:
+        """Remove the rest of a transaction whose removal was interrupted."""
         shutil.rmtree(self.work + ".done", ignore_errors=True)
 
-    def _program(self):
+    def _program(self) -> str:
         return os.path.join(self.folder, "recover")
 
-    def _need_lock(self):
+    def _need_lock(self) -> int:
         if self._lock is None:
             raise RuntimeError("the store is not locked")
+        return self._lock
 
     # --- what a transaction needs on the node ----------------------------------------------------------------------------------
 
-    def prepare(self):
-        """Lay down the recover program and its unit, durably, before anything is staged. systemd reads the unit at its next reload
-        or boot. Needs the lock; what is made goes again at the end of the lock unless a manifest says that the node is ours."""
+    def prepare(self) -> None:
+        """Install the recover program and its unit, durably, before anything is staged. Needs the lock.
+
+        systemd reads the unit at its next reload or boot. Without a manifest, all of it is removed again at the end of the lock.
+        """
         self._need_lock()
         if programs.find("flock") is None:
-            raise ApplyRefused("the program flock is missing, without which the boot path cannot know who is at work: install util-linux")
+            raise ApplyRefused("the program flock is missing, which the recovery at boot needs: install util-linux")
         self._write(self._program(), recovery.PROGRAM, 0o700)
         self._make(self.units, 0o755)
         target = os.path.join(self.units, recovery.UNIT_NAME)
-        # The unit before the links: what requires a unit that does not exist does not start.
+        # The unit before the links: a unit that requires a missing unit does not start.
         self._write(target, recovery.unit(self.folder), 0o644)
         for unit in recovery.BEFORE:
             folder = os.path.join(self.units, unit + ".requires")
             self._make(folder, 0o755)
-            with files.folder_of(os.path.join(folder, recovery.UNIT_NAME)) as (handle, name):
+            with files.existing_folder_of(os.path.join(folder, recovery.UNIT_NAME)) as (handle, name):
                 if _link_at(handle, name) != target:
                     files.remove(handle, name)
                     os.symlink(target, name, dir_fd=handle)
                     os.fsync(handle)
 
-    def must_be_free(self):
-        """RuntimeError when a transaction lies there already: C(recover) comes first."""
+    def must_be_free(self) -> None:
+        """Raise RuntimeError if there is a transaction already: call C(recover) first."""
         self._need_lock()
         if os.path.lexists(self.work):
             raise RuntimeError("an earlier transaction was not recovered")
 
-    def tidy(self):
-        """Remove everything of the engine when there is neither a manifest nor a transaction. Needs the lock."""
+    def tidy(self) -> None:
+        """Remove everything of this file if there is neither a manifest nor a transaction. Needs the lock."""
         self._need_lock()
         if os.path.lexists(os.path.join(self.folder, "manifest.json")) or os.path.lexists(self.work):
             return
@@ -249,7 +258,7 @@ class Store:
         _forget(os.rmdir, os.path.join(self.folder, "originals"))
         _forget(os.rmdir, self.folder)
 
-    def _make(self, path, mode):
+    def _make(self, path: str, mode: int) -> None:
         for missing in files.missing_folders(path):
             try:
                 files.make_folder(missing, mode if missing == path else 0o755)
@@ -257,28 +266,28 @@ class Store:
                 continue
             files.sync_folder(os.path.dirname(missing))
 
-    def _make_state_folder(self):
+    def _make_state_folder(self) -> None:
         try:
             self._make(self.folder, 0o700)
         except BaseException:
-            # An empty one only: whatever holds something is not new.
+            # Only if it is empty: a directory with files is not new.
             _forget(os.rmdir, self.folder)
             raise
 
-    def _write(self, path, text, mode):
-        """Make a file of the engine what it shall be, in one step."""
+    def _write(self, path: str, text: str, mode: int) -> None:
+        """Write a file in one step, if it is not up to date."""
         content = text.encode()
         current = files.read(path)
         if current is not None and (current.content, current.mode, current.uid) == (content, mode, os.geteuid()):
             return
         change = files.Change(path, content, mode, os.geteuid(), os.getegid())
         files.write_beside(change)
-        with files.folder_of(path) as (folder, name):
+        with files.existing_folder_of(path) as (folder, name):
             os.rename(os.path.basename(files.staged(path)), name, src_dir_fd=folder, dst_dir_fd=folder)
             os.fsync(folder)
 
 
-def _same(handle, path):
+def _same(handle: int, path: str) -> bool:
     try:
         found = os.stat(path, follow_symlinks=False)
     except FileNotFoundError:
@@ -286,48 +295,47 @@ def _same(handle, path):
     return os.path.samestat(os.fstat(handle), found)
 
 
-def _link_at(folder, name):
+def _link_at(folder: int, name: str) -> str | None:
     try:
         return os.readlink(name, dir_fd=folder)
     except OSError:
         return None
 
 
-def _forget(remove, path):
+def _forget(remove: Callable[[str], None], path: str) -> None:
     with suppress(OSError):
         remove(path)
 
 
-def _listen(process, output, progress):
-    """Follow the recover program: lines that begin with US are its own, all others belong to the command that runs."""
-    outcome = Outcome()
-    printed = ""
-    for line in _lines(output, lambda: process.poll() is not None):
-        said = _SAID.match(line)
-        if said is None:
+def _listen(running: programs.RunningProgram, progress: Callable[[int], None] | None) -> Outcome:
+    """Follow the recover program until it ends. Lines that begin with US are its own, all others are output of the current command."""
+    reason, broken, printed = "", None, ""
+    failed: List[FailedCommand] = []
+    for line in _lines(running.output, lambda: running.process.poll() is not None):
+        report = _REPORT.match(line)
+        if report is None:
             printed = (printed + line)[-_OUTPUT_LIMIT:]
             continue
-        word, *fields = said.group(1).split(US)
-        if word == "run":
-            printed = ""
-            if progress is not None:
-                progress(int(fields[0]))
+        word, *fields = report.group(1).split(US)
+        if word == "run" and progress is not None:
+            progress(int(fields[0]))
         elif word == "failed":
-            outcome.failed.append((int(fields[0]), int(fields[1]), printed))
-            printed = ""
+            failed.append(FailedCommand(int(fields[0]), int(fields[1]), printed))
         elif word == "broken":
-            # An operation and its operands; those that move something name the target second.
+            # An operation and its operands. Operations that move a file have the target as the second operand.
             target = fields[2 if fields[0] in ("put", "restore") and len(fields) > 2 else -1]
-            outcome.broken = outcome.broken or (target, printed)
-            printed = ""
+            broken = broken or (target, printed)
         elif word == "stuck":
-            outcome.reason = f"{fields[0]} ({printed.strip()})" if printed.strip() else fields[0]
-    outcome.rest = printed
-    return outcome
+            reason = f"{fields[0]} ({printed.strip()})" if printed.strip() else fields[0]
+            continue
+        if word in ("run", "failed", "broken"):
+            printed = ""
+    end = {0: "finished", 3: "undone"}.get(running.process.wait())
+    return Outcome(end, reason, failed, broken, printed)
 
 
-def _lines(pipe, has_ended):
-    """Lines of a process as text, until its pipe is closed, or empty after its end."""
+def _lines(pipe: Any, has_ended: Callable[[], bool]) -> Iterator[str]:
+    """The lines of a process as text, until its pipe is closed, or empty after its end."""
     rest = b""
     left = _READS_AFTER_THE_END
     with pipe:
@@ -339,7 +347,7 @@ def _lines(pipe, has_ended):
             if not part and (ready or ended):
                 break
             *lines, rest = (rest + part).split(b"\n")
-            # A line without end is no reason to run out of memory.
+            # A very long line must not fill the memory.
             rest = rest[-_OUTPUT_LIMIT:]
             for line in lines:
                 yield line.decode("utf-8", "replace") + "\n"

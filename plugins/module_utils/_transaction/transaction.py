@@ -1,41 +1,44 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Change files of a node and what runs on it as one: either all of it happens or nothing, whatever interrupts it.
+"""Changes files and services of a node all or nothing, whatever interrupts the change.
 
     store = Store()
-    with store.lock():                          # LockHeld (a ApplyRefused): somebody else is at it
-        recovered = store.recover()             # None, "finished" or "undone"; RecoveryFailed
-        ... look at the node, decide ...
+    with store.lock():                          # raises LockHeld
+        recovered = store.recover()             # None, "finished" or "undone"; raises RecoveryFailed
+        ... observe the node, decide ...
         store.prepare()
         Transaction(store, changes, folders, forward, back, snapshots, manifest).run()
 
-Order, each step durable before the next: C(transaction/abort) says how to undo the staging; new contents lie beside their targets, old
-inodes are kept by hard links; C(forward.ready), C(back.ready) and C(finish) say everything there is to do. Renaming forward.ready to
-forward is the commit. From there on only the program C(recover) works, the same one that works after a crash.
+Each step is durable before the next one. C(transaction/abort) lists how to undo the staging. New contents are staged next to their targets,
+and hard links keep the old files. C(forward.ready), C(back.ready) and C(finish) list everything to do. The commit renames forward.ready to
+forward. From then on only the program C(recover) works on the transaction, the same one that works after a crash.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
 from .._node import files as _files
 from .._node.errors import ApplyRefused
+from .._node.files import Change
 from . import operation_log
-from .store import RecoveryFailed
+from .operation_log import Command, Operation
+from .store import RecoveryFailed, Store
 
 
 class StepFailed(Exception):
-    """A step of a committed transaction failed, and the transaction was undone: the old state is back.
+    """A step of a committed transaction failed, and the transaction was undone: the old state is restored.
 
-    C(command) is the Command, or None when a file could not be switched; C(status) its exit status; C(output) what it printed (or why
-    the file could not be switched). C(not_restored) are the Commands of the way back that failed in their turn.
+    C(command): None if a file could not be switched. C(status): its exit status. C(output): its output, or why the file could not be
+    switched. C(not_restored): the commands that failed while the transaction was undone.
     """
 
-    def __init__(self, command, output, status=None, not_restored=()):
+    def __init__(self, command: Command | None, output: str, status: int | None = None, not_restored: Iterable[Command] = ()) -> None:
         what = f"{command} failed with status {status}" if command is not None else "a file could not be switched"
-        super().__init__(f"{what}: {output.strip() or 'it printed nothing'}")
+        super().__init__(f"{what}: {output.strip() or 'no output'}")
         self.command = command
         self.output = output
         self.status = status
@@ -43,16 +46,24 @@ class StepFailed(Exception):
 
 
 class Transaction:
-    """What shall happen, all of it or nothing.
+    """Files and commands that are changed and run all or nothing.
 
-    C(changes): list of Change. C(folders): [(path, mode)] made where they are missing (those that exist stay as they are; folders on the
-    way to a changed file are made with 0755 anyway); undone, they go when they are empty. C(forward): Commands after the files are
-    switched, in order; the first that fails turns everything back. C(back): Commands after the old files are back; their failures are
-    reported, nothing more. C(snapshots): paths of files that commands edit; they are copied before, and undoing puts the copies back or
-    removes what was not there. C(manifest): what Store.manifest() returns from then on; {} removes it, None leaves it as it is.
+    C(folders): directories to make, with their modes; existing ones do not change, and parents of changed files are made with 0755 anyway.
+    Undoing removes them if they are empty. C(forward): commands to run after the files are switched; the first one that fails undoes the
+    transaction. C(back): commands to run after the old files are restored; their failures are only reported. C(snapshots): files that
+    commands edit; undoing restores or removes them. C(manifest): the new manifest; {} removes it, None does not change it.
     """
 
-    def __init__(self, store, changes=(), folders=(), forward=(), back=(), snapshots=(), manifest=None):
+    def __init__(
+        self,
+        store: Store,
+        changes: Iterable[Change] = (),
+        folders: Iterable[Tuple[str, int]] = (),
+        forward: Iterable[Command] = (),
+        back: Iterable[Command] = (),
+        snapshots: Iterable[str] = (),
+        manifest: Mapping[str, Any] | None = None,
+    ) -> None:
         self._store = store
         self._changes = list(changes)
         self._folders = list(folders)
@@ -63,8 +74,8 @@ class Transaction:
         for command in self._forward + self._back:
             operation_log.check(command)
 
-    def run(self, progress=None):
-        """All of it. Raises StepFailed after having gone back, ApplyRefused when nothing was touched or all is undone, RecoveryFailed."""
+    def run(self, progress: Callable[[Command], None] | None = None) -> None:
+        """Stage, commit and carry out. Raises StepFailed after undoing, ApplyRefused if the node is unchanged, RecoveryFailed."""
         self._store.must_be_free()
         try:
             self.stage()
@@ -79,15 +90,15 @@ class Transaction:
             self.undo()
             raise
 
-    def undo(self):
-        """Undo what was staged or committed; harmless when there is nothing. Raises RecoveryFailed."""
+    def undo(self) -> None:
+        """Undo what was staged or committed, if anything. Raises RecoveryFailed."""
         if os.path.isdir(self._store.work):
             self._store.run_recover(undo=True)
 
-    def stage(self):
-        """Write everything beside its target, and the lists; nothing that a program reads has changed afterwards.
+    def stage(self) -> None:
+        """Write all new contents next to their targets, and the lists. No file that programs read changes.
 
-        Raises ApplyRefused for a path that may not or (a full disk) cannot be written, or OSError. The caller then calls C(undo).
+        Raises ApplyRefused for a path that must not or (a full disk) cannot be written, or OSError. The caller then calls C(undo).
         """
         work = self._store.work
         for command in self._forward + self._back:
@@ -97,7 +108,9 @@ class Transaction:
         self._changes = [change for change in self._changes if change.content is not None or change.path in existing]
         present = {path for path in self._snapshots if _files.exists(path)}
         missing, gone = self._missing_folders()
-        lists = _Lists(self._changes, existing, self._snapshots, present, list(missing), gone)
+        written = [change.path for change in self._changes if change.content is not None]
+        removed = [change.path for change in self._changes if change.content is None]
+        lists = _Lists(written, removed, existing, self._snapshots, present, list(missing), gone)
         _files.make_folder(work, 0o700)
         _files.sync_folder(self._store.folder)
         self._put("abort.new", operation_log.encode(lists.abort()))
@@ -115,34 +128,36 @@ class Transaction:
             self._put("undo-at-boot", b"")
         _files.sync_folder(work)
 
-    def commit(self):
-        """The point of no return: from here on the transaction is finished or undone by whoever comes next."""
+    def commit(self) -> None:
+        """Commit: from now on the next run, or the recovery at boot, finishes or undoes the transaction."""
         # Units that start now wait until the files are switched.
         work = self._store.hold_work()
+        if work is None:
+            raise ApplyRefused(f"{self._store.work} was removed during the run")
         os.rename("forward.ready", "forward", src_dir_fd=work, dst_dir_fd=work)
         os.fsync(work)
 
-    def forward(self, progress=None):
-        """Switch the files and run the commands. C(progress) is called with each Command that begins.
+    def forward(self, progress: Callable[[Command], None] | None = None) -> None:
+        """Switch the files and run the commands. C(progress) is called with each command when it starts.
 
-        Raises StepFailed after having gone back, RecoveryFailed.
+        Raises StepFailed after undoing, RecoveryFailed.
         """
         commands = self._forward + self._back
         outcome = self._store.run_recover(progress=None if progress is None else lambda number: progress(commands[number]))
         if outcome.end == "undone":
-            # An optional command may have failed before the one that counts.
+            # Optional commands may have failed before.
             forward = [step for step in outcome.failed if step[0] < len(self._forward) and not commands[step[0]].optional]
             not_restored = [commands[step[0]] for step in outcome.failed if step[0] >= len(self._forward)]
             if forward:
                 number, status, output = forward[0]
                 raise StepFailed(commands[number], output, status, not_restored)
             path, output = outcome.broken or ("?", outcome.rest)
-            reason = output.strip() or "it, or what was prepared for it, was changed by somebody else meanwhile"
+            reason = output.strip() or "the file, or what was staged for it, was changed by another program"
             raise StepFailed(None, f"{path}: {reason}", None, not_restored)
 
-    def _missing_folders(self):
-        """({path: mode} of folders to make, parents first; folders that undoing removes beside those)."""
-        missing = {}
+    def _missing_folders(self) -> Tuple[Dict[str, int], List[str]]:
+        """The directories to make with their modes, parents first, and more directories that undoing removes."""
+        missing: Dict[str, int] = {}
         wanted = [(os.path.dirname(change.path), 0o755) for change in self._changes]
         for path, mode in self._folders:
             _files.check(path)
@@ -151,12 +166,12 @@ class Transaction:
         for path, mode in wanted:
             for folder in _files.missing_folders(path):
                 missing.setdefault(folder, mode)
-        # A folder of a snapshot is not ours to make, only to remove when an undone command made it.
+        # Directories of snapshots are not made, but undoing removes them if a command made them.
         gone = [folder for path in self._snapshots for folder in _files.missing_folders(os.path.dirname(path))]
         ordered = dict(sorted(missing.items()))
         return ordered, [folder for folder in sorted(set(gone)) if folder not in ordered]
 
-    def _write_beside(self, missing, existing, present):
+    def _write_beside(self, missing: Mapping[str, int], existing: Set[str], present: Set[str]) -> None:
         for folder, mode in missing.items():
             _files.make_folder(folder, mode)
             _files.sync_folder(os.path.dirname(folder))
@@ -171,8 +186,8 @@ class Transaction:
             if path in present:
                 _files.copy_beside(path)
 
-    def _switch_manifest(self):
-        """The operations that make the new manifest valid."""
+    def _switch_manifest(self) -> List[Operation]:
+        """The operations that activate the new manifest."""
         path = os.path.join(self._store.folder, "manifest.json")
         if self._manifest is None:
             return []
@@ -181,69 +196,68 @@ class Transaction:
         self._put("manifest.json", json.dumps(self._manifest, indent=1, sort_keys=True).encode() + b"\n")
         return [("put", os.path.join(self._store.work, "manifest.json"), path)]
 
-    def _put(self, name, content):
-        """A synced file in the transaction's own folder."""
-        with _files.folder_of(os.path.join(self._store.work, name)) as (folder, _unused):
+    def _put(self, name: str, content: bytes) -> None:
+        """Write and sync a file in the directory of the transaction."""
+        with _files.existing_folder_of(os.path.join(self._store.work, name)) as (folder, _unused):
             _files.write_at(folder, name, content, 0o600, os.geteuid(), os.getegid())
 
 
-def _numbered(commands, first):
+def _numbered(commands: Iterable[Command], first: int) -> List[Operation]:
     return [operation_log.run(first + index, command) for index, command in enumerate(commands)]
 
 
-class _Lists:
-    """The operations of a transaction's files. C(missing): folders it makes; C(gone): folders that only undoing removes."""
+class _Lists(NamedTuple):
+    """The file operations of a transaction. C(missing): directories it makes. C(gone): directories that only undoing removes."""
 
-    def __init__(self, changes, existing, snapshots, present, missing, gone):
-        self._written = [change.path for change in changes if change.content is not None]
-        self._removed = [change.path for change in changes if change.content is None]
-        self._existing = existing
-        self._snapshots = snapshots
-        self._present = present
-        self._missing = missing
-        self._gone = gone
+    written: List[str]
+    removed: List[str]
+    existing: Set[str]
+    snapshots: List[str]
+    present: Set[str]
+    missing: List[str]
+    gone: List[str]
 
-    def folders(self):
-        """Every folder whose names change, sorted."""
-        paths = self._written + self._removed + [path for path in self._snapshots if path in self._present]
-        return sorted({os.path.dirname(path) for path in paths} | {os.path.dirname(path) for path in self._missing} | set(self._missing))
+    def folders(self) -> List[str]:
+        """The directories whose entries change, sorted."""
+        paths = self.written + self.removed + [path for path in self.snapshots if path in self.present]
+        return sorted({os.path.dirname(path) for path in paths} | {os.path.dirname(path) for path in self.missing} | set(self.missing))
 
-    def _olds(self):
-        replaced = [path for path in self._written if path in self._existing]
-        return [_files.kept(path) for path in replaced + [path for path in self._snapshots if path in self._present]]
+    def _olds(self) -> List[str]:
+        replaced = [path for path in self.written if path in self.existing]
+        return [_files.kept(path) for path in replaced + [path for path in self.snapshots if path in self.present]]
 
-    def abort(self):
-        paths = [_files.staged(path) for path in self._written] + self._olds()
-        return _drop(paths) + [("leave", folder) for folder in reversed(self._missing)]
+    def abort(self) -> List[Operation]:
+        paths = [_files.staged(path) for path in self.written] + self._olds()
+        return _drop(paths) + [("leave", folder) for folder in reversed(self.missing)]
 
-    def forward(self):
-        puts = []
-        for path in self._written:
-            old = (_files.kept(path),) if path in self._existing else ()
+    def forward(self) -> List[Operation]:
+        puts: List[Operation] = []
+        for path in self.written:
+            old = (_files.kept(path),) if path in self.existing else ()
             puts.append(("put", _files.staged(path), path, *old))
-        return puts + [("away", path, _files.kept(path)) for path in self._removed] + [("switched",)]
+        return puts + [("away", path, _files.kept(path)) for path in self.removed] + [("switched",)]
 
-    def back(self):
-        result = [("restore", _files.kept(path), path) for path in self._removed]
-        for path in reversed(self._written):
-            if path in self._existing:
+    def back(self) -> List[Operation]:
+        result: List[Operation] = [("restore", _files.kept(path), path) for path in self.removed]
+        for path in reversed(self.written):
+            if path in self.existing:
                 result.append(("restore", _files.kept(path), path, _files.staged(path)))
             else:
                 result.append(("erase", path, _files.staged(path)))
-        for path in self._snapshots:
-            result.append(("restore", _files.kept(path), path) if path in self._present else ("erase", path))
-        result += [("leave", folder) for folder in sorted(set(self._missing) | set(self._gone), reverse=True)]
+        for path in self.snapshots:
+            result.append(("restore", _files.kept(path), path) if path in self.present else ("erase", path))
+        result += [("leave", folder) for folder in sorted(set(self.missing) | set(self.gone), reverse=True)]
         return result + self._sync() + [("switched",)]
 
-    def finish(self, manifest):
-        olds = self._olds() + [_files.kept(path) for path in self._removed]
-        # What commands wrote was nobody's to sync before, and without the journal nothing writes it again.
-        return self._sync(self._snapshots) + manifest + _drop(olds) + self._sync()
+    def finish(self, manifest: List[Operation]) -> List[Operation]:
+        olds = self._olds() + [_files.kept(path) for path in self.removed]
+        # Files that commands wrote are not synced yet, and after this the transaction cannot write them again.
+        return self._sync(self.snapshots) + manifest + _drop(olds) + self._sync()
 
-    def _sync(self, files=()):
+    def _sync(self, files: Iterable[str] = ()) -> List[Operation]:
         paths = self.folders() + list(files)
         return [("sync", *paths)] if paths else []
 
 
-def _drop(paths):
+def _drop(paths: Sequence[str]) -> List[Operation]:
     return [("drop", *paths)] if paths else []

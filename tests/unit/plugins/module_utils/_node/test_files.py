@@ -76,15 +76,15 @@ def refusals(tmp_path: Path) -> dict[str, tuple[Path, str]]:
         "loop": (tmp_path / "loop", "symbolic link"),
         "link on the way": (tmp_path / "linked" / "inside", "symbolic link"),
         "new name behind a link": (tmp_path / "linked" / "new", "symbolic link"),
-        "file on the way": (victim / "below", "not a folder"),
-        "folder": (real, "a folder"),
+        "file on the way": (victim / "below", "not a directory"),
+        "folder": (real, "a directory"),
         "pipe": (tmp_path / "pipe", "not a regular file"),
         "socket": (tmp_path / "socket", "not a regular file"),
         "device": (Path("/dev/null"), "not a regular file"),
-        "folder of all": (tmp_path / "shared" / "x", "writable by others"),
-        "folder of all on the way": (tmp_path / "shared" / "below" / "x", "writable by others"),
-        "sticky folder": (tmp_path / "sticky" / "x", "writable by others"),
-        "writable by others only": (tmp_path / "anyone" / "x", "writable by others"),
+        "folder of all": (tmp_path / "shared" / "x", "writable by users other"),
+        "folder of all on the way": (tmp_path / "shared" / "below" / "x", "writable by users other"),
+        "sticky folder": (tmp_path / "sticky" / "x", "writable by users other"),
+        "writable by others only": (tmp_path / "anyone" / "x", "writable by users other"),
     }
     if os.geteuid() == 0:
         for name, owner, mode in (("foreign", (12345, 0), 0o755), ("group", (0, 12345), 0o775)):
@@ -92,7 +92,7 @@ def refusals(tmp_path: Path) -> dict[str, tuple[Path, str]]:
             os.chown(tmp_path / name, *owner)
             (tmp_path / name).chmod(mode)
         found["folder of somebody"] = (tmp_path / "foreign" / "x", "belongs to user 12345")
-        found["folder of a group"] = (tmp_path / "group" / "x", "writable by others")
+        found["folder of a group"] = (tmp_path / "group" / "x", "writable by users other")
     return found
 
 
@@ -255,6 +255,6 @@ def test_a_program_in_a_folder_of_all_is_refused(tmp_path: Path) -> None:
     (tmp_path / "shared").chmod(0o1777)
     (tmp_path / "link").symlink_to(tmp_path / "shared")
     for folder in ("shared", "link"):
-        with pytest.raises(ApplyRefused, match="writable by others"):
+        with pytest.raises(ApplyRefused, match="writable by users other"):
             files.check_program(str(tmp_path / folder / "program"))
     files.check_program("/bin/sh")

@@ -84,7 +84,7 @@ def test_an_answer_without_form_never_becomes_a_value(document: str, message: st
 
 
 def test_unknown_variables_and_missing_facts_are_damage() -> None:
-    with pytest.raises(ApplyRefused, match=r"nobody knows what \$\{PATH\} is"):
+    with pytest.raises(ApplyRefused, match=r"is not a known variable"):
         Identity(Told()).setting("${PATH}", FACTS)
     with pytest.raises(ApplyRefused, match="does not say how"):
         Identity(Told()).setting("${NODE_IP}", None)
