@@ -167,3 +167,66 @@ def _call_problems(name: str, node: ast.Call) -> Iterator[str]:
         yield f"asks the clock: .{function.attr}()"
     elif isinstance(function, ast.Attribute) and function.attr in FILE_METHODS and name not in READS_FILES:
         yield f"touches files: .{function.attr}()"
+
+
+# --- the node half -----------------------------------------------------------------------------------------------------------------
+
+NODE_LAYERS: dict[str, frozenset[str]] = {
+    "_node": frozenset(),
+    "_aws": frozenset(),
+    "_transaction": frozenset({"_node"}),
+    "_inspect": frozenset({"_node"}),
+    "_join": frozenset({"_node"}),
+    "_engine": frozenset({"_node", "_transaction", "_inspect", "_join"}),
+}
+"""Package of C(plugins/module_utils) → the packages that it may import, beside itself."""
+
+NODE_THIRD_PARTY = {"_node": {"yaml"}, "_aws": {"ansible", "boto3", "botocore"}}
+"""What a package may import beside the standard library. PyYAML is optional on nodes: its absence is handled."""
+
+
+def node_import_problems(name: str, source: str, all_modules: set[tuple[str, ...]]) -> list[str]:
+    """What C(name), a file path below C(plugins/module_utils), imports against the layers of the node half."""
+    found: list[str] = []
+    own = module_path(name)
+    if own[0] not in NODE_LAYERS:
+        return [f"{name}: {own[0]} has no place among the layers of the node half (tests/consistency/layers.py)"]
+    for line, target, written in imports(ast.parse(source), name, all_modules):
+        where = f"{name}:{line}: imports '{written}'"
+        root = written.split(".")[0]
+        if target is None and root == "ansible_collections":
+            found.append(f"{where}: write a relative import")
+        elif target is None and root not in sys.stdlib_module_names and root not in NODE_THIRD_PARTY.get(own[0], set()):
+            found.append(f"{where}: a node has the standard library only")
+        elif target is not None and (not target or target[0] not in NODE_LAYERS):
+            found.append(f"{where}: it is not a layer of the node half")
+        elif target is not None and target[0] != own[0] and target[0] not in NODE_LAYERS[own[0]]:
+            found.append(f"{where}: {own[0]} does not import {target[0]}")
+    return found
+
+
+def import_cycles(sources: dict[str, str], all_modules: set[tuple[str, ...]]) -> list[str]:
+    """The groups of files that import each other, directly or not. Imports inside functions count, imports for types only do not."""
+    graph: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for name, source in sources.items():
+        tree = ast.parse(source)
+        for guard in [node for node in ast.walk(tree) if _is_typing_guard(node)]:
+            guard.body = []  # type: ignore[attr-defined]
+        own = module_path(name)
+        graph[own] = {target for _line, target, _written in imports(tree, name, all_modules) if target in all_modules and target != own}
+    reachable = {module: _reachable(module, graph) for module in graph}
+    groups = {frozenset(other for other in reached if module in reachable[other]) for module, reached in reachable.items()}
+    return sorted(
+        "import each other: " + ", ".join(sorted("/".join(module) + ".py" for module in group)) for group in groups if len(group) > 1
+    )
+
+
+def _reachable(start: tuple[str, ...], graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> set[tuple[str, ...]]:
+    found: set[tuple[str, ...]] = set()
+    waiting = [start]
+    while waiting:
+        for module in graph.get(waiting.pop(), ()):
+            if module not in found:
+                found.add(module)
+                waiting.append(module)
+    return found

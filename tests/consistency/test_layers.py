@@ -13,8 +13,23 @@ NAMES = {name.removeprefix(f"{project.LIBRARY}/"): name for name in project.unde
 MODULES = {layers.module_path(name) for name in NAMES}
 
 
-def test_the_library_is_found() -> None:
-    assert "errors.py" in NAMES
+NODE = "plugins/module_utils"
+NODE_NAMES = {name.removeprefix(f"{NODE}/"): name for name in project.under(NODE, ".py")}
+NODE_MODULES = {layers.module_path(name) for name in NODE_NAMES}
+
+
+def test_both_halves_are_found() -> None:
+    assert "errors.py" in NAMES and "_node/errors.py" in NODE_NAMES
+
+
+def test_the_node_half_imports_along_its_layers() -> None:
+    found = (layers.node_import_problems(name, project.text(path), NODE_MODULES) for name, path in NODE_NAMES.items())
+    project.none_of(problem for problems in found for problem in problems)
+
+
+@pytest.mark.parametrize(("names", "modules"), [(NAMES, MODULES), (NODE_NAMES, NODE_MODULES)], ids=["library", "node half"])
+def test_no_files_import_each_other(names: dict[str, str], modules: set[tuple[str, ...]]) -> None:
+    project.none_of(layers.import_cycles({name: project.text(path) for name, path in names.items()}, modules))
 
 
 def test_imports_go_to_the_left() -> None:
@@ -88,3 +103,39 @@ def test_an_impure_line_is_seen(source: str, message: str | None) -> None:
 def test_only_the_border_and_the_data_reader_are_free() -> None:
     assert layers.purity_problems("ansible_adapter.py", "from ansible.errors import AnsibleError") == []
     assert layers.purity_problems("data.py", "x = path.read_text()") == []
+
+
+EXAMPLE_NODE_MODULES = {("_node", "files"), ("_node", "host"), ("_engine", "apply"), ("_join", "wait"), ("_aws", "client")}
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "count"),
+    [
+        ("_node/files.py", "import os\nfrom .host import Host", 0),
+        ("_engine/apply.py", "from .._node import files\nfrom .._join import wait", 0),
+        ("_node/files.py", "from .._engine import apply", 1),
+        ("_join/wait.py", "from .._engine.apply import run", 1),
+        ("_aws/client.py", "from .._node import host", 1),
+        ("_aws/client.py", "import boto3", 0),
+        ("_join/wait.py", "import boto3", 1),
+        ("_join/wait.py", "def f():\n    import requests", 1),
+        ("_engine/apply.py", "from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import files", 1),
+        ("novelty.py", "", 1),
+    ],
+)
+def test_a_wrong_import_of_the_node_half_is_seen(name: str, source: str, count: int) -> None:
+    assert len(layers.node_import_problems(name, source, EXAMPLE_NODE_MODULES)) == count
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third", "count"),
+    [
+        ("from . import b", "from . import c", "", 0),
+        ("from . import b", "from . import a", "", 1),
+        ("from . import b", "from . import c", "def f():\n    from .a import x", 1),
+        ("from . import b", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .a import x", "", 0),
+    ],
+)
+def test_a_cycle_is_seen(first: str, second: str, third: str, count: int) -> None:
+    sources = {"p/a.py": first, "p/b.py": second, "p/c.py": third}
+    assert len(layers.import_cycles(sources, {("p", "a"), ("p", "b"), ("p", "c")})) == count

@@ -20,6 +20,7 @@ REPORTS = TOP / ".cache" / "reports"
 COPY = TOP / ".cache" / "lint"
 COLLECTION = COPY / "ansible_collections" / "nodebootstrap" / "eks"
 LIBRARY = "ansible_collections.nodebootstrap.eks.plugins.plugin_utils"
+NODE_HALF = "ansible_collections.nodebootstrap.eks.plugins.module_utils"
 LAB = "ansible_collections.nodebootstrap.eks.tests.lab"
 
 #: Unit tests whose result can depend on the release of ansible-core. The library imports no Ansible, so layer unit is enough for the rest.
@@ -128,7 +129,7 @@ def lint() -> list[Step]:
     # not a dependency is refused anyway.
     references = ("--check-extra-docs-refs", "--validate-collection-refs=dependent", "--disallow-unknown-collection-refs")
     ansible_lint = ("ansible-lint", "--offline", "--profile", "production", "--strict", "--nocolor", "-q")
-    mypy = ("mypy", "--config-file=pyproject.toml", "-p", LIBRARY)
+    mypy = ("mypy", "--config-file=pyproject.toml", "-p", LIBRARY, "-p", NODE_HALF)
     return [
         Step("lint: copy for linters", (str(TOP / "tools" / "collection_copy.sh"), str(COPY)), estimated_seconds=100),
         Step("lint: mypy", mypy, variables=(("MYPYPATH", str(TOP / ".cache")),)),

@@ -1,0 +1,83 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One reader per subject: what every file of the node half may do itself, and what only the file does that has it as its subject."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.consistency import project
+
+NODE = "plugins/module_utils"
+
+MODULES = {
+    "subprocess": {"_node/programs.py"},
+    "socket": {"_node/http.py"},
+    "http.client": {"_node/http.py"},
+    "urllib.request": set(),
+}
+"""Standard modules → the files that may import them."""
+
+TEXTS = {
+    "/etc/os-release": {"_node/os_release.py"},
+    "/usr/lib/os-release": {"_node/os_release.py"},
+    "cmdline": {"_node/processes.py"},
+    "environ": {"_node/processes.py"},
+    "journalctl": {"_node/journald.py"},
+    "registerWithTaints": {"_node/kubelet_config.py"},
+    "register-with-taints": {"_node/kubelet_config.py"},
+}
+"""Whole text constants → the files that may contain them. Programs that are embedded as text are longer: they run without this package, at
+boot or inside a transaction, and so have to bring everything with them."""
+
+PROGRAMS = {("systemctl", "show"): {"_node/systemd.py"}, ("snap", "get"): {"_node/snapd.py"}}
+"""The first words of an argument list → the files that may contain it."""
+
+
+def problems_in(name: str, source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            imported = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            imported = [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            imported = []
+        for module in imported:
+            if name not in MODULES.get(module, {name}):
+                yield f"{name}:{node.lineno}: imports {module}"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and name not in TEXTS.get(node.value, {name}):
+            yield f"{name}:{node.lineno}: contains {node.value!r}"
+        if isinstance(node, (ast.List, ast.Tuple)):
+            words = tuple(item.value if isinstance(item, ast.Constant) else None for item in node.elts[:2])
+            if name not in PROGRAMS.get(words, {name}):  # type: ignore[call-overload]
+                yield f"{name}:{node.lineno}: runs {words}"
+
+
+def test_each_subject_has_one_reader() -> None:
+    names = {path.removeprefix(f"{NODE}/"): path for path in project.under(NODE, ".py")}
+    readers = set().union(*MODULES.values(), *TEXTS.values(), *PROGRAMS.values())
+    assert readers <= names.keys()
+    project.none_of(problem for name, path in names.items() for problem in problems_in(name, project.text(path)))
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("import subprocess", 1),
+        ("def f():\n    from http import client", 1),
+        ("from http.client import HTTPConnection", 1),
+        ("import socket", 1),
+        ("open('/etc/os-release')", 1),
+        ("run(['systemctl', 'show', name])", 1),
+        ("run(('systemctl', 'restart', name))", 0),
+        ("run(['snap', 'get', '-d', name])", 1),
+        ("PROGRAM = 'import socket, subprocess\\nsystemctl show'", 0),
+        ("from .._node import http, systemd", 0),
+    ],
+)
+def test_a_second_reader_is_seen(source: str, count: int) -> None:
+    assert len(list(problems_in("_engine/apply.py", source))) == count
