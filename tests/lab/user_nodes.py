@@ -139,7 +139,7 @@ def add(lab: Lab, wanted: Input, seconds: float) -> Report:
 def report(lab: Lab, name: str, seconds: float = 0) -> Report:
     """Run join_check on a node and read its Node object. C(seconds) is how long join_check waits."""
     _need(lab, name)
-    ended = check_containers({name: name}, timeout=seconds).ended(name)
+    ended = check_containers({name: name}, wait_timeout=seconds).ended(name)
     try:
         return Report(name, lab.node_object(name), ended)
     except ApiError as error:
