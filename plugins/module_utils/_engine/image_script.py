@@ -4,7 +4,7 @@
 """The image's own bootstrap script. It can run only once: it replaces placeholders, and keeps what an earlier run wrote.
 
 So the files that it edits are kept before its first run and restored before each later run. On a node that user data has set up the
-placeholders are gone already; they are put back. If all values on such a node are those of the plan, the script does not run.
+placeholders have been replaced already, so they are put back. If all values on such a node are those of the plan, the script does not run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last phase of a call on a node: healthy first, then joined, with one time for both. Whole calls: tests/oracle/test_apply_plan.py."""
+"""The parts of a run on a node: verification, registration, failures. Whole runs: tests/oracle/test_apply_plan.py."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LACKS = ["kubelet.service is activating (auto-restart)"]
 
 
 class Node:
-    """Says what it was told to say: what it lacks after so many seconds, and how its join stands."""
+    """Reports what a test sets: what is missing after how many seconds, and the state of its join."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.lacks: list = []
@@ -63,21 +63,21 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Node:
 
 
 @pytest.mark.parametrize("wait_for", ["ready", "registered"])
-def test_what_is_left_of_the_time_is_for_the_join(node: Node, wait_for: str) -> None:
+def test_the_remaining_time_is_for_the_join(node: Node, wait_for: str) -> None:
     node.takes = 1.5
     result = node.verify(wait_timeout=5.0, wait_for=wait_for)
     assert node.asked == [(wait_for, 3.5)]
     assert (result.healthy, result.waited, result.join) == (True, 1.5, FINAL)
 
 
-def test_who_waits_for_a_healthy_node_asks_no_api_server(node: Node) -> None:
+def test_a_wait_for_a_healthy_node_does_not_ask_the_api_server(node: Node) -> None:
     assert node.verify().join is None
     assert node.asked == []
 
 
 @pytest.mark.parametrize(("lacks", "takes"), [(LACKS, 5.0), ([], 5.0), ([], 7.0)])
-def test_when_no_time_is_left_a_join_gets_a_look_that_has_to_be_sure(node: Node, lacks: list, takes: float) -> None:
-    """More than 0 seconds: a finding that ends the run has to stand for a while."""
+def test_without_remaining_time_the_join_is_checked_until_the_answer_is_certain(node: Node, lacks: list, takes: float) -> None:
+    """More than 0 seconds: a cause that ends the wait must be stable for a while."""
     node.lacks, node.takes = lacks, takes
     result = node.verify(wait_timeout=5.0, wait_for="ready")
     assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
@@ -85,13 +85,13 @@ def test_when_no_time_is_left_a_join_gets_a_look_that_has_to_be_sure(node: Node,
 
 
 @pytest.mark.parametrize("lacks", [LACKS, []])
-def test_who_waits_for_nothing_is_told_nothing_unsure(node: Node, lacks: list) -> None:
+def test_without_a_timeout_the_answer_is_certain_too(node: Node, lacks: list) -> None:
     node.lacks = lacks
     assert node.verify(wait_timeout=0.0, wait_for="ready").join == FINAL
     assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
 
 
-def test_a_kubelet_that_is_not_to_be_started_is_not_waited_for(node: Node) -> None:
+def test_with_restart_never_a_stopped_kubelet_is_not_waited_for(node: Node) -> None:
     node.lacks = LACKS
     result = node.verify(active="inactive", restart="never", wait_for="ready")
     assert (result.healthy, result.join, node.asked) == (None, None, [])
@@ -157,7 +157,7 @@ def test_pods_on_a_node_are_a_sign_that_it_joined(monkeypatch: pytest.MonkeyPatc
         node.check(remembered(False), {"a": "1"}, "other")
 
 
-def test_nobody_is_asked_who_need_not_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_api_server_is_asked_only_if_the_answer_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     node = Standing(monkeypatch)
     node.check(remembered(False), {"a": "1"})
     node.check(remembered(False), {"a": "1"}, "other", take_over=True)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of a plan beside files of a node, what was there before us, and the way back of all of it."""
+"""Files of a plan beside files of a node, what was there before us, and how all of it is removed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def compare(plan: Plan, read: Any, manifest: Manifest | None = None) -> Any:
     return found.changes, found.files, originals
 
 
-def test_a_file_that_is_right_is_ours_and_nothing_happens() -> None:
+def test_a_file_that_is_as_planned_counts_as_ours_and_is_not_written() -> None:
     items, files, originals = compare(planned(file("/a")), here(_a="new"))
     assert items == []
     assert files["/a"] == ManagedFile(hashlib.sha256(b"new").hexdigest(), ("kubelet",), False, None)
@@ -80,7 +80,7 @@ def test_the_first_original_stays_the_original() -> None:
     assert files["/a"].original == original and originals.changes(Manifest(files=files)) == []
 
 
-def test_what_the_plan_has_no_more_goes_or_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_left_the_plan_are_removed_or_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = managed(read_by=("containerd",))
     replaced = ours._replace(original=Original("f" * 32, 0o600, 0, 0))
     manifest = Manifest(files={"/a": ours, "/b": replaced}, owned=("/o", "/stays"))
@@ -91,7 +91,7 @@ def test_what_the_plan_has_no_more_goes_or_comes_back(monkeypatch: pytest.Monkey
     assert files == {} and originals.changes(Manifest()) == [Change(f"{STORE.folder}/originals/{'f' * 32}", None)]
 
 
-def test_a_lost_original_is_said_and_not_guessed() -> None:
+def test_a_lost_original_is_an_error() -> None:
     manifest = Manifest(files={"/a": managed(original=Original("e" * 32, 0o600, 0, 0))})
     with pytest.raises(ApplyRefused, match=r"originals/e+ is missing, which holds the old content of /a"):
         compare(planned(), here(_a="ours"), manifest)

@@ -21,7 +21,7 @@ AL2023 = {"ID": "amzn", "VERSION_ID": "2023", "PRETTY_NAME": "Amazon Linux 2023"
 UBUNTU = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04 LTS"}
 
 
-def test_an_old_python_is_named_with_the_cure() -> None:
+def test_an_old_python_is_refused_with_a_fix() -> None:
     with pytest.raises(ApplyRefused, match=r"Python is 3\.6, and 3\.7 or newer is needed") as caught:
         preflight.check_python((3, 6, 8))
     assert "python3.8" in caught.value.fix

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What programs of a node say about candidates, and what becomes of it."""
+"""How programs of a node judge candidates, and what follows from that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STARTED = ["kubelet.service", "containerd.service"]
 
 
 class Programs:
-    """Programs that answer as told, and what they were called with."""
+    """Programs that answer as a test sets, and the calls that they got."""
 
     def __init__(self) -> None:
         self.answer: tuple[int, str, str] = (0, "", "")
@@ -67,7 +67,7 @@ def test_containerd_reads_each_content_once(sandbox: ValidationSandbox, programs
     assert sandbox.containerd_dump(b"b") == "version = 2\n" and len(programs.calls) == 2
 
 
-def test_what_programs_say_of_secrets_is_not_told(tmp_path: Path, programs: Programs) -> None:
+def test_messages_that_may_quote_secrets_are_not_passed_on(tmp_path: Path, programs: Programs) -> None:
     with ValidationSandbox(str(tmp_path), programs, is_secret=True) as made:
         programs.answer = (1, "", "Can't convert CANARY to int")
         for check in (lambda: made.check_containerd("/c", b"x"), lambda: made.check_nodeadm({"50-b.yaml": b"x"})):
