@@ -104,6 +104,7 @@ bench: ## measure speed and size, and compare them with other implementations
 golden: ## write tests/golden, the generated reference of the input, and the outputs in README.md and docs; review the difference
 	@$(SETUP) venv
 	$(VENV)/python tools/golden.py
+	$(VENV)/python tools/rules_page.py
 	PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.consistency.documented --write
 
 .PHONY: surface

@@ -15,6 +15,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import batch, folder
 
 _INPUTS = ("node_groups", "eksctl_config")
+_INPUTS_OR_SOURCES = [(*_INPUTS, "sources")]
 _SOURCE: dict[str, Any] = {"cluster": {"type": "raw"}, "node_groups": {"type": "raw"}, "eksctl_config": {"type": "path"}}
 _ONE_OF: dict[str, Any] = {"mutually_exclusive": [_INPUTS], "required_one_of": [_INPUTS]}
 OPTIONS: dict[str, Any] = {
@@ -42,8 +43,7 @@ class ActionModule(ActionBase):
 
     def _render(self) -> dict[str, Any]:
         folder.check_paths(to_plain(self._task.args))
-        inputs = [(*_INPUTS, "sources")]
-        _unused, validated = self.validate_argument_spec(OPTIONS, mutually_exclusive=inputs, required_one_of=inputs)
+        _unused, validated = self.validate_argument_spec(OPTIONS, mutually_exclusive=_INPUTS_OR_SOURCES, required_one_of=_INPUTS_OR_SOURCES)
         options = to_plain(validated)
         target = options["output_dir"]
         sources = [folder.source(source) for source in options["sources"] or [options]]

@@ -62,7 +62,7 @@ _TEXTS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "cluster_name": (lambda text: bool(text) and label_value_problem(text) is None, "a cluster name of at most 63 characters"),
     "cpuset": (_matches(r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:,[0-9]{1,5}(?:-[0-9]{1,5})?)*"), "a list of CPUs such as 0,3-5,8"),
     "domain": (_matches(r"(?!\.)[0-9A-Za-z.-]{1,253}"), "a DNS name"),
-    # Not Go's: the units stand in this order, each once, and even zero needs one.
+    # Not Go's format: the units have this order, each may occur once, and even zero needs one.
     "duration": (
         _matches(r"(?=.)(?:[0-9]+(?:\.[0-9]+)?h)?(?:[0-9]+(?:\.[0-9]+)?m)?(?:[0-9]+(?:\.[0-9]+)?s)?(?:[0-9]+(?:\.[0-9]+)?ms)?"),
         'a duration such as "30s" or "1h5m"',

@@ -32,8 +32,8 @@ class InstanceShape:
 
     max_enis: network interfaces that the default network card takes.
     ips_per_eni: IPv4 addresses that one interface takes, its own included.
-    vcpus: None when nobody said.
-    nitro: whether prefixes can be delegated (Nitro, bare metal included); None when nobody said.
+    vcpus: None if unknown.
+    nitro: whether prefixes can be delegated (Nitro, bare metal included); None if unknown.
     """
 
     max_enis: int

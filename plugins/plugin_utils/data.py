@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Facts with a date: read once from the JSON files in C(_data), handed out read-only.
 
-Every file names its source and its date; the scripts in C(tools/) of the repository write those that a machine can write.
+Every file names its source and its date; the scripts in C(tools/) of the repository write the files that can be generated.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _load(name: str) -> Mapping[str, Any]:
 
 
 class _Rows(Mapping[str, Mapping[str, Any]]):
-    """A table whose rows become mappings when somebody looks at them: of 1,400 types a user has one."""
+    """A table whose rows become mappings only when they are read: a user needs one of 1,400 types."""
 
     def __init__(self, columns: Sequence[str], rows: Mapping[str, Sequence[Any]], overrides: Mapping[str, Mapping[str, Any]]) -> None:
         self._columns = columns

@@ -119,6 +119,16 @@ class Problem:
         found = _GROUP.match(self.path) if self.group else None
         return f"{found[0]} ({self.group}){self.path[found.end() :]}" if found else self.path
 
+    @property
+    def advice(self) -> str | None:
+        """What to do: the fix of this problem, or that of its rule if the message does not say what is correct."""
+        if self.fix or self.allowed or self.message.startswith("must be"):
+            return self.fix
+        from . import rules
+
+        general = rules.catalogue()[self.rule].fix.rstrip(".")
+        return general[:1].lower() + general[1:]
+
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}"
         if self.has_value:
@@ -127,8 +137,8 @@ class Problem:
             text += f"; allowed: {self.allowed}"
         if self.nearest:
             text += f"; did you mean {shown(self.nearest)}?"
-        if self.fix:
-            text += f"; fix: {self.fix}"
+        if self.advice:
+            text += f"; fix: {self.advice}"
         return _one_line(text)
 
     def plain(self) -> dict[str, str]:
@@ -139,7 +149,7 @@ class Problem:
             "message": self.message,
             "allowed": self.allowed,
             "nearest": self.nearest,
-            "fix": self.fix,
+            "fix": self.advice,
             "group": self.group,
         }
         return {name: _one_line(text) for name, text in texts.items() if text is not None}

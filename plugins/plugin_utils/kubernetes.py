@@ -68,7 +68,7 @@ def parse_version(text: Any) -> tuple[int, int] | None:
 
 
 def label_key_problem(key: Any) -> str | None:
-    """Why C(key) is no label or taint key (C(name) or C(prefix/name)), or None when it is one."""
+    """Why C(key) is not a valid label or taint key (C(name) or C(prefix/name)), or None if it is valid."""
     if not isinstance(key, str):
         return "a key is text"
     prefix, slash, name = key.rpartition("/")
@@ -84,7 +84,7 @@ def label_key_problem(key: Any) -> str | None:
 
 
 def label_value_problem(value: Any) -> str | None:
-    """Why C(value) is no label or taint value, or None when it is one; the empty text is."""
+    """Why C(value) is not a valid label or taint value, or None if it is valid, as the empty text is."""
     if not isinstance(value, str):
         return "a value is text; quote it"
     return _name_problem(value, "a value") if value else None

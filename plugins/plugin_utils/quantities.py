@@ -9,7 +9,7 @@ import re
 from decimal import Decimal
 
 _LONGEST = 64
-"""Characters; no quantity or duration that somebody means is longer, and longer ones would cost time to compute."""
+"""Characters. Real quantities and durations are shorter, and longer ones would take time to compute."""
 
 _QUANTITY = re.compile(
     r"(?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?P<suffix>[KMGTPE]i|[numkMGTPE]|)(?P<exponent>[eE][+-]?[0-9]{1,3})?",
@@ -43,13 +43,13 @@ _LONGEST_DURATION = Decimal(2**63 - 1) / 10**9
 def parse_quantity(text: object) -> Decimal | None:
     """The value of a Kubernetes quantity (C(100m), C(1.5Gi), C(2e3)), or None when C(text) is not one.
 
-    Source: k8s.io/apimachinery, resource.Quantity. Stricter in two respects that nobody needs: at least one digit, and an exponent
+    Source: k8s.io/apimachinery, resource.Quantity. Stricter in two unimportant respects: at least one digit, and an exponent
     of at most three.
     """
     if not isinstance(text, str) or len(text) > _LONGEST:
         return None
     match = _QUANTITY.fullmatch(text)
-    # A suffix and an exponent exclude each other: 1Me3 is no quantity.
+    # A suffix and an exponent exclude each other: 1Me3 is not a quantity.
     if match is None or (match["suffix"] and match["exponent"]):
         return None
     return Decimal(match["number"] + (match["exponent"] or "")) * _SUFFIXES[match["suffix"]]

@@ -84,7 +84,7 @@ def check_flags(spec: NodeSpec, word_problem: Callable[[str], str | None], probl
 
 
 def check_containerd(spec: NodeSpec, problems: Problems) -> None:
-    """Report a pause image that is none, and fields that mean nothing beside Docker."""
+    """Report an invalid pause image, and fields that have no effect with Docker."""
     image = spec.containerd.pause_image
     if image is not None and not _IMAGE.fullmatch(image):
         problems.add(

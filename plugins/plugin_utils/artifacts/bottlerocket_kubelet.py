@@ -124,7 +124,7 @@ def _inside(known: Mapping[str, str], value: Mapping[str, Any], origin: str, pro
 
 
 def _cpu_manager_options(value: Any, origin: str, problems: Problems) -> Iterator[Setting]:
-    """A list of what is switched on; what is not in it is off, which is kubelet's default for every option."""
+    """The list of enabled options. Every other option is off, which is kubelet's default."""
     chosen = [key for key, item in _switches(value, origin, problems).items() if item]
     if chosen:
         yield Setting(("kubernetes", "cpu-manager-policy-options"), sorted(chosen), origin)
@@ -209,7 +209,7 @@ def _flag(name: str, values: tuple[str, ...], row: Mapping[str, Any], origin: st
 
 
 def _read(text: str, kind: str) -> Any:
-    """The value of a flag. Raises C(ValueError) for text that is none."""
+    """The value of a flag. Raises C(ValueError) if the text is not a valid value."""
     if kind == "bool":
         return {"true": True, "false": False}.get(text, text)
     if kind == "int":

@@ -82,7 +82,7 @@ def pre_parts(commands: Iterable[str], cure: str | None) -> Iterator[mime.Part]:
     """The commands that run before the node joins, as shell parts.
 
     cure: a shell command for the case that one of them fails, so that a node that was not prepared does not join. All of
-    them then stand in one part and share a shell: cd, export and functions carry over, and the first that fails ends it.
+    them are then in one part and share a shell: cd, export and functions carry over, and the first that fails ends it.
     A command with an interpreter line of its own is a script that the part writes and runs. Without a cure there is
     nothing to guard, and such a script is a part of its own.
     """

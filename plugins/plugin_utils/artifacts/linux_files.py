@@ -38,7 +38,7 @@ def registry_mirrors(mirrors: Mapping[str, tuple[str, ...]], folder: str = "/etc
 def proxy_drop_in(unit: str, proxy: Proxy) -> File:
     """A drop-in that gives the proxy variables to one systemd unit."""
     pairs = [("Environment", systemd.environment_assignment(name, value)) for name, value in proxy.variables().items()]
-    # A proxy URL with a password (allow_secrets_in_user_data) is nobody else's business.
+    # A proxy URL may contain a password (allow_secrets_in_user_data), so only root may read the file.
     return File(proxy_path(unit), systemd.unit({"Service": pairs}), mode="0600")
 
 

@@ -116,7 +116,7 @@ class _Precedence:
         self._problems = problems
 
     def ours(self, path: str, value: Any, other: Any) -> bool:
-        """Whether our value at C(path) is written; reports a disagreement that nobody decided."""
+        """Is our value at C(path) written? Reports a conflict that C(user_data_precedence) does not resolve."""
         if value == other and isinstance(value, bool) == isinstance(other, bool):
             return True
         if self._choice is None:

@@ -76,7 +76,7 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
 
 
 def refuse_dns_of_managed(spec: NodeSpec, problems: Problems) -> None:
-    """With C(mode: managed), report name servers of the cluster that are certainly not those that EKS's own part gives."""
+    """With C(mode: managed), report C(cluster.dns_ips) if EKS would certainly set other name servers."""
     if spec.managed and not spec.dns_of_eks and not spec.dns_of_group and spec.cluster.service_cidr is not None:
         problems.add(
             "mode.unsupported_dns_ips",

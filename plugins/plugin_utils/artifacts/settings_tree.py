@@ -40,7 +40,7 @@ Decide = Callable[[Setting, Setting, Problems], Setting]
 
 
 def leaves(place: Place, value: Any, origin: str) -> Iterator[Setting]:
-    """C(value) at C(place) as leaves. Taints are lists of C(value:Effect), also when one stands there alone."""
+    """C(value) at C(place) as leaves. Taints are lists of C(value:Effect), even if there is only one."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from leaves((*place, key), item, joined(origin, key))

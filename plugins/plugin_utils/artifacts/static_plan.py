@@ -53,7 +53,7 @@ def ubuntu(spec: NodeSpec, machine: Machine, files: Iterable[File], snap: str, u
         by_address=spec.hostname_type != "resource_name",
         ipv6=spec.cluster.ip_family == "ipv6",
     )
-    # Nobody runs the program that asks who the node is: the settings are made by the module, which asks itself.
+    # The program that reads the identity of the node does not run: the module reads it and makes the settings.
     laid = [file for file in files if file.path != static_kubelet.FACTS_SCRIPT]
     kubelet = Snap(_KUBELET, snap, unit, settings, tuple(sorted({*image_settings} - settings.keys())))
     return live_parts.plan(
@@ -68,7 +68,7 @@ def ubuntu(spec: NodeSpec, machine: Machine, files: Iterable[File], snap: str, u
 
 
 def _before_kubelet() -> tuple[Step, ...]:
-    # The unit of the BPF file system is no step: a restart would unmount what running pods hold on to. kubelet's unit wants it.
+    # The unit of the BPF file system is not a step: a restart would unmount what running pods use. kubelet's unit wants it.
     # The pull has nothing to do where the image lacks the program; so only a change of its files runs it.
     return (Service(_CONTAINERD, (_RUNTIME,), enable=(_RUNTIME,)), Service(_PAUSE, (_SANDBOX,), active=()))
 

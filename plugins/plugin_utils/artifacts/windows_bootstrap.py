@@ -4,7 +4,7 @@
 """Start-EKSBootstrap.ps1 of EKS's Windows images: its parameters, and the PowerShell that gives them.
 
 Parameters: Amazon EKS user guide (Windows AMIs) and the script of the 1.2x images. It merges no kubelet configuration: what
-kubelet shall know goes through -KubeletExtraArgs.
+kubelet needs goes through -KubeletExtraArgs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..kubernetes import node_labels_flag, taints_flag
 from ..model.spec import NodeSpec
 
 SCRIPT = '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"'
-"""The one value that PowerShell shall expand; everything else is single-quoted."""
+"""The only value that PowerShell expands; everything else is single-quoted."""
 
 _STREAMS = "3>&1 4>&1 5>&1 6>&1"
 """Warnings, verbose and debug text and messages go where EC2Launch logs output."""

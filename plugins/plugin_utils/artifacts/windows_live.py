@@ -28,7 +28,7 @@ FORMAT = 1
 FOLDER = r"C:\ProgramData\nodebootstrap"
 
 FILES = ("pre.ps1", "bootstrap.ps1", windows_bootstrap.DATA_FILE, "post.ps1")
-"""Every file that may lie in the folder; those that a plan does not have are removed."""
+"""Every file that may be in the folder; files that are not in a plan are removed."""
 
 LIMIT = 65_535
 """Characters of an encoded plan. It travels as a SecureString, which holds no more."""

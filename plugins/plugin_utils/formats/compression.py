@@ -14,7 +14,7 @@ import zlib
 from ..errors import Problems
 
 MAX_UNPACKED = 1 << 20
-"""Bytes that user data may unpack to. EC2 takes 16,384; what unpacks to more than 64 times that is no user data."""
+"""Bytes that user data may unpack to. EC2 accepts 16,384; more than 64 times as much is not user data."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
@@ -33,7 +33,7 @@ def gzip_bytes(data: bytes) -> bytes:
 def unpack(data: str | bytes, path: str, problems: Problems) -> str:
     """User data as text: plain, base64, gzip or base64 of gzip. What cannot be read is a problem, and the result is C('').
 
-    path: where it stands in the user's input. Each layer is undone once, as the consumers on a node do.
+    path: its place in the user's input. Each layer is decoded once, as the consumers on a node do.
     """
     if isinstance(data, str):
         if "\x1f\x8b" in data[:2]:
@@ -74,7 +74,7 @@ def _as_text(raw: bytes, encoded: bool, path: str, problems: Problems) -> str:
 
 
 def _from_base64(raw: bytes) -> bytes | str | None:
-    """What C(raw) decodes to, None when it is no base64, or a message when it is damaged base64."""
+    """The decoded C(raw); None if it is not base64, or a message if the base64 is damaged."""
     try:
         word = "".join(raw.decode("ascii").split("\n"))
     except UnicodeDecodeError:

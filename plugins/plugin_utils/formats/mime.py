@@ -65,7 +65,7 @@ _MIME_VERSION_WITHIN = 4096
 
 @dataclass(frozen=True)
 class Part:
-    """One part. content_type: with its parameters. body: as it stands in the document, so encoded when C(headers) hold a
+    """One part. content_type: with its parameters. body: as in the document, so it is encoded when C(headers) hold a
     Content-Transfer-Encoding of base64 or quoted-printable (see C(decoded)). headers: all others, in order.
     """
 
@@ -93,7 +93,7 @@ def write(parts: Sequence[Part]) -> str:
 
     Text that is not plain ASCII is written as base64, with its charset in the part's one Content-Type. The boundary is the
     first of C(=_), C(=_0), C(=_1) … that occurs in no part, encoded or decoded. Raises C(SpecError) for what cannot be
-    written: lone surrogates, headers that are none, nested multiparts.
+    written: lone surrogates, invalid headers, nested multiparts.
     """
     problems = Problems()
     blocks: list[str] = []
@@ -199,7 +199,7 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
 def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
     """The parts of a document that cloud-init and nodeadm read alike. Anything else is a problem with its cure.
 
-    text: decoded already (no base64, no gzip around it). path: where it stands in the user's input. Parts keep their
+    text: decoded already (no base64, no gzip around it). path: its place in the user's input. Parts keep their
     headers and their encoding, so C(write) gives them out as they stand; lines of CRLF become LF.
     """
     if text[:1] in (" ", "\t", "\r", "\n"):
@@ -380,7 +380,7 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
 
 
 def _part(lines: list[str], start: int, path: str, problems: Problems) -> Part | None:
-    """One part, when both readers take it and somebody on the node does something with it."""
+    """One part, if both readers accept it and the node uses it."""
     headers, at = _headers(lines, 0, f"{path} (from line {start + 1})", problems)
     if headers is None:
         return None
@@ -411,7 +411,7 @@ def _part(lines: list[str], start: int, path: str, problems: Problems) -> Part |
 
 
 def _check_use(part: Part, path: str, problems: Problems) -> None:
-    """Report a part that nobody on the node would run, or that would arrive changed."""
+    """Report a part that nothing on the node runs, or that would be changed."""
     kind = part.media_type
     if kind.startswith(("multipart/", "message/")):
         problems.add(

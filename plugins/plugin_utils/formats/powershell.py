@@ -29,7 +29,7 @@ _EXPANSION = re.compile(r"%[A-Za-z_][A-Za-z0-9_()]*%")
 
 
 def powershell_problem(value: str) -> str | None:
-    """Why C(value) cannot stand in a single-quoted string of user data, or None."""
+    """Why C(value) cannot be in a single-quoted string of user data, or None."""
     if "\n" in value or "\r" in value:
         return "holds a line break, which a one-line PowerShell string must not"
     if "\0" in value:
@@ -59,7 +59,7 @@ def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]])
     """One invocation: C(& $Script -Name 'value' …), in the order given; a list becomes C('a','b').
 
     script_var: a variable that holds the script's path, with its dollar sign. parameters: names without the dash.
-    Raises C(SpecError) for names that are none and values that cannot be written.
+    Raises C(SpecError) for invalid names and for values that cannot be written.
     """
     problems: list[Problem] = []
     if not _VARIABLE.fullmatch(script_var):

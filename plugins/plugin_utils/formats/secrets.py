@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Secrets that must not stand in user data: anybody who may call DescribeInstanceAttribute, and every pod that reaches
+"""Secrets that must not be in user data: every user who may call DescribeInstanceAttribute, and every pod that reaches
 IMDS, reads it. Only what is recognised by its shape together with its context is reported; other text is not guessed at.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 # What may stand between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
 _IS = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?"
-# A value that only refers to a secret is none: $VAR, ${VAR}, $(command), {{ template }}, <placeholder>.
+# A value that only refers to a secret is not a secret: $VAR, ${VAR}, $(command), {{ template }}, <placeholder>.
 _REAL = r"(?![$<{%(\[*])"
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -55,7 +55,7 @@ _AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,
 _PASSWORD = re.compile(rf"(?:^|[\s\"'{{,.])password[\"']?\s*[:=]\s*(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',}}]+))")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:[ \t]*\r?\n[ \t]*[A-Za-z0-9+/]{8,})*")
 _DECODED = 1 << 20
-"""Bytes of what base64 and gzip hold that are looked at."""
+"""Bytes of decoded base64 and gzip that are searched."""
 _NO_PASSWORD = frozenset({"null", "none", "true", "false", "~", "yes", "no"})
 
 

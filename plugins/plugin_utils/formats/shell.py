@@ -116,7 +116,7 @@ def _check_file(path: str, content: str, mode: str) -> None:
 
 
 def _delimiter(content: str) -> str:
-    """The first of E, E1, E2 … that is no line of C(content), so that it ends the here-document and nothing else does."""
+    """The first of E, E1, E2 … that does not occur as a line of C(content), so that only it ends the here-document."""
     lines = set(content.split("\n"))
     number = 0
     while (word := f"E{number or ''}") in lines:

@@ -46,7 +46,7 @@ def classify(text: str) -> Kind:
 
     C(mime) is also told of a document that its readers would not take for MIME (a blank line first, indented), so that the
     MIME reader can say what is wrong. A NodeConfig needs both its apiVersion and its kind: a script of comments or a
-    cloud-config is YAML, too, and is none. C(unknown) is what nobody on a node would run.
+    cloud-config is YAML, too, but not a NodeConfig. C(unknown) is text that nothing on a node runs.
     """
     stripped = text.lstrip(" \t\r\n")
     if not stripped:
@@ -93,7 +93,7 @@ def _is_nodeconfig(text: str) -> bool:
 
 
 def _is_bottlerocket(text: str) -> bool:
-    """Whether the first line that is no comment belongs to C(settings), the one table that Bottlerocket takes."""
+    """Does the first line that is not a comment belong to C(settings), the only table that Bottlerocket accepts?"""
     for line in text.split("\n"):
         bare = line.strip()
         if bare and not bare.startswith("#"):

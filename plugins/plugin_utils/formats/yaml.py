@@ -20,7 +20,7 @@ from .yaml_error import YamlError
 __all__ = ["MAX_DEPTH", "YamlError", "dump", "load", "load_all"]
 
 # Words, paths, URLs, base64, command-line flags, CIDRs: what neither YAML 1.1 nor 1.2 can take for anything else.
-# A colon inside is no mapping as long as it does not end the word.
+# A colon inside a word does not start a mapping.
 _WORD = re.compile(
     r"(?:[A-Za-z/_]|--[A-Za-z])(?:[A-Za-z0-9_./=,+@%:-]*[A-Za-z0-9_./=,+@%-])?"
     r"|[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?:/[0-9]{1,2})?"
@@ -125,7 +125,7 @@ def _mapping(mapping: dict[Any, Any], lead: str, pad: str, depth: int, out: list
     try:
         keys = sorted(mapping)
     except TypeError:
-        keys = list(mapping)  # the loop names the key that is no string
+        keys = list(mapping)  # the loop finds the key that is not a string
     child_pad = pad + "  "
     for key in keys:
         text = _key(key) if isinstance(key, str) else _odd_key(key)

@@ -106,7 +106,7 @@ def _integer(match: re.Match[str]) -> int | None:
     digits, base = next(
         (digits, base) for digits, base in ((base16, 16), (base8, 8), (base2, 2), (old_base8, 8), (base10, 10)) if digits is not None
     )
-    if len(digits) > 70:  # more than 64 bits in any base but for leading zeros, which nobody writes
+    if len(digits) > 70:  # more than 64 bits in any base, except with many leading zeros
         digits = digits.lstrip("0")
         if len(digits) > 64:
             return None

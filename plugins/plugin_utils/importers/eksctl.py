@@ -28,7 +28,7 @@ def from_eksctl(config: str | Mapping[str, Any] | list[Any], cluster: Mapping[st
     """C({cluster, node_groups, not_ours}) of an eksctl configuration.
 
     config: the text of one or several YAML or JSON documents, a document as a mapping, or a list of those.
-    cluster: facts that the file lacks (endpoint, CA, service CIDR…); what stands in both must agree.
+    cluster: facts that the file lacks (endpoint, CA, service CIDR…); facts in both must agree.
     C(not_ours) lists what has no place in node bootstrap: C({path, reason}), sorted by path.
     Raises C(SpecError) with every problem; its paths are those of the eksctl file.
     """
@@ -264,7 +264,7 @@ class _Facts:
             )
 
     def complete(self) -> dict[str, Any]:
-        """The facts with stand-ins for those that are still missing: a node group is judged on its own fields."""
+        """The facts, with stand-ins for missing ones, so that only the fields of a node group are checked."""
         outpost = {"id": "stand-in"} if self.values.get("outpost") else {}
         service_cidr = "fd00::/108" if self._ipv6 else "10.100.0.0/16"
         return {**_STAND_INS, "service_cidr": service_cidr, **outpost, **self.values}

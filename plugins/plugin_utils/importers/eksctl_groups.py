@@ -81,7 +81,7 @@ def known_fields(
 
 
 def translate(item: Any, path: str, cluster_name: Any, managed: bool, problems: Problems, not_ours: NotOurs) -> Group | None:
-    """The node group that an item of C(nodeGroups) or C(managedNodeGroups) means; None when it is none."""
+    """The node group that an item of C(nodeGroups) or C(managedNodeGroups) describes; None if the item is not a node group."""
     if not isinstance(item, dict):
         wrong_type(item, "a node group", path, problems)
         return None
@@ -362,7 +362,7 @@ class _Translation:
         place = ("host-containers", "admin", "enabled")
         if enabled is None:
             ssh = self.given.get("ssh")
-            # Opening SSH means the admin container, unless the settings say otherwise: that is no contradiction of the user's.
+            # SSH enables the admin container, unless the settings disable it: the input does not contradict itself.
             if not (isinstance(ssh, dict) and ssh.get("allow") is True) or _stands(settings, place):
                 return
             enabled, origin = True, "ssh.allow"
@@ -370,7 +370,7 @@ class _Translation:
             self._nested(settings, place, enabled, origin, joined(path, "settings"))
 
     def _nested(self, tree: dict[str, Any], place: tuple[str, ...], value: Any, origin: str, path: str) -> None:
-        """Set C(value) at C(place) in C(tree); something else that stands there is an error naming both."""
+        """Set C(value) at C(place) in C(tree); another value at that place is an error that names both."""
         for key in place[:-1]:
             path = joined(path, key)
             below = tree.setdefault(key, {})

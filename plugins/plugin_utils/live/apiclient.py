@@ -71,7 +71,7 @@ class Page:
 
 @dataclass(frozen=True)
 class State:
-    """What apiclient says of a node. settings: the tree below C(settings). healthy: None when nobody could ask kubelet."""
+    """What apiclient says of a node. settings: the tree below C(settings). healthy: None if kubelet could not be asked."""
 
     variant: str
     version: str
@@ -80,7 +80,7 @@ class State:
 
 
 def prefixes(places: Iterable[Place]) -> str:
-    """Arguments of C(apiclient get) for these places and for those that are always looked at. Only as far down as names are plain
+    """Arguments of C(apiclient get) for these places and for the places that are always read. Only as far down as names are plain
     words, and never a whole group when less will do: neighbours may be secrets."""
     found = set()
     for place in (*_ALWAYS, *places):

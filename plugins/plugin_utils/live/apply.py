@@ -111,12 +111,12 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
 
 
 def _starts(options: Mapping[str, Any], phases: Sequence[str]) -> bool:
-    """Whether kubelet runs afterwards with what this run says: nobody waits for the join of a node whose restart is held back."""
+    """Does kubelet run with the result of this run? With C(restart: never) there is nothing to wait for."""
     return options["restart"] != "never" and ("start" in phases or "configure" not in phases)
 
 
 def _units(plan: Plan) -> list[str]:
-    """The units whose logs say why a node is not healthy: those that are waited for, and those that start them."""
+    """The units whose logs show why a node is not healthy: the units to wait for, and the units that start them."""
     named = [unit for step in plan.steps if isinstance(step, Service) and step.active != () for unit in step.units]
     return list(dict.fromkeys((*named, *plan.verify.units)))
 

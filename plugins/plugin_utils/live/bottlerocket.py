@@ -59,7 +59,7 @@ class Answer:
 class Instance:
     """The node as the action sees it.
 
-    run: runs a script there; told what it is for and whether it changes anything. transaction: a name nobody else uses.
+    run: runs a script there, with its purpose and whether it changes anything. transaction: a unique name.
     say: prints a line for people. clock: seconds of one that never goes back.
     """
 
@@ -73,7 +73,7 @@ class Instance:
 
 
 class _Failed(Exception):
-    """Ends the run; its text is for the user, C(result) stands beside it."""
+    """Ends the run. Its text is the message for the user, C(result) the rest of the result."""
 
     def __init__(self, message: str, **result: Any) -> None:
         super().__init__(message)
@@ -262,7 +262,7 @@ def _change(
 
 
 def _not_committed(instance: Instance, sent: Leaves, found: Sequence[Change], said: str) -> _Failed:
-    """The failure of a commit, in the light of what the node has now."""
+    """The failure of a commit, explained by the current settings of the node."""
     wanted = {change.place: sent[change.place] for change in found}
     still = settings_changes.changes(wanted, _read(instance, sent).settings)
     if len(still) == len(found):
@@ -301,7 +301,7 @@ def _told(instance: Instance, state: apiclient.State, found: Sequence[Change], a
 
 
 def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout: int, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask until kubelet is healthy or the time is over. healthy: what is known; None after a restart, or when nobody can ask."""
+    """Ask until kubelet is healthy or the time is over. healthy: what is known; None after a restart, or if kubelet cannot be asked."""
     started = instance.clock()
     settle, asked = (_SETTLE if restarted else 0), not restarted
     while not healthy:

@@ -35,10 +35,10 @@ class _Document:
 
 
 def disagreements(ours: str, path: str, foreign: Mapping[str, str], own: Sequence[str] = ()) -> list[str]:
-    """A sentence for each value in which another document of the node differs from ours, and for each that nobody can read.
+    """A sentence for each value in which another document of the node differs from ours, and for each document that cannot be read.
 
     ours: our document, which lies at C(path). foreign: text of the others by path, and of the user data. own: files of ours
-    in the same folder, which are nobody else's.
+    in the same folder.
     """
     from ..nodeconfig.read import NodeConfigError, parse
 
@@ -97,7 +97,7 @@ def _read(name: str, text: str) -> _Document:
 
 
 def _texts(name: str, text: str) -> Iterator[str]:
-    """The NodeConfigs in a text; of user data what is none is left to others, as nodeadm does."""
+    """The NodeConfigs in a text. Other parts of user data are ignored, as nodeadm does."""
     problems = Problems()
     user_data = name == USER_DATA
     plain = unpack(text, name, problems) if user_data else text

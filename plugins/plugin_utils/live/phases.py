@@ -14,7 +14,7 @@ PHASES = ("preflight", "configure", "validate", "start", "verify")
 def chosen(asked: Sequence[str] | None, run_tags: Iterable[str], skip_tags: Iterable[str]) -> tuple[str, ...]:
     """The phases to go through.
 
-    asked: what the task says; it decides alone. Otherwise the tags of the run do: those that name phases choose them, a
+    asked: what the task says; it decides alone. Otherwise the tags of the run do: tags that name phases select them, a
     run that names none means all of them, and what is skipped is taken off.
     """
     if asked:

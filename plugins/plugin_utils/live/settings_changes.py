@@ -107,7 +107,7 @@ def body(found: Iterable[Change]) -> dict[str, Any]:
 
 
 def of_registration(found: Iterable[Change]) -> tuple[Change, ...]:
-    """Those that kubelet tells the cluster only once, when the node registers: labels and taints."""
+    """The settings that kubelet sends to the cluster only once, when the node registers: labels and taints."""
     return tuple(change for change in found if change.place[:2] in (LABELS, TAINTS))
 
 

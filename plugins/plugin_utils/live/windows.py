@@ -133,7 +133,7 @@ def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases
 
 
 def _call(node: Node, rendered: _Rendered, options: Mapping[str, Any], steps: Sequence[str], wait: int) -> dict[str, Any]:
-    """The options of the module. Nothing of the input stands in the script, and the plan in no log."""
+    """The options of the module. The script contains no input, and no log contains the plan."""
     return {
         "script": "\n".join(node.read(name) for name in SCRIPT),
         "parameters": {
@@ -176,7 +176,7 @@ def _verified(
 
 
 def _refusal(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of an answer that is none, or that names a problem; empty when all is well. Nothing else of it is shown."""
+    """The failure in an answer that is invalid or names a problem; empty otherwise. Nothing else of the answer is shown."""
     said = answer.get("result")
     if answer.get("unreachable"):
         return {"unreachable": True, "msg": str(answer.get("msg") or "the node cannot be reached")}
@@ -203,8 +203,8 @@ def _difference(before: Mapping[str, Any] | None, rendered: _Rendered) -> dict[s
     old, new = _pairs(before["labels"]), _pairs(rendered.labels)
     labels: dict[str, str | None] = {key: value for key, value in new.items() if old.get(key) != value}
     labels |= {key: None for key in old if key not in new}
-    was, shall = [_taint(text) for text in before["taints"]], [_taint(text) for text in rendered.taints]
-    taints = {"set": [text for text in shall if text not in was], "remove": [text for text in was if text not in shall]}
+    before_run, wanted = [_taint(text) for text in before["taints"]], [_taint(text) for text in rendered.taints]
+    taints = {"set": [text for text in wanted if text not in before_run], "remove": [text for text in before_run if text not in wanted]}
     if not labels and not any(taints.values()):
         return None
     return {"node": str(before["node"]).lower(), "labels": labels, "taints": taints}

@@ -232,7 +232,7 @@ def _pieces(text: str, path: str) -> Iterator[str]:
 
 
 def shows_secret(problem: Problem) -> bool:
-    """Whether the value that a problem would repeat looks like a secret, alone or beside the name it stands under."""
+    """Does the value of a problem look like a secret, alone or with the name of its field?"""
     key = re.findall(r"[A-Za-z0-9_-]+", problem.path)[-1:]
     return any(find_secrets(text) for _unused, text in _texts(problem.value, problem.path, *key))
 

@@ -23,7 +23,7 @@ _IMAGES, _RUNTIME = "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime
 
 
 def is_version_3(config: str) -> bool:
-    """Whether nodeadm takes the user's TOML for version 3 of containerd's configuration: by the names that stand in it."""
+    """Does nodeadm treat the user's TOML as version 3 of containerd's configuration? The names in it decide."""
     return _IMAGES in config or _RUNTIME in config
 
 
@@ -36,7 +36,7 @@ def config(user: str, containerd_version: str, *, cdi: bool) -> str:
     """The TOML before any migration.
 
     user: C(containerd.config) of the NodeConfig, or "". cdi: whether devices come by the Container Device Interface.
-    Raises C(NodeConfigError), fatal, for TOML that is none, and for version 3 with a containerd that knows only version 2.
+    Raises C(NodeConfigError), fatal, for invalid TOML, and for version 3 with a containerd that knows only version 2.
     """
     from ..formats import toml
 

@@ -23,7 +23,7 @@ _MOST_DIGITS = 40
 class ExpressionError(ValueError):
     """What CEL itself says no to: at once, or when it computes.
 
-    unknown: the name that nobody knows, where that is it.
+    unknown: the unknown name, if that is the reason.
     """
 
     def __init__(self, message: str, unknown: str | None = None) -> None:

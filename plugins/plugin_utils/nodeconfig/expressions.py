@@ -54,7 +54,7 @@ def pods(expression: str, shape: InstanceShape) -> int:
 
 
 def evaluate(expression: str, variables: Mapping[str, int]) -> int:
-    """The whole number that the expression comes to; nodeadm converts what is none: 1.5 is 1, '5' is 5.
+    """The whole number that the expression comes to; nodeadm converts other results: 1.5 is 1, '5' is 5.
 
     variables: name → value. Raises C(ExpressionError) where CEL has no such number, C(Beyond) where only CEL can tell.
     """

@@ -18,7 +18,7 @@ def merge(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     Only kubelet.flags are appended; other lists and single values are replaced by a later one that is not empty,
     mappings are united, enableOutpost stays true once it is. Fields that nodeadm does not know are dropped, as by nodeadm:
-    check them with C(schema.document_problems) first. Raises C(NodeConfigError) for wrong types and TOML that is none.
+    check them with C(schema.document_problems) first. Raises C(NodeConfigError) for wrong types and invalid TOML.
     """
     merged: dict[str, Any] = {}
     for config in configs:

@@ -58,7 +58,7 @@ class Node:
     """What nodeadm asks the instance, EC2 and the image for.
 
     shape: network interfaces of the instance type; None when neither nodeadm's table nor EC2 knows them.
-    vcpus: of the machine. memory_mib: of the machine, in MiB; None when nobody said.
+    vcpus: of the machine. memory_mib: of the machine, in MiB; None if unknown.
     ipv6: the address of the first interface; needed in an IPv6 cluster only.
     kubelet_version, containerd_version: such as C(1.36.3) and C(2.1.5).
     """
@@ -77,7 +77,7 @@ class Node:
 
     @property
     def minor(self) -> tuple[int, int]:
-        """kubelet's (major, minor). Raises C(NodeConfigError) for a version that is none."""
+        """kubelet's (major, minor). Raises C(NodeConfigError) for an invalid version."""
         version = parse_version(self.kubelet_version)
         if version is None:
             raise NodeConfigError(f"the version of kubelet is {self.kubelet_version!r:.40}", fatal=True)
@@ -124,7 +124,7 @@ def standard_max_pods(node: Node) -> int:
 def cluster_dns(cidr: str) -> str:
     """The address of the cluster's DNS service as nodeadm makes it: by text, so that it may lie outside a small range.
 
-    C(network.cluster_dns_ips) has the right one. Raises C(NodeConfigError), fatal, for what is no CIDR.
+    C(network.cluster_dns_ips) has the right one. Raises C(NodeConfigError), fatal, for an invalid CIDR.
     """
     address = cidr.partition("/")[0]
     return f"{address}a" if _is_ipv6(cidr) else f"{address.rpartition('.')[0]}.10"

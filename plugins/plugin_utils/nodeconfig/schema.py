@@ -84,7 +84,7 @@ _GO_NAMES = {
 def spec_problems(spec: Any, path: str, problems: Problems, version: Version = None) -> None:
     """Report everything about the C(spec) of a NodeConfig, or a part of one, that is not strictly right.
 
-    path: where C(spec) stands in the user's input. version: of Kubernetes, (major, minor); without it a kubelet field
+    path: the place of C(spec) in the user's input. version: of Kubernetes, (major, minor); without it a kubelet field
     of any known version will do.
     """
     _walk(spec, SPEC, path, problems)

@@ -16,11 +16,18 @@ from types import ModuleType
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows import families, inputs, kubelet, outputs, user_data
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows import (
+    families,
+    inputs,
+    kubelet,
+    outputs,
+    rules,
+    user_data,
+)
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "errors"
-TOPICS = {"inputs": inputs, "kubelet": kubelet, "families": families, "user_data": user_data, "outputs": outputs}
+TOPICS = {"inputs": inputs, "kubelet": kubelet, "families": families, "user_data": user_data, "outputs": outputs, "rules": rules}
 EVERY = [(topic, row) for topic, module in TOPICS.items() for row in module.ROWS]
 
 _LONGEST = 4096

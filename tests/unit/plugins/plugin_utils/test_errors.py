@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, Problems, SpecError, joined, listed, nearest, shown
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import anything
 
 HUGE = 10**5000
@@ -104,8 +105,9 @@ def test_listed_leaves_out_a_long_list_beside_a_guess() -> None:
 def test_a_problem_is_one_line_in_a_fixed_order() -> None:
     problem = Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write five")
     assert str(problem) == 'a.b: is wrong (got 7); allowed: 1 to 5; did you mean "five"?; fix: write five'
-    assert str(Problem("input.conflict", "a", "is wrong")) == "a: is wrong"
-    assert str(Problem("input.conflict", "a", "is wrong", None)) == "a: is wrong (got null)"
+    assert str(Problem("input.conflict", "a", "is wrong", fix="c")) == "a: is wrong; fix: c"
+    assert str(Problem("input.conflict", "a", "is wrong", allowed="b")) == "a: is wrong; allowed: b"
+    assert ": is wrong (got null)" in str(Problem("input.conflict", "a", "is wrong", None))
     assert str(Problem("input.conflict", "a\nb", "is\x1b[0m", fix="c\rd")) == "a\\nb: is\\x1b[0m; fix: c\\rd"
     assert not Problem("input.conflict", "a", "b").has_value
     assert Problem("input.conflict", "a", "b", None).has_value
@@ -120,7 +122,7 @@ def test_an_error_sorts_its_problems_and_says_each_once() -> None:
             Problem("input.conflict", "a", "x"),
         ]
     )
-    assert str(error) == "a: x\na: y\nb: x"
+    assert [(problem.path, problem.message) for problem in error.problems] == [("a", "x"), ("a", "y"), ("b", "x")]
     assert len(error.problems) == 3
 
 
@@ -135,8 +137,45 @@ def test_problems_know_what_they_touch() -> None:
     assert not problems.touches("a.b[0].cd")
     assert not problems.touches("a.b[0].c.d")
     assert len(problems) == 1
-    with pytest.raises(SpecError, match=r"a\.b\[0\]\.c: x"):
-        problems.raise_any()
+    assert problems_of(problems.raise_any) == [("input.conflict", "a.b[0].c")]
+
+
+def test_a_rule_must_be_in_the_catalogue() -> None:
+    with pytest.raises(LookupError):
+        Problem("input.no_such_rule", "a", "x")
+    with pytest.raises(TypeError):
+        Problem("input.conflict", "a")  # type: ignore[call-arg]
+
+
+def test_a_problem_without_a_fix_has_the_fix_of_its_rule() -> None:
+    assert Problem("toml.missing_package", "a", "x").advice == "pip install tomlkit"
+    assert Problem("toml.missing_package", "a", "x", fix="y").advice == "y"
+    assert Problem("toml.missing_package", "a", "x", allowed="y").advice is None
+
+
+def test_plain_data_of_a_problem_has_no_value() -> None:
+    problem = Problem("input.conflict", "node_groups[3].a\n", "x\ny", "hunter2", fix="z", group="web")
+    expected = {"rule": "input.conflict", "path": "node_groups[3].a\\n", "message": "x\\ny", "fix": "z", "group": "web"}
+    assert problem.plain() == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("node_groups[3].labels", "node_groups[3] (web).labels"),
+        ("sources[0].node_groups[12]", "sources[0].node_groups[12] (web)"),
+        ("cluster.name", "cluster.name"),
+        ('node_group.labels["node_groups[1]"]', 'node_group.labels["node_groups[1]"]'),
+    ],
+)
+def test_a_message_names_the_group(path: str, where: str) -> None:
+    assert Problem("input.conflict", path, "x", group="web").where == where
+    assert Problem("input.conflict", path, "x").where == path
+
+
+def test_every_line_can_show_its_rule() -> None:
+    error = SpecError([Problem("input.conflict", "b", "x"), Problem("input.empty", "a", "x")])
+    assert [line.rpartition(" ")[2] for line in error.with_rules().split("\n")] == ["[input.empty]", "[input.conflict]"]
 
 
 def test_a_value_can_be_withheld() -> None:
@@ -145,7 +184,7 @@ def test_a_value_can_be_withheld() -> None:
     problems.add("input.conflict", "b", "x", value="open")
     problems.add("input.conflict", "c", "x")
     problems.withhold_values(lambda problem: problem.value == "secret")
-    assert [str(problem) for problem in problems] == ["a: x", 'b: x (got "open")', "c: x"]
+    assert [(problem.path, problem.has_value) for problem in problems] == [("a", False), ("b", True), ("c", False)]
 
 
 @given(anything, st.text(), st.text())

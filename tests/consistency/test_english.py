@@ -1,0 +1,183 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plain English: words and phrases that the Kubernetes and Ansible documentation would not use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.consistency import project
+
+PHRASES = {
+    r"whoever|nobody|anybody|somebody": "name the program, the user or the file",
+    r"shall": "must, or should",
+    r"mends?|mended|mending": "fix",
+    r"foretold": "expected",
+    r"laid down|laid before|laid on|way back|stands? (?:in|under|beside|behind|left|there)|tells? of": "use the usual technical word",
+    r"(?:that|which|what) (?:is|are|was) (?-i:none)|(?<!there )is (?-i:none)\b(?! of)": "invalid, or missing",
+    r"(?<!there )is no (?!longer\b|more\b)": "is not a, or there is no",
+    r"of what|those that|what of (?:it|them)|what is neither": "name the thing",
+    r"have a place of (?:its|their) own|has a place of its own": "say which field",
+}
+PATTERNS = [(re.compile(rf"\b(?:{phrase})", re.IGNORECASE), better) for phrase, better in PHRASES.items()]
+
+CHECKED = ("plugins/", "docs/", "roles/", "README.md")
+SUFFIXES = (".py", ".yml", ".md")
+
+NOT_YET_CLEAN: tuple[str, ...] = (
+    "README.md",
+    "docs/architecture.md",
+    "docs/bootstrap.md",
+    "docs/bottlerocket-nodes.md",
+    "docs/families.md",
+    "docs/input.md",
+    "docs/live-nodes.md",
+    "docs/migrating-from-eksctl.md",
+    "docs/parity.md",
+    "docs/performance.md",
+    "docs/windows-nodes.md",
+    "plugins/doc_fragments/live.py",
+    "plugins/module_utils/_aws/client.py",
+    "plugins/module_utils/_aws/ssm.py",
+    "plugins/module_utils/_engine/apply.py",
+    "plugins/module_utils/_engine/failures.py",
+    "plugins/module_utils/_engine/manifest.py",
+    "plugins/module_utils/_engine/observe.py",
+    "plugins/module_utils/_engine/steps.py",
+    "plugins/module_utils/_inspect/cluster.py",
+    "plugins/module_utils/_inspect/kubelet_endpoints.py",
+    "plugins/module_utils/_join/api_client.py",
+    "plugins/module_utils/_node/files.py",
+    "plugins/module_utils/_node/host.py",
+    "plugins/module_utils/_node/http.py",
+    "plugins/module_utils/_node/imds.py",
+    "plugins/module_utils/_node/kubeconfig.py",
+    "plugins/module_utils/_node/kubeconfig_yaml.py",
+    "plugins/module_utils/_node/kubelet_config.py",
+    "plugins/module_utils/_node/kubelet_flags.py",
+    "plugins/module_utils/_node/placeholders.py",
+    "plugins/module_utils/_node/redaction.py",
+    "plugins/module_utils/_transaction/operation_log.py",
+    "plugins/module_utils/_transaction/recovery.py",
+    "plugins/module_utils/_transaction/store.py",
+    "plugins/module_utils/_transaction/transaction.py",
+    "plugins/modules/apply.py",
+    "plugins/modules/apply_plan.py",
+    "plugins/modules/apply_windows.py",
+    "plugins/modules/bottlerocket_settings.py",
+    "plugins/modules/imds_info.py",
+    "plugins/modules/join_check.py",
+    "plugins/modules/node_info.py",
+    "plugins/modules/render.py",
+    "plugins/plugin_utils/artifacts/bootstrap_script.py",
+    "plugins/plugin_utils/artifacts/bottlerocket_kubelet.py",
+    "plugins/plugin_utils/artifacts/cloud_init.py",
+    "plugins/plugin_utils/artifacts/linux_files.py",
+    "plugins/plugin_utils/artifacts/nodeconfig_parts.py",
+    "plugins/plugin_utils/artifacts/refusals.py",
+    "plugins/plugin_utils/artifacts/settings_tree.py",
+    "plugins/plugin_utils/artifacts/static_plan.py",
+    "plugins/plugin_utils/artifacts/windows_bootstrap.py",
+    "plugins/plugin_utils/artifacts/windows_live.py",
+    "plugins/plugin_utils/bottlerocket_settings.py",
+    "plugins/plugin_utils/capacity.py",
+    "plugins/plugin_utils/data.py",
+    "plugins/plugin_utils/errors.py",
+    "plugins/plugin_utils/families/al2023.py",
+    "plugins/plugin_utils/formats/compression.py",
+    "plugins/plugin_utils/formats/mime.py",
+    "plugins/plugin_utils/formats/powershell.py",
+    "plugins/plugin_utils/formats/secrets.py",
+    "plugins/plugin_utils/formats/shell.py",
+    "plugins/plugin_utils/formats/systemd.py",
+    "plugins/plugin_utils/formats/toml.py",
+    "plugins/plugin_utils/formats/user_data_kind.py",
+    "plugins/plugin_utils/formats/yaml.py",
+    "plugins/plugin_utils/formats/yaml_scalars.py",
+    "plugins/plugin_utils/importers/eksctl.py",
+    "plugins/plugin_utils/importers/eksctl_fields.py",
+    "plugins/plugin_utils/importers/eksctl_groups.py",
+    "plugins/plugin_utils/kubernetes.py",
+    "plugins/plugin_utils/live/apiclient.py",
+    "plugins/plugin_utils/live/apply.py",
+    "plugins/plugin_utils/live/bottlerocket.py",
+    "plugins/plugin_utils/live/overrides.py",
+    "plugins/plugin_utils/live/phases.py",
+    "plugins/plugin_utils/live/settings_changes.py",
+    "plugins/plugin_utils/live/waiting.py",
+    "plugins/plugin_utils/live/windows.py",
+    "plugins/plugin_utils/model/checks.py",
+    "plugins/plugin_utils/model/compute.py",
+    "plugins/plugin_utils/model/merge.py",
+    "plugins/plugin_utils/model/plain.py",
+    "plugins/plugin_utils/model/spec.py",
+    "plugins/plugin_utils/network.py",
+    "plugins/plugin_utils/nodeconfig/containerd_files.py",
+    "plugins/plugin_utils/nodeconfig/encoding.py",
+    "plugins/plugin_utils/nodeconfig/expression_values.py",
+    "plugins/plugin_utils/nodeconfig/expressions.py",
+    "plugins/plugin_utils/nodeconfig/merge.py",
+    "plugins/plugin_utils/nodeconfig/predict.py",
+    "plugins/plugin_utils/nodeconfig/schema.py",
+    "plugins/plugin_utils/nodeconfig/values.py",
+    "plugins/plugin_utils/outputs/node_plan.py",
+    "plugins/plugin_utils/quantities.py",
+    "roles/eks_node/README.md",
+    "roles/eks_node/meta/argument_specs.yml",
+    "roles/eks_node/tasks/main.yml",
+    "roles/eks_node_al2/README.md",
+    "roles/eks_node_al2/meta/argument_specs.yml",
+    "roles/eks_node_al2023/README.md",
+    "roles/eks_node_al2023/meta/argument_specs.yml",
+    "roles/eks_node_bottlerocket/README.md",
+    "roles/eks_node_bottlerocket/meta/argument_specs.yml",
+    "roles/eks_node_ubuntu/README.md",
+    "roles/eks_node_ubuntu/meta/argument_specs.yml",
+    "roles/eks_node_windows/README.md",
+    "roles/eks_node_windows/meta/argument_specs.yml",
+)
+"""Files that are still to be rewritten. The list only shrinks."""
+
+
+def checked() -> list[str]:
+    """The files that must be in plain English."""
+    return [name for name in project.files() if name.startswith(CHECKED) and name.endswith(SUFFIXES) and not project.is_data(name)]
+
+
+def phrases(name: str) -> list[str]:
+    """Every phrase of a file that has a plain form."""
+    return [
+        f"{name}:{number}: {found.group()!r}; better: {better}"
+        for number, line in project.each_line(name)
+        for pattern, better in PATTERNS
+        if (found := pattern.search(line))
+    ]
+
+
+def test_texts_are_in_plain_english() -> None:
+    project.none_of(phrase for name in checked() if name not in NOT_YET_CLEAN for phrase in phrases(name))
+
+
+def test_the_list_names_checked_files() -> None:
+    assert set(NOT_YET_CLEAN) <= set(checked())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["whoever calls it", "the node shall leave", "a certificate that is none", "is no file", "It stands in the file", "Nobody reads it"],
+)
+def test_the_patterns_find(text: str) -> None:
+    assert any(pattern.search(text) for pattern, _better in PATTERNS)
+
+
+@pytest.mark.parametrize("text", ["there is no file", "it is no longer there", "the marshalled text", "recommended", "Is it None?"])
+def test_the_patterns_leave_alone(text: str) -> None:
+    assert not any(pattern.search(text) for pattern, _better in PATTERNS)
+
+
+def test_every_checked_folder_has_files() -> None:
+    assert {PurePosixPath(name).parts[0] for name in checked()} == {folder.rstrip("/") for folder in CHECKED}
