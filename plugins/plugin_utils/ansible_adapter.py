@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 def _too_deep() -> SpecError:
-    return SpecError([Problem("input.too_deep", "input", "is nested too deeply, or contains itself")])
+    return SpecError([Problem("input.too_deep", "input", "is nested too deeply or contains itself")])
 
 
 def to_plain(value: Any) -> Any:

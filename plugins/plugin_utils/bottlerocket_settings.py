@@ -135,7 +135,7 @@ def _check_table(value: Any, node: _Node, path: str, problems: Problems, version
     for key, item in value.items():
         where = joined(path, key)
         if not isinstance(key, str):
-            problems.add("bottlerocket.wrong_type", where, "a key is text", value=key, fix="quote it")
+            problems.add("bottlerocket.wrong_type", where, "the key must be text", value=key, fix="quote it")
         elif key in known:
             _check(item, known[key], where, problems, version)
         elif items is None or (isinstance(keys, tuple) and key not in keys):

@@ -71,7 +71,7 @@ def instance_shape(
             problems.add(
                 "capacity.unknown_instance_type",
                 f"{path}.type",
-                "the table of instance types does not know this one",
+                "is not in the table of instance types",
                 value=instance_type,
                 nearest=nearest(instance_type, known),
                 fix="correct the type, or give max_enis, ips_per_eni and vcpus beside it",

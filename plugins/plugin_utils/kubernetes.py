@@ -70,7 +70,7 @@ def parse_version(text: Any) -> tuple[int, int] | None:
 def label_key_problem(key: Any) -> str | None:
     """Why C(key) is not a valid label or taint key (C(name) or C(prefix/name)), or None if it is valid."""
     if not isinstance(key, str):
-        return "a key is text"
+        return "the key must be text"
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return "a key has at most one slash"
@@ -206,7 +206,7 @@ def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path:
     for key, item in value.items():
         where = joined(path, key)
         if not isinstance(key, str):
-            problems.add("input.key_not_text", where, "a key is text", value=key, fix="quote it")
+            problems.add("input.key_not_text", where, "the key must be text", value=key, fix="quote it")
         elif known is not None and key not in known:
             unknown = "kubelet does not know this field" if fields is not None else "kubelet does not know this key"
             allowed = ", ".join(known) if len(known) <= 12 else None

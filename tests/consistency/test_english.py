@@ -17,10 +17,10 @@ PHRASES = {
     r"shall": "must, or should",
     r"mends?|mended|mending": "fix",
     r"foretold": "expected",
-    r"laid down|laid before|laid on|way back|stands? (?:in|under|beside|behind|left|there)|tells? of": "use the usual technical word",
+    r"laid down|laid before|laid on|way back|stands? (?:in|under|beside|behind|there)": "use the usual technical word",
     r"(?:that|which|what) (?:is|are|was) (?-i:none)|(?<!there )is (?-i:none)\b(?! of)": "invalid, or missing",
     r"(?<!there )is no (?!longer\b|more\b)": "is not a, or there is no",
-    r"of what|those that|what of (?:it|them)|what is neither": "name the thing",
+    r"(?<!said )of what|those that|what of (?:it|them)|what is neither": "name the thing",
     r"have a place of (?:its|their) own|has a place of its own": "say which field",
 }
 PATTERNS = [(re.compile(rf"\b(?:{phrase})", re.IGNORECASE), better) for phrase, better in PHRASES.items()]

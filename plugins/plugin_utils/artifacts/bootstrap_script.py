@@ -99,7 +99,7 @@ def check_containerd(spec: NodeSpec, problems: Problems) -> None:
             problems.add(
                 "containerd.not_in_version",
                 f"node_group.containerd.{field}",
-                "means nothing before Kubernetes 1.24, where Docker runs the containers",
+                "has no effect before Kubernetes 1.24, where Docker runs the containers",
                 fix="remove it",
             )
 
@@ -159,7 +159,7 @@ def _check_pause_image(spec: NodeSpec, image: str, problems: Problems) -> None:
         problems.add(
             "containerd.pause_image_not_ecr",
             path,
-            "cannot be said to the image's script, which takes an ECR account and a version",
+            "cannot be passed to the image's script, which takes an ECR account and a version",
             value=image,
             allowed=form,
             fix="use strategy: static",

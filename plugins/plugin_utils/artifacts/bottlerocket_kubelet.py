@@ -161,7 +161,7 @@ def _reserved_memory(value: Any, origin: str, problems: Problems) -> Iterator[Se
             problems.add(
                 "bottlerocket.invalid_reserved_memory",
                 path,
-                "names no node and its limits",
+                "does not name a node and its limits",
                 value=item,
                 allowed="{numaNode: 0, limits: {memory: 1Gi}}",
             )

@@ -55,7 +55,7 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
             problems.add(
                 "user_data.wrong_kind",
                 path,
-                f"is {KIND_NAMES[kind]}" if kind != "unknown" else "is nothing that cloud-init would run",
+                f"is {KIND_NAMES[kind]}" if kind != "unknown" else "is not something that cloud-init runs",
                 allowed="a script that begins with #!, #cloud-config, a NodeConfig, or a MIME document of them",
                 fix="begin a script with #!/bin/bash" if kind == "unknown" else f"remove it: {spec.family} cannot read it",
             )

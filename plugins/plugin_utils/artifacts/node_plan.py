@@ -206,6 +206,6 @@ class Plan:
             text = json.dump(self.plain())
         except json.JsonError as error:
             raise SpecError(
-                [Problem("live.unencodable_plan", "node_group", f"cannot be brought to a node: {error}", fix="write it as plain text")]
+                [Problem("live.unencodable_plan", "node_group", f"cannot be sent to a node: {error}", fix="write it as plain text")]
             ) from None
         return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")

@@ -35,7 +35,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
             problems.add(
                 "user_data.bootstraps_twice",
                 path,
-                "calls /etc/eks/bootstrap.sh, and this node is started already",
+                "calls /etc/eks/bootstrap.sh, but this node is bootstrapped already",
                 fix="remove the call, or make it the override",
             )
 

@@ -47,7 +47,7 @@ def refuse_foreign_fields(spec: NodeSpec, problems: Problems) -> None:
     for field, family in _OWN_FIELDS.items():
         if family != spec.family and given_at(spec, field) is not None:
             problems.add(
-                "family.foreign_field", f"node_group.{field}", f"means nothing on {spec.family}", fix=f"remove it, or set family: {family}"
+                "family.foreign_field", f"node_group.{field}", f"has no effect on {spec.family}", fix=f"remove it, or set family: {family}"
             )
 
 

@@ -62,7 +62,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     if "cluster" in spec.nodeadm:
         problems.add(
-            "nodeadm.cluster_field", "node_group.nodeadm.cluster", "has a place of its own", fix="write the cluster's facts under cluster"
+            "nodeadm.cluster_field", "node_group.nodeadm.cluster", "cannot be set here", fix="write the cluster's facts under cluster"
         )
     if spec.max_pods is not None and "maxPodsExpression" in _section(spec.nodeadm, "kubelet"):
         problems.add(

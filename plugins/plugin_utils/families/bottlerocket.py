@@ -154,7 +154,7 @@ def _document(index: int, text: str, version: tuple[int, int] | None, problems: 
         if key != "settings":
             fix = f"write it below settings: [settings.{key}]"
             problems.add(
-                "bottlerocket.outside_settings", joined(path, key), "stands outside of settings, and Bottlerocket would not boot", fix=fix
+                "bottlerocket.outside_settings", joined(path, key), "is outside of settings, and Bottlerocket would not boot", fix=fix
             )
     settings = tree.get("settings")
     if len(problems) == before and not isinstance(settings, Mapping):
@@ -192,7 +192,7 @@ def _check_storage(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "bottlerocket.unsupported_storage",
             "node_group.local_storage.strategy",
-            "cannot be had: Bottlerocket makes one RAID 0 array of the instance's disks, or leaves them alone",
+            "is not available: Bottlerocket makes one RAID 0 array of the instance's disks, or leaves them alone",
             value=spec.local_storage.strategy,
             allowed="raid0",
             fix="set strategy: raid0, or remove local_storage",

@@ -26,7 +26,7 @@ from ..network import ip_family
 _REFUSED = {
     "strategy": ("is a choice of al2 and ubuntu; Windows always boots through Start-EKSBootstrap.ps1", "remove it"),
     "containerd": ("cannot be given: Start-EKSBootstrap.ps1 of the image writes containerd's configuration", "bake it into the AMI"),
-    "local_storage": ("means nothing on Windows: the image has nothing that prepares instance store disks", "use commands.pre"),
+    "local_storage": ("has no effect on Windows: the image has nothing that prepares instance store disks", "use commands.pre"),
     # containerd issues 6609 and 8846: machine variables and a restart of the service did not make containerd use the proxy.
     "proxy": (
         "cannot be had: Windows services do not reliably see variables that were set after Windows started, containerd among them",
@@ -276,7 +276,7 @@ def _check_runtime(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "windows.container_runtime",
             path,
-            f"is not there: Kubernetes 1.{version[1]} runs containerd only",
+            f"does not exist: Kubernetes 1.{version[1]} runs containerd only",
             value="docker",
             fix="remove it",
         )
@@ -306,4 +306,4 @@ def _commands(spec: NodeSpec) -> Iterable[tuple[str, str]]:
 def _check_once(text: str, path: str, problems: Problems) -> None:
     if _CALL.search(text):
         fix = "remove the call and write its parameters as fields, or write the call as override"
-        problems.add("user_data.bootstraps_twice", path, "calls Start-EKSBootstrap.ps1, and a node bootstraps once", fix=fix)
+        problems.add("user_data.bootstraps_twice", path, "calls Start-EKSBootstrap.ps1, but a node can be bootstrapped only once", fix=fix)

@@ -124,9 +124,9 @@ def _block(part: Part, plain: list[str]) -> str:
     """Headers, blank line and body of one part. C(plain) gets the text behind every encoded body."""
     media = _MEDIA_TYPE.fullmatch(part.content_type)
     if media is None:
-        raise _Unwritable(f"the content type {shown(part.content_type)} is none")
+        raise _Unwritable(f"the content type {shown(part.content_type)} is invalid")
     if part.content_type.lower().startswith(("multipart/", "message/")):
-        raise _Unwritable("is a document inside the document, in which nodeadm finds nothing")
+        raise _Unwritable("is a nested document, which nodeadm does not read")
     encoding = part.transfer_encoding
     content_type, body, headers = part.content_type, part.body, part.headers
     if encoding or _NOT_PLAIN.search(body):
@@ -143,7 +143,7 @@ def _block(part: Part, plain: list[str]) -> str:
     lines = [f"Content-Type: {content_type}\n"]
     for name, value in headers:
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-            raise _Unwritable(f"the header {shown(name)} is none, or its value holds line breaks or characters beyond ASCII")
+            raise _Unwritable(f"the header {shown(name)} is invalid, or its value contains line breaks or characters beyond ASCII")
         lines.append(f"{name}: {value}\n")
     return f"{''.join(lines)}\n{body}"
 
@@ -206,7 +206,7 @@ def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
         problems.add(
             "mime.leading_blank",
             path,
-            "begins with a blank, so neither cloud-init nor nodeadm sees MIME in it",
+            "begins with a blank, so neither cloud-init nor nodeadm recognizes it as MIME",
             fix="begin with MIME-Version: 1.0, unindented",
         )
         return ()
@@ -251,7 +251,7 @@ def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tup
             )
             return None, number
         found.append((header[1], header[2].strip(" \t")))
-    problems.add("mime.invalid_header", path, "has no blank line behind its headers", fix="put one blank line behind the headers")
+    problems.add("mime.invalid_header", path, "has no empty line after its headers", fix="put one blank line behind the headers")
     return None, len(lines)
 
 
@@ -265,7 +265,7 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
         problems.add(
             "mime.missing_version",
             path,
-            "has no MIME-Version header, without which cloud-init sees no MIME",
+            "has no MIME-Version header, without which cloud-init does not recognize MIME",
             fix="begin with MIME-Version: 1.0",
         )
     elif "mime-version:" not in text[:_MIME_VERSION_WITHIN].lower():
@@ -276,7 +276,7 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
         problems.add(
             "mime.encoded_document",
             path,
-            "has a Content-Transfer-Encoding around the parts, which nobody undoes",
+            "has a Content-Transfer-Encoding around the parts, which no reader decodes",
             fix="encode the single parts instead",
         )
     if len(types) != 1:
@@ -362,7 +362,7 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
         problems.add(
             "mime.text_after_end",
             path,
-            f"goes on behind the closing delimiter in line {closed + 1}; cloud-init and nodeadm silently ignore the rest",
+            f"continues after the closing delimiter in line {closed + 1}; cloud-init and nodeadm silently ignore the rest",
             fix=f"write {delimiter} between parts and {delimiter}-- only at the end",
         )
     first = marks[0] if marks else closed
@@ -371,7 +371,7 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
         problems.add(
             "mime.text_before_parts",
             path,
-            f"holds text before its first part, line {start + 1}, which nobody reads",
+            f"holds text before its first part, line {start + 1}, which nothing reads",
             fix="put it into a part",
         )
     elif any(len(line) >= _LONGEST_PREAMBLE_LINE for line in preamble):
@@ -417,7 +417,7 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
         problems.add(
             "mime.nested_document",
             path,
-            "is a document inside the document, in which nodeadm finds nothing",
+            "is a nested document, which nodeadm does not read",
             fix="put its parts into the outer document",
         )
         return
@@ -446,7 +446,7 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
             problems.add(
                 "mime.no_interpreter",
                 path,
-                "does not begin with #!, so nobody runs it",
+                "does not begin with #!, so nothing runs it",
                 value=text.split("\n", 1)[0],
                 fix="begin with #!/bin/bash in its first line",
             )
@@ -454,7 +454,7 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
         problems.add(
             "mime.unknown_type",
             path,
-            "has a type that nobody on the node reads",
+            "has a type that nothing on the node reads",
             value=kind,
             allowed=f"{SHELL}, {CLOUD_CONFIG}, {NODE_CONFIG}",
         )

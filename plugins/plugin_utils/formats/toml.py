@@ -341,6 +341,6 @@ def _table_twice(text: str) -> str | None:
         if header := _TABLE_HEADER.match(line):
             name = "".join(header[1].split())
             if name in seen:
-                return f"the table [{name}] in line {number} stands in line {seen[name]} already"
+                return f"the table [{name}] in line {number} is defined in line {seen[name]} already"
             seen[name] = number
     return None

@@ -72,7 +72,7 @@ def resolve(text: str, tag: str | None, plain: bool) -> Scalar:
         return value
     if tag == _TAG + _kind(value):
         return value
-    raise ScalarError(f"{text!r:.80} is no {tag.removeprefix(_TAG)}")
+    raise ScalarError(f"{text!r:.80} is not of type {tag.removeprefix(_TAG)}")
 
 
 def _kind(value: Scalar) -> str:

@@ -214,7 +214,7 @@ class _Translation:
         kind = None if kind == "mixed" and types else kind
         if kind and types:
             self.problems.add(
-                "input.conflict", self._at("instanceType"), f"is given beside {origin}", value=kind, fix="give one of the two"
+                "input.conflict", self._at("instanceType"), f"is given together with {origin}", value=kind, fix="give one of the two"
             )
         elif types:
             self._put("instance", origin, {"types": types})
@@ -341,7 +341,7 @@ class _Translation:
         block, path = self.given.get("bottlerocket"), self._at("bottlerocket")
         if block is not None and self.family and self.family != "bottlerocket":
             self.problems.add(
-                "family.foreign_field", path, f"means nothing on {self.alias}", fix="remove it, or set amiFamily: Bottlerocket"
+                "family.foreign_field", path, f"has no effect on {self.alias}", fix="remove it, or set amiFamily: Bottlerocket"
             )
             return
         if self.family != "bottlerocket" or (block is not None and mapping(block, path, self.problems) is INVALID):

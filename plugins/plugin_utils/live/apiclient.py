@@ -61,7 +61,7 @@ ask() {{
 
 @dataclass(frozen=True)
 class Page:
-    """What one script printed: base64 of what apiclient said, or a part of it. size, digest: of the whole base64."""
+    """The output of one script: base64 of the output of apiclient, or a part of it. size, digest: of the whole base64."""
 
     size: int
     digest: str

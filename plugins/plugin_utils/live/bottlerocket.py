@@ -89,7 +89,7 @@ def apply(instance: Instance, options: Mapping[str, Any], phases: Sequence[str])
     try:
         if not _INSTANCE.fullmatch(options["instance_id"]):
             raise _Failed(
-                f"instance_id {options['instance_id']!r} is no ID of an instance, such as i-0123456789abcdef0; in the roles, set "
+                f"instance_id {options['instance_id']!r} is not the ID of an instance, such as i-0123456789abcdef0; in the roles, set "
                 "eks_node_bottlerocket_instance_id, or take the hosts from the inventory plugin amazon.aws.aws_ec2"
             )
         if options["state"] == "absent":
@@ -153,7 +153,7 @@ def _read(instance: Instance, places: Leaves) -> apiclient.State:
             first += len(pages[-1].text)
         if len({one.digest for one in pages}) == 1:
             return _state(pages)
-    raise _Failed("the settings of the node change faster than they can be read; is somebody else changing them? Run again")
+    raise _Failed("the settings of the node change faster than they can be read; is another program changing them? Run again")
 
 
 def _page(answer: Answer) -> apiclient.Page:
@@ -182,7 +182,7 @@ def _ended(answer: Answer, version: str) -> None:
     said = " ".join(answer.errors.split())[-1000:]
     if answer.code == apiclient.NO_APICLIENT:
         raise _Failed(
-            "the node has no apiclient where Systems Manager runs commands, so it is no Bottlerocket, or its control container is a "
+            "the node has no apiclient where Systems Manager runs commands, so it is not Bottlerocket, or its control container is a "
             "special one; check instance_id, and use the role of the family that it runs"
         )
     if answer.code == apiclient.NOT_READ:
@@ -307,7 +307,7 @@ def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout
     while not healthy:
         passed = instance.clock() - started
         if asked and healthy is None:
-            warning = "the control container has no curl, so nobody can ask kubelet whether it is healthy"
+            warning = "the control container has no curl, so the health of kubelet is unknown"
             return {"healthy": None, "warnings": [*result["warnings"], warning]}
         if asked and passed >= timeout:
             return {"failed": True, "healthy": False, "missing": [_NO_HEALTH], "msg": report.unhealthy([_NO_HEALTH], timeout, _LOGS)}

@@ -52,7 +52,7 @@ def disagreements(ours: str, path: str, foreign: Mapping[str, str], own: Sequenc
         try:
             found = _read(name, foreign[name])
         except NodeConfigError as error:
-            problems.append(f"{_called(name)} {error}, so nodeadm fails: mend or remove it")
+            problems.append(f"{_called(name)} {error}, so nodeadm fails: correct or remove it")
             continue
         (later if name != USER_DATA and name > path else earlier).append(found)
     won = [_lost(document, key, values[key], document.values[key]) for document in later for key in _differing(values, document)]

@@ -91,7 +91,11 @@ def _render(cluster: Any, group: Any, instance_type: str | None) -> _Rendered:
     if spec.family != "windows":
         fix = f"use the role nodebootstrap.eks.eks_node_{spec.family}"
         raise SpecError(
-            [Problem("live.wrong_family", "node_group.family", "is no Windows node group", value=spec.family, allowed="windows", fix=fix)]
+            [
+                Problem(
+                    "live.wrong_family", "node_group.family", "is not a Windows node group", value=spec.family, allowed="windows", fix=fix
+                )
+            ]
         )
     plan = windows.live_plan(spec)
     registration = plan["registration"]
@@ -103,7 +107,7 @@ def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases
     steps = list(phases)
     if options["state"] == "absent":
         if not {"configure", "start"} & set(phases):
-            return {"changed": False, "skipped": True, "skipped_reason": "the way back is part of configure and start"}
+            return {"changed": False, "skipped": True, "skipped_reason": "the removal is part of configure and start"}
         steps = ["remove"]
     answer = node.run(_call(node, rendered, options, steps, min(_FIRST_WAIT, timeout)), False)
     ended = node.clock()

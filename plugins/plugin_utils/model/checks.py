@@ -81,7 +81,7 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "cluster.id_without_outpost",
             "cluster.id",
-            "only means something on Outposts",
+            "has no meaning outside of Outposts",
             value=cluster.id,
             fix="set cluster.outpost: true, or remove it",
         )
@@ -157,7 +157,7 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
                 "kubelet.has_own_field", path, f"has a field of its own, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}"
             )
         elif name in _FLAGS_OF_THE_IMAGE:
-            problems.add("kubelet.set_by_image", path, "tells kubelet where its own files are, which the image decides", fix="remove it")
+            problems.add("kubelet.set_by_image", path, "sets the path of kubelet's own files, which the image decides", fix="remove it")
     others = {
         name: values[0] if len(values) == 1 else list(values)
         for name, values in spec.kubelet_flags.items()
@@ -198,7 +198,7 @@ def _versions(spec: NodeSpec, problems: Problems) -> None:
 
 def _proxy(spec: NodeSpec, problems: Problems) -> None:
     if spec.proxy and not (spec.proxy.http or spec.proxy.https) and not problems.touches("node_group.proxy"):
-        problems.add("proxy.empty", "node_group.proxy", "names no proxy", fix="give http, https or both")
+        problems.add("proxy.empty", "node_group.proxy", "does not name a proxy", fix="give http, https or both")
 
 
 _SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set allow_secrets_in_user_data: true"
@@ -213,7 +213,7 @@ def _secrets(spec: NodeSpec, problems: Problems) -> None:
         for what, line in find_secrets(text):
             where = f" in line {line}" if "\n" in text else ""
             problems.add(
-                RULES[what], path, f"looks like it holds {what}{where}, and every process on the node can read user data", fix=_SECRET_FIX
+                RULES[what], path, f"seems to contain {what}{where}, and every process on the node can read user data", fix=_SECRET_FIX
             )
 
 

@@ -38,7 +38,7 @@ class Shape:
             instance = {**{key: value for key, value in instance.items() if key in _NUMBERS}, "type": running}
         if "type" in instance and "types" in instance:
             problems.add(
-                "input.conflict", "node_group.instance.types", "is given beside node_group.instance.type", fix="give one of the two"
+                "input.conflict", "node_group.instance.types", "is given together with node_group.instance.type", fix="give one of the two"
             )
         types = tuple(instance.get("types") or ([instance["type"]] if "type" in instance else []))
         numbers = {name: instance[name] for name in _NUMBERS if name in instance}
@@ -71,7 +71,7 @@ def _unknown_node(running: str) -> Problem:
     return Problem(
         "capacity.unknown_instance_type",
         "node_group.instance",
-        "the table of instance types does not know the type of this node",
+        "the type of this node is not in the table of instance types",
         value=running,
         fix=fix,
     )
@@ -87,7 +87,7 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
         problems.add(
             "capacity.auto_without_node",
             path,
-            "auto asks the running node for its instance type, and there is none yet when user data is written",
+            "auto needs the instance type of a running node, which does not exist yet when user data is rendered",
             value=value,
             fix="give a number, or {mode: eni} together with node_group.instance",
         )

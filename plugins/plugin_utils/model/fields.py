@@ -119,7 +119,7 @@ def ip_address(value: Any, path: str, problems: Problems) -> Any:
         return INVALID
     if "%" in value:
         problems.add(
-            "input.invalid_ip", path, "has a zone, which means nothing on another machine", value=value, allowed="an address without %zone"
+            "input.invalid_ip", path, "has a zone, which has no meaning on another machine", value=value, allowed="an address without %zone"
         )
         return INVALID
     return str(address)
@@ -170,7 +170,7 @@ def _label_value(value: Any, path: str, problems: Problems) -> Any:
         problems.add(
             "labels.unknown_placeholder",
             path,
-            "names a value that no node knows",
+            "contains an unknown placeholder",
             value=value,
             allowed=", ".join(f"{{{name}}}" for name in LABEL_PLACEHOLDERS),
             nearest=nearest(leftover.group(1), LABEL_PLACEHOLDERS),

@@ -41,7 +41,7 @@ def gunzip(data: bytes) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             unpacked = stream.read(_MOST_BYTES + 1)
     except (EOFError, OSError, zlib.error) as error:
-        raise GzipError(f"this is no whole gzip: {error}") from error
+        raise GzipError(f"the gzip is incomplete: {error}") from error
     if len(unpacked) > _MOST_BYTES:
         raise GzipError(f"this unpacks to more than {_MOST_BYTES} bytes")
     return unpacked

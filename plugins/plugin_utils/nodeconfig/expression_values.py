@@ -227,7 +227,7 @@ def convert(name: str, kind: str, plain: Any) -> Any:
             raise Beyond("the text of a double is not told here")
         return str(plain).lower() if kind == BOOL else str(plain)
     if kind == BOOL or (name == BOOL and kind != STRING):
-        raise ExpressionError(f"a {kind} is no {name}")
+        raise ExpressionError(f"a {kind} is not of type {name}")
     if kind == STRING:
         return _read(name, plain)
     if name == DOUBLE:
@@ -248,4 +248,4 @@ def _read(name: str, text: str) -> Any:
             return float(text)
     elif len(text) <= _MOST_DIGITS and re.fullmatch(r"[+-]?\d+" if name == INT else r"\d+", text, re.ASCII):
         return _in_range(name, int(text))
-    raise ExpressionError(f"the text {text!r:.40} is no {name}")
+    raise ExpressionError(f"the text {text!r:.40} is not of type {name}")

@@ -49,7 +49,7 @@ def pods(expression: str, shape: InstanceShape) -> int:
     """The number of pods that nodeadm lets C(expression) decide for an instance. Errors as C(evaluate)."""
     found = evaluate(expression, dict(zip(VARIABLES, (shape.max_enis, shape.ips_per_eni, max_pods(shape)), strict=True)))
     if not 0 < found <= _MOST_PODS:
-        raise ExpressionError(f"the result is {found}, which is no number of pods")
+        raise ExpressionError(f"the result is {found}, which is not a number of pods")
     return found
 
 

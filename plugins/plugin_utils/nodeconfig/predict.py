@@ -235,7 +235,7 @@ class _Work:
         expression = self._spec.get("kubelet", {}).get("maxPodsExpression")
         shape, standard = self._node.shape, standard_max_pods(self._node)
         if shape is None:
-            self.warnings.append(f"nobody knows the network interfaces of this instance type: nodeadm takes {standard} pods")
+            self.warnings.append(f"the network interfaces of this instance type are unknown: nodeadm uses {standard} pods")
             return standard
         if not expression:
             return standard

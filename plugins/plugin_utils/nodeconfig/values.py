@@ -131,7 +131,7 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
             problems.add(
                 "nodeconfig.invalid_name",
                 where,
-                f"nodeadm would write for the unit {service}.service, which nobody reads",
+                f"nodeadm would write for the unit {service}.service, which nothing reads",
                 fix=f"write {bare}",
             )
         if variables is None:

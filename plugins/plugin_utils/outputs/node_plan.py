@@ -56,7 +56,7 @@ def removal_plan(cluster: Any, node_group: Any) -> Plan:
     facts = CLUSTER_KIND({} if given is None else given, "cluster", problems)
     name = None if facts is INVALID else facts.get("name")
     if not name and not problems.touches("cluster.name"):
-        problems.add("cluster.missing_field", "cluster.name", "is required", fix="say which cluster the node shall leave")
+        problems.add("cluster.missing_field", "cluster.name", "is required", fix="name the cluster that the node leaves")
     try:
         family = node_family(node_group)
     except SpecError as error:

@@ -13,6 +13,11 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Pr
 Found = list[tuple[str, str]]
 
 
+def rule_and_path(problem: Problem) -> str:
+    """The rule and the path of a problem as one text, for tables."""
+    return f"{problem.rule} {problem.path}"
+
+
 def found(problems: Iterable[Problem]) -> Found:
     """(rule, path) of every problem, in order."""
     return [(problem.rule, problem.path) for problem in problems]

@@ -101,12 +101,12 @@ def test_nitro(name: str, nitro: bool) -> None:
 SHAPES: list[tuple[dict[str, Any], str]] = [
     (
         {"instance_type": "m5.larg"},
-        'instance.type: the table of instance types does not know this one (got "m5.larg"); did you mean "m5.large"?; '
+        'instance.type: is not in the table of instance types (got "m5.larg"); did you mean "m5.large"?; '
         "fix: correct the type, or give max_enis, ips_per_eni and vcpus beside it",
     ),
     (
         {"instance_type": 5},
-        "instance.type: the table of instance types does not know this one (got 5); "
+        "instance.type: is not in the table of instance types (got 5); "
         "fix: correct the type, or give max_enis, ips_per_eni and vcpus beside it",
     ),
     ({}, "instance: neither a type nor max_enis and ips_per_eni are given; fix: give type, or max_enis, ips_per_eni and vcpus"),

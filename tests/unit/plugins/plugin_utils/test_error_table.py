@@ -22,12 +22,21 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error
     kubelet,
     outputs,
     rules,
+    tables,
     user_data,
 )
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "errors"
-TOPICS = {"inputs": inputs, "kubelet": kubelet, "families": families, "user_data": user_data, "outputs": outputs, "rules": rules}
+TOPICS = {
+    "inputs": inputs,
+    "kubelet": kubelet,
+    "families": families,
+    "user_data": user_data,
+    "outputs": outputs,
+    "rules": rules,
+    "tables": tables,
+}
 EVERY = [(topic, row) for topic, module in TOPICS.items() for row in module.ROWS]
 
 _LONGEST = 4096

@@ -73,7 +73,7 @@ KEYS: list[tuple[Any, str | None]] = [
     ("a ", f"the name of a key {NAME}"),
     ("ä", f"the name of a key {NAME}"),
     ("a\n", f"the name of a key {NAME}"),
-    (1, "a key is text"),
+    (1, "the key must be text"),
 ]
 
 

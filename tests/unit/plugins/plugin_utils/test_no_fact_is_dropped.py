@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.test_nothing_is_dropped import (
     SHAPES,
@@ -53,12 +54,10 @@ def test_local_cluster_on_outposts(shape: Shape) -> None:
 @pytest.mark.parametrize("config", [{"containerRuntimeEndpoint": "unix:///x.sock"}, {"providerID": "aws:///x/i-1"}])
 def test_static_refuses_configuration_that_its_own_flags_override(family: str, config: Group) -> None:
     group = base(family, "self_managed", "static") | {"kubelet": {"config": config}}
-    with pytest.raises(SpecError, match="kubelet prefers flags to files"):
-        resolve(COMPLETE, group)
+    assert {rule for rule, _path in problems_of(resolve, COMPLETE, group)} == {"kubelet.flag_overrides_config"}
 
 
 def test_windows_has_no_docker_from_1_24_on() -> None:
     group = base("windows", "self_managed", None) | {"windows": {"container_runtime": "docker"}}
-    with pytest.raises(SpecError, match=r"node_group\.windows\.container_runtime: is not there"):
-        resolve(COMPLETE, group)
+    assert problems_of(resolve, COMPLETE, group) == [("windows.container_runtime", "node_group.windows.container_runtime")]
     assert resolve({**COMPLETE, "kubernetes_version": "1.23"}, group)

@@ -256,7 +256,7 @@ def test_custom_ami_renders_like_self_managed() -> None:
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("strategy", {"strategy": "static"}, "node_group.strategy: is a choice of al2 and ubuntu"),
     ("pause image", {"containerd": {"pause_image": "x"}}, "node_group.containerd.pause_image: cannot be chosen"),
-    ("windows field", {"windows": {"persist": True}}, "node_group.windows: means nothing on al2023"),
+    ("windows field", {"windows": {"persist": True}}, "node_group.windows: has no effect on al2023"),
     (
         "post in managed",
         {"mode": "managed", "commands": {"post": ["x"]}},
@@ -265,7 +265,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("boot label in managed", {"mode": "managed", "labels": {"a": "{instance_id}"}}, "is resolved on the node"),
     ("unknown NodeConfig field", {"nodeadm": {"kubelet": {"confg": {}}}}, "node_group.nodeadm.kubelet.confg"),
     ("unknown field in user data", {"user_data": nodeconfig(kubelet={"maxPodz": 1})}, "node_group.user_data.spec.kubelet.maxPodz"),
-    ("cluster under nodeadm", {"nodeadm": {"cluster": {"name": "x"}}}, "node_group.nodeadm.cluster: has a place of its own"),
+    ("cluster under nodeadm", {"nodeadm": {"cluster": {"name": "x"}}}, "node_group.nodeadm.cluster: cannot be set here"),
     ("script as override", {"override": "#!/bin/bash\necho\n"}, "node_group.override"),
     (
         "two ways to set max pods",
@@ -284,7 +284,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"user_data": ["#cloud-config\nruncmd: [[ls]]\n", "#cloud-config\nruncmd: [[pwd]]\n"]},
         "runcmd",
     ),
-    ("text nobody runs", {"user_data": "echo hi\n"}, "is nothing that cloud-init would run"),
+    ("text nobody runs", {"user_data": "echo hi\n"}, "is not something that cloud-init runs"),
 ]
 
 

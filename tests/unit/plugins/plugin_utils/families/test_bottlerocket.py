@@ -269,8 +269,8 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("strategy", {"strategy": "static"}, "node_group.strategy: is a choice of al2 and ubuntu"),
     ("containerd.config", {"containerd": {"config": {"a": 1}}}, "use bottlerocket.settings.container-runtime"),
     ("pause image", {"containerd": {"pause_image": "x"}}, "node_group.containerd.pause_image: has had no effect"),
-    ("raid10", {"local_storage": {"strategy": "raid10"}}, "node_group.local_storage.strategy: cannot be had"),
-    ("mount", {"local_storage": {"strategy": "mount"}}, "node_group.local_storage.strategy: cannot be had"),
+    ("raid10", {"local_storage": {"strategy": "raid10"}}, "node_group.local_storage.strategy: is not available"),
+    ("mount", {"local_storage": {"strategy": "mount"}}, "node_group.local_storage.strategy: is not available"),
     (
         "mount path",
         {"local_storage": {"strategy": "raid0", "mount_path": "/mnt"}},
@@ -279,7 +279,7 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("http proxy only", {"proxy": {"http": "http://p:1"}}, "node_group.proxy.http: has no setting of its own"),
     ("two proxies", {"proxy": {"http": "http://p:1", "https": "http://p:2"}}, "node_group.proxy.http: has no setting of its own"),
     ("a label of the booting node", {"labels": {"a": "{instance_id}"}}, "node_group.labels.a: is only known on the node"),
-    ("another family's field", {"windows": {"persist": True}}, "node_group.windows: means nothing on bottlerocket"),
+    ("another family's field", {"windows": {"persist": True}}, "node_group.windows: has no effect on bottlerocket"),
     ("a misspelt setting", br(kubernetes={"max-podz": 1}), 'did you mean "max-pods"?'),
     ("a misspelt group", br(kubernets={"a": 1}), 'did you mean "kubernetes"?'),
     (
@@ -316,9 +316,9 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     (
         "settings outside of settings",
         {"user_data": "[settings]\nmotd = 'x'\n[kubernetes]\nx = 1\n"},
-        "user_data[0].kubernetes: stands outside",
+        "user_data[0].kubernetes: is outside",
     ),
-    ("no settings", {"user_data": "a = 1\n"}, "node_group.user_data[0].a: stands outside of settings"),
+    ("no settings", {"user_data": "a = 1\n"}, "node_group.user_data[0].a: is outside of settings"),
     ("no TOML", {"user_data": "[settings\n"}, "node_group.user_data[0]: is not TOML"),
     ("a script", {"user_data": "#!/bin/bash\nx\n"}, "node_group.user_data[0]: is a shell script, which Bottlerocket cannot read"),
     ("an unknown setting there", {"user_data": "[settings]\nmotdd = 'x'\n"}, "node_group.user_data[0].settings.motdd: Bottlerocket"),

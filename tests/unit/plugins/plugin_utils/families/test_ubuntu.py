@@ -140,7 +140,7 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("override and static", {}, {**STATIC, "override": "true"}, "override", "static makes none"),
     ("a name", {}, {"instance": {"hostname_type": "ip_name"}}, "instance.hostname_type", "asks EC2"),
     ("nodeadm", {}, {"nodeadm": {"kubelet": {"flags": ["--v=2"]}}}, "nodeadm", "al2023"),
-    ("a second call", {}, {"user_data": "#!/bin/sh\n/etc/eks/bootstrap.sh x\n"}, "user_data", "started already"),
+    ("a second call", {}, {"user_data": "#!/bin/sh\n/etc/eks/bootstrap.sh x\n"}, "user_data", "bootstrapped already"),
 ]
 
 

@@ -218,10 +218,10 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("configuration without a flag", kubelet(maxParallelImagePulls=3), "merges nothing into it; fix: remove it"),
     ("several DNS servers", kubelet(clusterDNS=["10.0.0.1", "10.0.0.2"]), "node_group.kubelet.config.clusterDNS: names several servers"),
     ("containerd", {"containerd": {"registry_mirrors": {"a": "https://b"}}}, "node_group.containerd: cannot be given"),
-    ("local storage", {"local_storage": {"strategy": "raid0"}}, "node_group.local_storage: means nothing on Windows"),
+    ("local storage", {"local_storage": {"strategy": "raid0"}}, "node_group.local_storage: has no effect on Windows"),
     ("proxy", {"proxy": {"https": "http://p:1"}}, "node_group.proxy: cannot be had"),
     ("strategy", {"strategy": "static"}, "node_group.strategy: is a choice of al2 and ubuntu"),
-    ("another family's field", {"bottlerocket": {"settings": {"motd": "x"}}}, "node_group.bottlerocket: means nothing on windows"),
+    ("another family's field", {"bottlerocket": {"settings": {"motd": "x"}}}, "node_group.bottlerocket: has no effect on windows"),
     ("a label of the booting node", {"labels": {"a": "{instance_id}"}}, "node_group.labels.a: is only known on the node"),
     (
         "another max pods mode",

@@ -45,7 +45,7 @@ REFUSED = [
     pytest.param(GOOD.replace('"B"', '"é"').replace("--B", "--é"), "stands among the headers", id="boundary beyond ASCII"),
     pytest.param(
         document(SHELL_PART).replace("--B--", "--B--\n--B") + NODE_PART + "\n--B--\n",
-        "goes on behind the closing delimiter",
+        "continues after the closing delimiter",
         id="close in the middle",
     ),
     pytest.param(document(f'Content-Type: multipart/mixed; boundary="I"\n\n--I\n{NODE_PART}\n--I--'), "document inside", id="nested"),

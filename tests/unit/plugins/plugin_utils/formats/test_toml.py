@@ -255,7 +255,7 @@ def test_the_result_is_plain_data():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[settings.kubernetes]\na = 1\n[settings.kubernetes]\nb = 2\n", "[settings.kubernetes] in line 3 stands in line 1 already"),
+        ("[settings.kubernetes]\na = 1\n[settings.kubernetes]\nb = 2\n", "[settings.kubernetes] in line 3 is defined in line 1 already"),
         ("a = 1\na = 2\n", "line 2"),
         ("a = \n", "line 1"),
         ("a = {b=1, b=2}\n", "is not TOML: "),

@@ -103,7 +103,7 @@ REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
     "family-2004": (False, {"amiFamily": "WindowsServer2004CoreContainer"}, "nodeGroups[0].amiFamily: is gone", "2021"),
     "family-20h2": (False, {"amiFamily": "windowsserver20h2corecontainer"}, "nodeGroups[0].amiFamily: is gone", "2022"),
     "family-1804": (False, {"amiFamily": "Ubuntu1804"}, "nodeGroups[0].amiFamily: is gone", "18.04"),
-    "bottlerocket-elsewhere": (False, {"bottlerocket": {}}, "nodeGroups[0].bottlerocket: means nothing on AmazonLinux2023", "Bottlerocket"),
+    "bottlerocket-elsewhere": (False, {"bottlerocket": {}}, "nodeGroups[0].bottlerocket: has no effect on AmazonLinux2023", "Bottlerocket"),
     "bottlerocket-pre": (
         False,
         {"amiFamily": "Bottlerocket", "preBootstrapCommands": ["date"]},
@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
     "type-and-types": (
         True,
         {"instanceType": "m5.large", "instanceTypes": ["m6i.large"]},
-        "managedNodeGroups[0].instanceType: is given beside",
+        "managedNodeGroups[0].instanceType: is given together with",
         "one of",
     ),
     "no-name": (False, {"name": None}, "nodeGroups[0].name: is required", "add name"),

@@ -104,7 +104,7 @@ def test_user_data_in_every_wrapping() -> None:
 def test_what_nodeadm_cannot_read(text: str) -> None:
     (sentence,) = disagreements(OURS, PATH, {LATER: text})
     assert sentence.startswith(f"{LATER} ")
-    assert sentence.endswith("so nodeadm fails: mend or remove it")
+    assert sentence.endswith("so nodeadm fails: correct or remove it")
 
 
 def test_secrets_are_not_repeated() -> None:

@@ -17,6 +17,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import needs_instance, node_plan, removal_plan
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, clusters, node_groups
 
 STATIC = {"strategy": "static", "max_pods": 29, "instance": {"type": "m5.large"}}
@@ -273,9 +274,9 @@ def test_a_running_node_answers_auto(group: dict[str, Any]) -> None:
     # The node's own type counts, not the smallest of the group.
     several = asked | {"instance": {"types": ["t3.medium", "m5.large"]}, "reserved": {"kube": "auto"}}
     assert plain(LARGE, **several) == plain(**several | {"max_pods": 29, "instance": {"type": "m5.large"}})
-    assert "node_group.max_pods: auto asks the running node" in refusal(**asked)
-    unknown = refusal({"instance_type": "m99.large"}, **asked)
-    assert "node_group.instance: the table of instance types does not know the type of this node" in unknown
+    assert ("capacity.auto_without_node", "node_group.max_pods") in problems_of(node_plan, COMPLETE, asked)
+    unknown = problems_of(node_plan, COMPLETE, asked, {"instance_type": "m99.large"})
+    assert ("capacity.unknown_instance_type", "node_group.instance") in unknown
     numbers = {"instance": {"max_enis": 3, "ips_per_eni": 10, "vcpus": 2}}
     assert plain({"instance_type": "m99.large"}, **asked | numbers) == plain(**group | {"max_pods": 29, "instance": {"type": "m5.large"}})
 
@@ -298,7 +299,7 @@ def test_the_way_back_needs_the_name_of_the_cluster_only(group: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("cluster", "group", "says"),
     [
-        (None, {"family": "al2"}, "cluster.name: is required; fix: say which cluster the node shall leave"),
+        (None, {"family": "al2"}, "cluster.name: is required; fix: name the cluster that the node leaves"),
         ({"region": "eu-west-1"}, {"family": "al2"}, "cluster.name: is required"),
         ({"name": "demo", "nam": 1}, {"family": "al2"}, "cluster.nam: is not a field"),
         ([], {"family": "al2"}, "cluster: must be a mapping"),
