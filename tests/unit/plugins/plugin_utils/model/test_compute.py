@@ -85,19 +85,18 @@ def test_max_pods_of_several_types_is_the_smallest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "family", "message"),
+    ("value", "family", "rule", "path"),
     [
-        ("auto", "al2023", "node_group.max_pods: auto asks the running node for its instance type"),
-        ({"mode": "eni"}, "windows", "node_group.max_pods.mode: does not exist on windows"),
-        ({"mode": "windows_prefix"}, "al2", "node_group.max_pods.mode: does not exist on al2"),
-        ({"mode": "eni", "reserved_enis": 3}, "al2", "node_group.max_pods.reserved_enis: no network interface is left for pods"),
+        ("auto", "al2023", "capacity.auto_without_node", "node_group.max_pods"),
+        ({"mode": "eni"}, "windows", "capacity.unsupported_mode", "node_group.max_pods.mode"),
+        ({"mode": "windows_prefix"}, "al2", "capacity.unsupported_mode", "node_group.max_pods.mode"),
+        ({"mode": "eni", "reserved_enis": 3}, "al2", "capacity.no_interface_left", "node_group.max_pods.reserved_enis"),
     ],
 )
-def test_rules_that_give_nothing(rule: Any, family: str, message: str) -> None:
-    found, problems = pods(rule, family, type="m5.large")
-    assert found is None
-    assert len(problems) == 1
-    assert problems[0].startswith(message)
+def test_max_pods_that_cannot_be_computed(value: Any, family: str, rule: str, path: str) -> None:
+    problems = Problems()
+    assert compute.max_pods(value, "node_group.max_pods", family, shape(type="m5.large"), problems) is None
+    assert found(problems) == [(rule, path)]
 
 
 @pytest.mark.parametrize(

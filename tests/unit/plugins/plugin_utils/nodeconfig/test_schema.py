@@ -146,8 +146,7 @@ MISTAKES = [
     ),
     (
         at("instance.environment", {"kubelet.service": {}}),
-        'spec.instance.environment["kubelet.service"]: nodeadm would write for the unit kubelet.service.service, which '
-        "nobody reads; fix: write kubelet",
+        'nodeconfig.invalid_name spec.instance.environment["kubelet.service"]',
     ),
     (at("instance.environment", {"a/b": {}}), 'nodeconfig.invalid_name spec.instance.environment["a/b"]'),
     (
