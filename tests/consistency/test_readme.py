@@ -47,6 +47,10 @@ def test_the_readme_has_the_sections_that_reviewers_look_for() -> None:
     assert [section for section in SECTIONS if section not in found] == []
 
 
+def test_the_readme_is_short() -> None:
+    assert len(project.text("README.md").splitlines()) <= 150
+
+
 def dead_links(name: str, text: str) -> list[str]:
     """Links of a page to files or headings that do not exist; addresses in the web are not asked for."""
     result = []

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of what each family can, in README.md and docs/families.md, say what the library does."""
+"""The tables of what each family can, in docs/families.md, say what the library does."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def table(page: str, heading: str) -> list[list[str]]:
 
 
 def test_what_each_family_can() -> None:
-    found = [row[:6] for row in table("README.md", "What each family can")]
+    found = [row[:6] for row in table("docs/families.md", "What each family supports")]
     assert found == [[name, *(cell(family, list(cases(family))) for family in FAMILIES)] for name, cases in FEATURES.items()]
 
 
@@ -108,7 +108,9 @@ def test_what_a_managed_group_can() -> None:
 
 
 def test_every_no_has_a_reason() -> None:
-    without = [row[0] for row in table("README.md", "What each family can") if set(row[1:6]) != {"yes"} and not row[6].strip("| ")]
+    without = [
+        row[0] for row in table("docs/families.md", "What each family supports") if set(row[1:6]) != {"yes"} and not row[6].strip("| ")
+    ]
     assert without == []
 
 

@@ -93,7 +93,7 @@ class Lab:
         ours = recorder(self.folder, answers)
         show = {
             "ansible.builtin.copy": {
-                "content": "{{ eks_node_windows_applied | default({}) | to_json }}",
+                "content": "{{ eks_node_result | default({}) | to_json }}",
                 "dest": str(self.folder / "result"),
             },
             "delegate_to": "localhost",
