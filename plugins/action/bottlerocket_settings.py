@@ -35,7 +35,7 @@ class ActionModule(ActionBase):
         try:
             with client.environment(to_plain(variables)):
                 return result | run_live_action(self, facts, options, partial(self._apply, name), **client.RULES)
-        except client.Refused as error:
+        except client.AwsError as error:
             return result | {"failed": True, "msg": f"bottlerocket_settings: {error}"}
 
     def _apply(self, name: str, options: dict[str, Any], phases: Sequence[str]) -> dict[str, Any]:

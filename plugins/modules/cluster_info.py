@@ -118,7 +118,7 @@ from urllib.parse import urlsplit
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ..module_utils._aws import client as _aws
-from ..module_utils._aws.client import BOTO3_ERROR, Refused, nearest
+from ..module_utils._aws.client import BOTO3_ERROR, AwsError, nearest
 
 JOINABLE = ("ACTIVE", "UPDATING")
 SPECIFICATION = {
@@ -160,38 +160,38 @@ def not_found(client: Any, name: str) -> str:
 
 def refusal(client: Any, name: str, error: Any) -> str:
     """What EKS's own error means for C(name)."""
-    code, said = _aws.said(error)
+    code, said = _aws.parse_error(error)
     if code == "ResourceNotFoundException":
         return not_found(client, name)
-    if _aws.denied(code):
+    if _aws.is_access_denied(code):
         return f'the credentials may not call eks:DescribeCluster for cluster "{name}"; fix: allow it in their policy ({code}: {said})'
-    return _aws.about_credentials(code, said) or f'EKS refused to describe cluster "{name}" ({code}: {said})'
+    return _aws.explain_credentials(code, said) or f'EKS refused to describe cluster "{name}" ({code}: {said})'
 
 
 def describe(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The C(cluster) of EKS's answer, and the region that was asked. Raises C(Refused), or botocore's error when nothing was sent."""
+    """The C(cluster) of EKS's answer, and the region that was asked. Raises C(AwsError), or botocore's error when nothing was sent."""
     session = _aws.new_session(options)
     client = _aws.new_client(session, "eks", options)
     try:
         answer = client.describe_cluster(name=options["name"])
     except _aws.exceptions.ClientError as error:
-        raise Refused(refusal(client, options["name"], error)) from None
+        raise AwsError(refusal(client, options["name"], error)) from None
     except _aws.no_connection() as error:
-        raise Refused(f"{_aws.unreachable(client, session, options['endpoint_url'], 'EKS')} ({type(error).__name__})") from None
+        raise AwsError(f"{_aws.explain_unreachable(client, session, options['endpoint_url'], 'EKS')} ({type(error).__name__})") from None
     except _aws.not_understood():
         answer = {}
     if not isinstance(answer.get("cluster"), dict):
-        raise Refused(f"what answers at {urlsplit(client.meta.endpoint_url).hostname} is not EKS; fix: check endpoint_url")
+        raise AwsError(f"what answers at {urlsplit(client.meta.endpoint_url).hostname} is not EKS; fix: check endpoint_url")
     return answer["cluster"], client.meta.region_name
 
 
 def cluster_info(options: dict[str, Any]) -> dict[str, Any]:
-    """What the module returns. Raises C(Refused)."""
-    with _aws.in_words(options, "EKS"):
+    """What the module returns. Raises C(AwsError)."""
+    with _aws.explained_errors(options, "EKS"):
         described, region = describe(options)
     status = described.get("status") or "unknown"
     if options["require_active"] and status not in JOINABLE:
-        raise Refused(
+        raise AwsError(
             f'cluster "{options["name"]}" is {status}, so no node can join it; '
             "fix: wait until it is ACTIVE, or set require_active: false for what is known so far"
         )
@@ -209,7 +209,7 @@ def main() -> None:
         module.fail_json(msg=missing_required_lib("boto3"), exception=BOTO3_ERROR)
     try:
         result = cluster_info(module.params)
-    except Refused as error:
+    except AwsError as error:
         module.fail_json(msg=f"cluster_info: {error}")
     module.exit_json(changed=False, **result)
 

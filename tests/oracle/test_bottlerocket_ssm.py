@@ -35,7 +35,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 )
 def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> None:
     lab.ssm.errors["SendCommand"] = error
-    with pytest.raises(client.Refused) as refused:
+    with pytest.raises(client.AwsError) as refused:
         lab.apply()
     assert [word for word in words if word not in str(refused.value)] == []
     assert lab.node.settings == BOOTED
@@ -52,11 +52,11 @@ def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> 
 )
 def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], words: str) -> None:
     lab.ssm.endings = [dict(ending)]
-    with pytest.raises(client.Refused, match=words) as refused:
+    with pytest.raises(client.AwsError, match=words) as refused:
         lab.apply()
     assert "transaction" not in str(refused.value)
     lab.ssm.endings = [lab.node.run(lab.ssm.scripts()[0]), dict(ending)]
-    with pytest.raises(client.Refused, match="whether the settings were changed is not known: run again"):
+    with pytest.raises(client.AwsError, match="whether the settings were changed is not known: run again"):
         lab.apply()
 
 
@@ -66,7 +66,7 @@ def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPat
     moments = itertools.count()
     monkeypatch.setattr(ssm, "time", SimpleNamespace(monotonic=lambda: next(moments) / 10, sleep=lambda _seconds: None))
     lab.ssm.slow = 1_000
-    with pytest.raises(client.Refused, match="read the settings is InProgress after 1 s"):
+    with pytest.raises(client.AwsError, match="read the settings is InProgress after 1 s"):
         lab.apply()
     assert lab.ssm.operations()[-1] == "CancelCommand"
     assert any(line.startswith("read the settings: InProgress (0 s of 30 s)") for line in lab.lines)
@@ -82,7 +82,7 @@ def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: p
         return run(script)
 
     monkeypatch.setattr(lab.node, "run", last)
-    with pytest.raises(client.Refused, match="whether the settings were changed is not known: run again"):
+    with pytest.raises(client.AwsError, match="whether the settings were changed is not known: run again"):
         lab.apply()
     lab.ssm.errors.clear()
     assert lab.node.settings["kubernetes"]["max-pods"] == 40
@@ -91,7 +91,7 @@ def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: p
 
 def test_questions_that_are_refused(lab: Lab) -> None:
     lab.ssm.errors["GetCommandInvocation"] = "AccessDeniedException"
-    with pytest.raises(client.Refused, match="may not call ssm:GetCommandInvocation"):
+    with pytest.raises(client.AwsError, match="may not call ssm:GetCommandInvocation"):
         lab.apply()
 
 
@@ -103,5 +103,5 @@ def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
 
 def test_without_boto3_it_is_said(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "BOTO3_ERROR", "ImportError")
-    with pytest.raises(client.Refused, match=r"\(boto3\)"):
+    with pytest.raises(client.AwsError, match=r"\(boto3\)"):
         lab.apply()

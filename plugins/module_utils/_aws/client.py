@@ -1,10 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""boto3, where it is there: one set of options for whoever calls AWS, and its errors in words that say what to do.
-
-Everything here runs on the controller.
-"""
+"""Calls AWS with boto3, if it is installed: one set of options, and errors that say what to do. Runs on the controller."""
 
 from __future__ import annotations
 
@@ -34,29 +31,29 @@ OPTIONS = {
     "secret_key": {"type": "str", "aliases": ["aws_secret_access_key", "aws_secret_key"], "no_log": True},
     "session_token": {"type": "str", "aliases": ["aws_session_token"], "no_log": True},
 }
-"""How to reach AWS, as Ansible checks options."""
+"""The options for AWS, as Ansible checks them."""
 
 RULES = {
     "mutually_exclusive": [("profile", "access_key"), ("profile", "secret_key"), ("profile", "session_token")],
     "required_together": [("access_key", "secret_key")],
     "required_by": {"session_token": ("access_key",)},
 }
-"""What holds between these options."""
+"""The rules between these options."""
 
 
-class Refused(Exception):
-    """What a person has to read; its text is the whole message."""
+class AwsError(Exception):
+    """A call to AWS failed. The text is the whole message."""
 
 
 def nearest(word: str, words: Sequence[str]) -> str:
-    """The end of a sentence that names what C(word) was probably meant to be; '' when nothing looks like it."""
+    """The end of a sentence that suggests the most similar word, '' without one."""
     matches = difflib.get_close_matches(word, words, n=1)
     return f'; did you mean "{matches[0]}"?' if matches else ""
 
 
 @contextmanager
 def environment(variables: Mapping[str, Any]) -> Iterator[None]:
-    """These environment variables beside those of the process, for code that is no process of its own."""
+    """Set environment variables of this process inside the block."""
     before = dict(os.environ)
     os.environ.update({str(name): str(value) for name, value in variables.items()})
     try:
@@ -67,7 +64,7 @@ def environment(variables: Mapping[str, Any]) -> Iterator[None]:
 
 
 def new_session(options: dict[str, Any]) -> Any:
-    """A boto3 session with the given region and credentials; what is not given comes from boto3's usual places."""
+    """A boto3 session with the given region and credentials; boto3 finds missing values in its usual places."""
     session = boto3.session.Session(
         aws_access_key_id=options["access_key"],
         aws_secret_access_key=options["secret_key"],
@@ -76,7 +73,7 @@ def new_session(options: dict[str, Any]) -> Any:
         profile_name=options["profile"],
     )
     if not session.region_name:
-        raise Refused("no region is known; fix: set region, AWS_REGION, or a region in the profile")
+        raise AwsError("no region is known; fix: set region, AWS_REGION, or a region in the profile")
     return session
 
 
@@ -86,19 +83,19 @@ def new_client(session: Any, service: str, options: dict[str, Any]) -> Any:
     return session.client(service, endpoint_url=options["endpoint_url"], config=config)
 
 
-def said(error: Any) -> tuple[str, str]:
+def parse_error(error: Any) -> tuple[str, str]:
     """Code and message of a C(ClientError), each '' where AWS gave none."""
     answer = error.response.get("Error", {})
     return answer.get("Code") or "", answer.get("Message") or ""
 
 
-def denied(code: str) -> bool:
-    """Whether AWS means that the credentials are good, and do not suffice."""
+def is_access_denied(code: str) -> bool:
+    """Whether the credentials are valid but do not have the permission."""
     return code.startswith("AccessDenied") or code in ("UnauthorizedOperation", "NotAuthorized")
 
 
-def about_credentials(code: str, text: str) -> str:
-    """What is wrong with the credentials, when C(code) says so; else ''."""
+def explain_credentials(code: str, text: str) -> str:
+    """The problem with the credentials, if C(code) names one, otherwise ''."""
     if code in ("ExpiredToken", "ExpiredTokenException", "RequestExpired"):
         return f"the credentials have expired; fix: get new ones ({code}: {text})"
     if code in ("UnrecognizedClientException", "InvalidClientTokenId", "InvalidSignatureException", "SignatureDoesNotMatch"):
@@ -106,10 +103,10 @@ def about_credentials(code: str, text: str) -> str:
     return ""
 
 
-def unreachable(client: Any, session: Any, endpoint_url: Any, name: str) -> str:
-    """Why nobody answered. Without the path and without what may stand before the host: that can be a password.
+def explain_unreachable(client: Any, session: Any, endpoint_url: Any, name: str) -> str:
+    """Why there is no answer. The URL is shown without its path and user information, which can contain a password.
 
-    name: the service as people call it.
+    name: the usual name of the service.
     """
     region = client.meta.region_name
     regions = session.get_available_regions(client.meta.service_model.service_name)
@@ -122,19 +119,19 @@ def unreachable(client: Any, session: Any, endpoint_url: Any, name: str) -> str:
 
 
 @contextmanager
-def in_words(options: dict[str, Any], name: str) -> Iterator[None]:
-    """Turns the errors with which boto3 sends nothing at all into C(Refused). name: the service as people call it."""
+def explained_errors(options: dict[str, Any], name: str) -> Iterator[None]:
+    """Turn the errors before boto3 sends a request into AwsError. name: the usual name of the service."""
     try:
         yield
     except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError):
-        raise Refused("no AWS credentials were found, or only half of them; fix: set profile, or access_key and secret_key") from None
+        raise AwsError("no AWS credentials were found, or only half of them; fix: set profile, or access_key and secret_key") from None
     except exceptions.ProfileNotFound:
         names = boto3.session.Session().available_profiles if options["profile"] else []
         given = options["profile"] or "named by AWS_PROFILE"
-        raise Refused(f"there is no AWS profile {given}; there are: {', '.join(names) or 'none'}{nearest(given, names)}") from None
+        raise AwsError(f"there is no AWS profile {given}; there are: {', '.join(names) or 'none'}{nearest(given, names)}") from None
     except (exceptions.BotoCoreError, ValueError) as error:
-        # An option or a configuration file that boto3 does not take. Its text has no traceback and no secret.
-        raise Refused(f"boto3 cannot ask {name}: {error}") from None
+        # An invalid option or configuration file. The text has no traceback and no secret.
+        raise AwsError(f"boto3 cannot ask {name}: {error}") from None
 
 
 def client_error() -> tuple[Any, ...]:

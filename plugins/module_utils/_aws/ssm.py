@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run Command of AWS Systems Manager: one script on one instance, with a bounded wait, and errors that say what to do.
 
-Runs on the controller. Nobody logs in: the agent on the instance fetches the script and sends back what it printed.
+Runs on the controller. There is no login: the agent on the instance fetches the script and returns its output.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FIRST_PAUSE = 0.3
 LONGEST_PAUSE = 2.0
 LINE_EVERY = 10.0
 GRACE = 10.0
-"""Seconds: between two questions at first and at most, between two lines for people, and for Systems Manager's own timeout to show."""
+"""Seconds between two requests (first and longest), between two progress messages, and for the timeout of Systems Manager itself."""
 
 _UNDER_WAY = ("Pending", "InProgress", "Delayed", "Cancelling")
 _NOT_CONNECTED = (
@@ -37,7 +37,7 @@ class Runner:
     """Runs scripts on one instance.
 
     options: those of C(_aws.OPTIONS), and C(instance_id), C(command_timeout) and C(cluster), whose region serves where no other is
-    known. say: prints a line for people. C(run) raises C(_aws.Refused).
+    known. say: prints a progress message. C(run) raises C(client.AwsError).
     """
 
     def __init__(self, options: dict[str, Any], say: Callable[[str], None]) -> None:
@@ -55,18 +55,18 @@ class Runner:
         changes: whether the script changes anything, so that an error has to say that this may have happened.
         """
         if client.BOTO3_ERROR:
-            raise client.Refused(missing_required_lib("boto3"))
-        with client.in_words(self.options, "Systems Manager"):
+            raise client.AwsError(missing_required_lib("boto3"))
+        with client.explained_errors(self.options, "Systems Manager"):
             self._connect()
             command = self._send(purpose, script)
         try:
-            with client.in_words(self.options, "Systems Manager"):
+            with client.explained_errors(self.options, "Systems Manager"):
                 return self._wait(command, purpose)
-        except client.Refused as error:
-            raise client.Refused(f"{error}; {_SENT}" if changes else str(error)) from None
+        except client.AwsError as error:
+            raise client.AwsError(f"{error}; {_SENT}" if changes else str(error)) from None
 
     def _connect(self) -> None:
-        """Credentials are looked for when the first script is to run: by then the input is known to be good."""
+        """Find credentials only for the first script: the input is valid by then."""
         if self.client is None:
             self.session = client.new_session(self.options)
             self.client = client.new_client(self.session, "ssm", self.options)
@@ -83,7 +83,7 @@ class Runner:
         )
         command = answer.get("Command", {}).get("CommandId")
         if not command:
-            raise client.Refused("what answers is not Systems Manager; fix: check endpoint_url")
+            raise client.AwsError("what answers is not Systems Manager; fix: check endpoint_url")
         return str(command)
 
     def _wait(self, command: str, purpose: str) -> tuple[int, str, str]:
@@ -97,7 +97,7 @@ class Runner:
                 return self._ended(found, status, purpose)
             if passed > self.timeout + GRACE:
                 self._cancel(command)
-                raise client.Refused(self._late(f"{purpose} is {status} after {passed:.0f} s"))
+                raise client.AwsError(self._late(f"{purpose} is {status} after {passed:.0f} s"))
             if passed >= line:
                 self.say(f"{purpose}: {status} ({passed:.0f} s of {self.timeout} s)")
                 line += LINE_EVERY
@@ -105,24 +105,26 @@ class Runner:
             pause = min(LONGEST_PAUSE, pause * 1.5)
 
     def _invocation(self, command: str) -> dict[str, Any]:
-        """What is known of the command so far; {} while Systems Manager does not know it yet, or has too much to do."""
+        """What is known of the command so far, {} if Systems Manager does not know it yet or limits requests."""
         try:
             return dict(
                 self._ask("GetCommandInvocation", self.client.get_command_invocation, CommandId=command, InstanceId=self.instance_id)
             )
-        except _Busy:
+        except _NotReady:
             return {}
 
     def _ended(self, found: dict[str, Any], status: str, purpose: str) -> tuple[int, str, str]:
         details = found.get("StatusDetails") or status
         if "delivery" in details.lower().replace(" ", "") or details in ("Undeliverable", "Terminated"):
-            raise client.Refused(f"the agent on {self.instance_id} did not fetch the command to {purpose} ({details}); {_NOT_CONNECTED}")
+            raise client.AwsError(f"the agent on {self.instance_id} did not fetch the command to {purpose} ({details}); {_NOT_CONNECTED}")
         if status in ("Success", "Failed"):
             code = found.get("ResponseCode", -1)
             return code, found.get("StandardOutputContent") or "", found.get("StandardErrorContent") or ""
         if status == "TimedOut":
-            raise client.Refused(self._late(f"{purpose} did not end in time ({details})"))
-        raise client.Refused(f"the command to {purpose} on {self.instance_id} ended as {details}; fix: see it in Systems Manager's history")
+            raise client.AwsError(self._late(f"{purpose} did not end in time ({details})"))
+        raise client.AwsError(
+            f"the command to {purpose} on {self.instance_id} ended as {details}; fix: see it in Systems Manager's history"
+        )
 
     def _late(self, what: str) -> str:
         return f"{what} on {self.instance_id}; fix: see why in a session on the instance, or give it more time (command_timeout)"
@@ -130,33 +132,33 @@ class Runner:
     def _cancel(self, command: str) -> None:
         try:
             self._ask("CancelCommand", self.client.cancel_command, CommandId=command, InstanceIds=[self.instance_id])
-        except (_Busy, client.Refused):
+        except (_NotReady, client.AwsError):
             self.say("the command could not be cancelled")
 
     def _ask(self, operation: str, function: Callable[..., Any], **parameters: Any) -> Any:
         try:
             return function(**parameters)
         except client.client_error() as error:
-            code, text = client.said(error)
+            code, text = client.parse_error(error)
             if operation == "GetCommandInvocation" and (code == "InvocationDoesNotExist" or code.startswith("Throttl")):
-                raise _Busy from None
-            raise client.Refused(self._refusal(operation, code, text)) from None
+                raise _NotReady from None
+            raise client.AwsError(self._refusal(operation, code, text)) from None
         except client.no_connection() as error:
-            reason = client.unreachable(self.client, self.session, self.options["endpoint_url"], "Systems Manager")
-            raise client.Refused(f"{reason} ({type(error).__name__})") from None
+            reason = client.explain_unreachable(self.client, self.session, self.options["endpoint_url"], "Systems Manager")
+            raise client.AwsError(f"{reason} ({type(error).__name__})") from None
         except client.not_understood():
-            raise client.Refused("what answers is not Systems Manager; fix: check endpoint_url") from None
+            raise client.AwsError("what answers is not Systems Manager; fix: check endpoint_url") from None
 
     def _refusal(self, operation: str, code: str, text: str) -> str:
         where = f"{self.instance_id} in region {self.client.meta.region_name}"
         if code == "InvalidInstanceId":
             return f"Systems Manager is not connected with {where} ({code}); {_NOT_CONNECTED}"
-        if client.denied(code):
+        if client.is_access_denied(code):
             return (
                 f"the credentials may not call ssm:{operation} for {where} and {DOCUMENT}; fix: allow it in their policy ({code}: {text})"
             )
-        return client.about_credentials(code, text) or f"Systems Manager refused {operation} for {where} ({code}: {text})"
+        return client.explain_credentials(code, text) or f"Systems Manager refused {operation} for {where} ({code}: {text})"
 
 
-class _Busy(Exception):
-    """Systems Manager cannot say yet."""
+class _NotReady(Exception):
+    """Systems Manager has no answer yet."""

@@ -131,7 +131,7 @@ def test_nobody_answers(monkeypatch: Any, capsys: Any) -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://user:canary@127.0.0.1:{unused.getsockname()[1]}"
         arguments = {"name": "four", "region": REGION, **KEYS}
-        with pytest.raises(cluster_info.Refused) as refused:
+        with pytest.raises(cluster_info.AwsError) as refused:
             cluster_info.describe({**dict.fromkeys(cluster_info.SPECIFICATION), **arguments, "endpoint_url": url})
     assert "the EKS API at 127.0.0.1 does not answer; fix: check endpoint_url" in str(refused.value)
     assert "canary" not in str(refused.value)
@@ -198,7 +198,7 @@ def test_not_found_without_the_permission_to_list(monkeypatch: Any, capsys: Any)
 
 def test_a_region_that_does_not_exist() -> None:
     session = boto3.session.Session(region_name="eu-wset-1")
-    message = _aws.unreachable(session.client("eks"), session, None, "EKS")
+    message = _aws.explain_unreachable(session.client("eks"), session, None, "EKS")
     assert 'this boto3 knows no EKS in region eu-wset-1; did you mean "eu-west-1"?' in message
 
 
