@@ -8,11 +8,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: apply_plan
-short_description: Carry out the plan of a node, on the node
+short_description: Internal part of apply, not for direct use
 version_added: 0.1.0
 description:
-  - The part of M(nodebootstrap.eks.apply) that runs on the node. That action renders the plan and sends it. Do not use this module
-    directly. Its options may change with any release.
+  - This module is internal. Use M(nodebootstrap.eks.apply), which renders the plan and runs this module on the node. The options can
+    change in any release.
   - Compares the node with the plan, writes and removes files, and restarts only those services whose configuration changed in effect.
   - All or nothing. New contents are staged beside their targets and synced, then one rename commits the change. If a step fails, the old
     files and services are restored. An interrupted run is finished or undone by the next run, or by a unit at the next boot.

@@ -5,8 +5,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,6 +98,16 @@ def test_role_defaults_are_their_specification() -> None:
             f"{role}: no {file}" for file in ("README.md", "meta/argument_specs.yml") if f"roles/{role}/{file}" not in project.files()
         ]
     project.none_of(problems)
+
+
+def test_ansible_doc_lists_the_internal_module_as_internal() -> None:
+    """Ansible has no hidden modules: a leading underscore means deprecated, and sanity requires documentation."""
+    environment = os.environ | {"ANSIBLE_COLLECTIONS_PATH": str(project.TOP / ".cache")}
+    command = [Path(sys.executable).with_name("ansible-doc"), "-l", "-t", "module", "--json", "nodebootstrap.eks"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
+    listed = {name.rpartition(".")[2]: text for name, text in json.loads(done.stdout).items()}
+    assert set(listed) == set(project.plugins("modules"))
+    assert [name for name, text in listed.items() if text.startswith("Internal")] == ["apply_plan"]
 
 
 def test_the_public_surface_is_the_written_one() -> None:
