@@ -11,7 +11,8 @@ import gzip
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, diff, render_groups, render_sources
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, diff, render_groups, render_sources, unchecked
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import found, problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 PASSWORD = "hunter" + "2"
@@ -49,8 +50,16 @@ def test_two_groups_never_write_one_file() -> None:
         Source({**COMPLETE, "name": "a-b"}, [{"name": "c", "family": "al2023"}]),
         Source({**COMPLETE, "name": "a"}, [{"name": "b-c", "family": "al2023"}]),
     ]
-    with pytest.raises(SpecError, match="b-c and c of cluster a-b would be written to one file"):
-        render_sources(sources)
+    assert problems_of(render_sources, sources) == [("output.same_file", "node_groups")]
+
+
+def test_problems_name_the_group_and_skipped_checks_are_listed_once() -> None:
+    groups = [PLAIN, PLAIN | {"name": "b", "max_pods": 0}]
+    with pytest.raises(SpecError) as caught:
+        render_groups(COMPLETE, groups)
+    assert [(problem.path, problem.group) for problem in caught.value.problems] == [("node_groups[1].max_pods", "b")]
+    outputs = render_groups(COMPLETE | {"kubernetes_version": None}, [PLAIN, PLAIN | {"name": "b"}])
+    assert found(unchecked(outputs)) == [("cluster.version_unknown", "cluster.kubernetes_version")]
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/b", "..", ".", "a\\b", "-x", "a\nb", "x" * 64, ""])
