@@ -156,7 +156,7 @@ def test_w15_reservations_follow_max_pods() -> None:
     group = {"max_pods": 110, "instance": {"type": "m5.large"}}
     assert "1465Mi" in text("al2023", **group, reserved={"kube": "auto"})
     warnings = node_spec(CLUSTER, {"family": "al2023", **group})["warnings"]
-    assert "574Mi" in warnings[0]
+    assert [warning["rule"] for warning in warnings] == ["reserved.sized_for_other_max_pods"]
     assert "110" in warnings[0]
 
 
