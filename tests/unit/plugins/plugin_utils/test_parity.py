@@ -157,7 +157,7 @@ def test_w15_reservations_follow_max_pods() -> None:
     assert "1465Mi" in text("al2023", **group, reserved={"kube": "auto"})
     warnings = node_spec(CLUSTER, {"family": "al2023", **group})["warnings"]
     assert [warning["rule"] for warning in warnings] == ["reserved.sized_for_other_max_pods"]
-    assert "110" in warnings[0]
+    assert warnings[0]["path"] == "node_group.max_pods"
 
 
 @pytest.mark.parametrize("family", ["al2", "al2023", "ubuntu"])
