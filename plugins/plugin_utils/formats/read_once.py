@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TypeVar
@@ -21,7 +22,7 @@ _KEPT = 16
 def read_once(reader: Reader[Result]) -> Reader[Result]:
     """Decorate a pure reader C((text, path, problems) -> value): for the same text and path, it runs once.
 
-    Every call reports the problems. The value is shared between the calls, so callers must not change it.
+    Every call reports the problems, and returns a copy of the value, which the caller may change.
     """
 
     @lru_cache(maxsize=_KEPT)
@@ -33,6 +34,6 @@ def read_once(reader: Reader[Result]) -> Reader[Result]:
     def read(text: str, path: str, problems: Problems) -> Result:
         value, found = run(text, path)
         problems.extend(found)
-        return value
+        return copy.deepcopy(value)
 
     return read
