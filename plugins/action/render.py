@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import result_of, to_plain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import batch, folder
 
 _INPUTS = ("node_groups", "eksctl_config")
@@ -34,12 +33,7 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        try:
-            return result | result_of("render", self._render)
-        except AnsibleError as error:
-            # Raised on, ansible-core 2.16 would show a traceback with it, and newer ones another text.
-            return result | {"failed": True, "msg": error.message}
+        return super().run(tmp, task_vars) | run_action(self, self._render)
 
     def _render(self) -> dict[str, Any]:
         folder.check_paths(to_plain(self._task.args))

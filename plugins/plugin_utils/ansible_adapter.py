@@ -90,12 +90,22 @@ def run_live_action(
     # Filters do not need this import.
     from .live.phases import chosen
 
-    try:
-        _unused, given = action.validate_argument_spec(options, **rules)
-        given = to_plain(given)
+    def run() -> dict[str, Any]:
+        _unused, validated = action.validate_argument_spec(options, **rules)
+        given = to_plain(validated)
         tags = [to_plain(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
-        name = action._task.action.rpartition(".")[2]
-        return result_of(name, work, given, chosen(given["phases"], *tags))
+        return work(given, chosen(given["phases"], *tags))
+
+    return run_action(action, run)
+
+
+def run_action(action: Any, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Call C(work) and return the result of the action; an input problem becomes a failed task that states it.
+
+    Raises C(AnsibleConnectionFailure) when the node cannot be reached.
+    """
+    try:
+        return result_of(action._task.action.rpartition(".")[2], work)
     except AnsibleConnectionFailure:
         raise
     except AnsibleError as error:

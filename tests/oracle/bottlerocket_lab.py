@@ -51,6 +51,7 @@ OPTIONS = {
     "restart": "when_changed",
     "take_over": False,
     "reconcile": False,
+    "wait_for": "healthy",
     "wait_timeout": 1,
     "command_timeout": 30,
     "phases": None,
