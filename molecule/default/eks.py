@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one answer of EKS that is needed here, to whoever asks: DescribeCluster of a cluster named demo."""
+"""A stand-in for the EKS API: it answers every request with the DescribeCluster response of a cluster named demo."""
 
 from __future__ import annotations
 

@@ -25,13 +25,12 @@ PHRASES = {
 }
 PATTERNS = [(re.compile(rf"\b(?:{phrase})", re.IGNORECASE), better) for phrase, better in PHRASES.items()]
 
-CHECKED = ("plugins/", "docs/", "roles/", "README.md")
+CHECKED = ("plugins/", "docs/", "roles/", "molecule/", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
 SUFFIXES = (".py", ".yml", ".md")
 
 NOT_YET_CLEAN: tuple[str, ...] = (
     "README.md",
     "docs/architecture.md",
-    "docs/bootstrap.md",
     "docs/families.md",
     "docs/input.md",
     "docs/live-nodes.md",
