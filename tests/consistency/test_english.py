@@ -33,7 +33,6 @@ NOT_YET_CLEAN: tuple[str, ...] = (
     "docs/architecture.md",
     "docs/families.md",
     "docs/input.md",
-    "docs/live-nodes.md",
     "docs/parity.md",
     "plugins/module_utils/_aws/client.py",
     "plugins/module_utils/_aws/ssm.py",
