@@ -40,7 +40,6 @@ NOT_YET_CLEAN: tuple[str, ...] = (
     "plugins/module_utils/_engine/failures.py",
     "plugins/module_utils/_engine/manifest.py",
     "plugins/module_utils/_node/imds.py",
-    "plugins/module_utils/_node/kubeconfig_yaml.py",
     "plugins/module_utils/_node/kubelet_config.py",
     "plugins/module_utils/_transaction/recovery.py",
     "plugins/modules/apply_plan.py",

@@ -23,10 +23,10 @@ MODULES = {
 """Standard modules → the files that may import them."""
 
 TEXTS = {
-    "/etc/os-release": {"_node/os_release.py"},
-    "/usr/lib/os-release": {"_node/os_release.py"},
-    "cmdline": {"_node/processes.py"},
-    "environ": {"_node/processes.py"},
+    "/etc/os-release": {"_node/host.py"},
+    "/usr/lib/os-release": {"_node/host.py"},
+    "cmdline": {"_node/host.py"},
+    "environ": {"_node/host.py"},
     "journalctl": {"_node/journald.py"},
     "registerWithTaints": {"_node/kubelet_config.py"},
     "register-with-taints": {"_node/kubelet_config.py"},

@@ -21,7 +21,7 @@ LEAVE = """
 import sys
 sys.path[:0] = ["/opt/driver"]
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
 store = Store()

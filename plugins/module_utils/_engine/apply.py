@@ -13,7 +13,7 @@ from .._node import files, health
 from .._node.errors import ApplyRefused
 from .._node.files import Change
 from .._node.placeholders import Identity
-from .._transaction.operation_log import Command
+from .._transaction.recovery import Command
 from .._transaction.store import Store
 from .._transaction.transaction import StepFailed, Transaction
 from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps

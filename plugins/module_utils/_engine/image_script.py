@@ -20,7 +20,7 @@ from typing import Any, Mapping, Sequence
 from .._node import kubeconfig, snapd
 from .._node.files import Current
 from .._node.placeholders import PLACEHOLDERS
-from .._transaction.operation_log import Command
+from .._transaction.recovery import Command
 from . import service_commands
 from .file_changes import restore
 from .plan import ImageScriptStep, Plan

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
-from .._node import kubelet_flags, kubelet_process, processes, systemd
-from .._node.host import Host
-from .._node.os_release import read_os_release
+from .._node import kubelet_process, systemd
+from .._node.host import Host, command_line, read_os_release
 from .._node.systemd import Unit
 from .manifest import Manifest
 from .plan import Registration
@@ -50,8 +49,8 @@ def observe(manifest: Manifest, units: Iterable[str], kubelet_unit: str | None, 
     host = host or Host()
     states = systemd.read_units(units)
     kubelet = states.get(kubelet_unit) if kubelet_unit else None
-    argv = processes.command_line(host, kubelet.pid) if kubelet else []
-    flags = kubelet_flags.parse(argv[1:])
+    argv = command_line(host, kubelet.pid) if kubelet else []
+    flags = kubelet_process.parse(argv[1:])
     return NodeState(
         os_release=read_os_release(host),
         manifest=manifest,
@@ -70,8 +69,10 @@ def membership(host: Host, manifest: Manifest, kubelet_argv: Sequence[str]) -> M
         return Membership(manifest.cluster.name, manifest.cluster.endpoint, "the manifest of nodebootstrap.eks")
     from .._node import kubeconfig
 
-    flags = kubelet_flags.parse(kubelet_argv[1:])
-    named = [path for name in ("kubeconfig", "bootstrap-kubeconfig") for path in kubelet_flags.values(flags, name) if path.startswith("/")]
+    flags = kubelet_process.parse(kubelet_argv[1:])
+    named = [
+        path for name in ("kubeconfig", "bootstrap-kubeconfig") for path in kubelet_process.values(flags, name) if path.startswith("/")
+    ]
     for path in dict.fromkeys([kubeconfig.DEFAULT_PATH, kubeconfig.BOOTSTRAP_PATH, *named]):
         server = kubeconfig.find_server(host.text(path) or "")
         if server:
@@ -83,6 +84,6 @@ def kubelet_registration(host: Host, argv: Sequence[str]) -> Registration:
     """The labels and taints that the running kubelet was started with."""
     from .._node import kubelet_config
 
-    flags = kubelet_flags.parse(argv[1:])
+    flags = kubelet_process.parse(argv[1:])
     labels, taints = kubelet_config.registration(flags, kubelet_config.read_config(host, flags).merged)
     return Registration(labels, tuple(taints))

@@ -12,7 +12,7 @@ import os
 import re
 from typing import Any, NamedTuple, Sequence
 
-from .._node import kubelet_flags, kubelet_process
+from .._node import kubelet_process
 from .._node.errors import ApplyRefused
 from .._node.placeholders import PLACEHOLDER, PLACEHOLDERS, Identity
 from . import preflight
@@ -107,7 +107,7 @@ def combine(earlier: RegistrationChange | None, change: RegistrationChange | Non
 def node_patch(change: RegistrationChange, argv: Sequence[str], identity: Identity, hostname: str | None = None) -> dict[str, Any]:
     """What the controller has to patch, with placeholders filled in. C(argv): the command line of the running kubelet."""
     hostname = hostname or os.uname()[1]
-    name = kubelet_process.node_name(kubelet_flags.parse(argv[1:]), hostname) or hostname
+    name = kubelet_process.node_name(kubelet_process.parse(argv[1:]), hostname) or hostname
     labels = {key: value if value is None else identity.label(value) for key, value in change.labels.items()}
     return {"node": name.lower(), **change._replace(labels=labels).plain()}
 

@@ -14,7 +14,7 @@ from .._node import files, snapd
 from .._node.errors import ApplyRefused
 from .._node.files import Reader
 from .._node.systemd import Unit
-from .._transaction.operation_log import Command
+from .._transaction.recovery import Command
 from . import file_changes, service_commands
 from .file_changes import FileChange, Originals
 from .manifest import Manifest

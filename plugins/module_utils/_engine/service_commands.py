@@ -9,7 +9,7 @@ import sys
 from typing import Iterable, Mapping, Sequence
 
 from .._node.health import parse_url
-from .._transaction.operation_log import Command
+from .._transaction.recovery import Command
 
 WATCH_SECONDS = 1.0
 """Seconds in which a unit that was started must not fail. A healthy kubelet ends them early."""

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 from .._node import snapd
 from .._node.files import Current, Reader
 from .._node.placeholders import Identity
-from .._transaction.operation_log import Command
+from .._transaction.recovery import Command
 from . import nodeadm, service_commands
 from .file_changes import FileChange, Originals, written_by_programs
 from .manifest import Original

@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Any, Callable, Dict
 
 from .._node import kubeconfig as kubeconfigs
-from .._node.host import Host
+from .._node.host import Host, Process, read_process
 from .._node.kubelet_config import read_config, registration
-from .._node.kubelet_flags import Flags, last, parse
-from .._node.kubelet_process import find_unit, node_name
-from .._node.processes import Process, read_process
+from .._node.kubelet_process import Flags, find_unit, last, node_name, parse
 from . import cluster, kubelet, kubelet_endpoints, units, versions
 
 

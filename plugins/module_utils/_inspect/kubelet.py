@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping
 
-from .._node.clock import format_time
+from .._node.host import Process, format_time
 from .._node.kubelet_config import ConfigFile, KubeletConfig, field
-from .._node.kubelet_flags import FIELDS, Flags
-from .._node.processes import Process
+from .._node.kubelet_process import FIELDS, Flags
 from .._node.redaction import is_proxy_name, redact_command_line, redact_document, redact_flag, redact_string, redact_value
 
 

@@ -20,7 +20,7 @@ from typing import Any, Dict, Mapping, Tuple
 
 from .._node import health, http
 from .._node.kubelet_config import setting
-from .._node.kubelet_flags import Flags
+from .._node.kubelet_process import Flags
 from .._node.redaction import redact_value
 
 MAX_ANSWER_BYTES = 1024 * 1024

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping
 
-from .._node.clock import format_time, to_wall_time
 from .._node.errors import ApplyRefused
-from .._node.host import Host
+from .._node.host import Host, format_time, to_wall_time
 from .._node.systemd import Unit, read_units
 
 UNITS = (

@@ -9,8 +9,7 @@ import platform
 import re
 from typing import Any, Dict, Iterable, Pattern
 
-from .._node.host import Host
-from .._node.os_release import read_os_release
+from .._node.host import Host, read_os_release
 
 _VERSION = re.compile(r"(?<![\w.])v?([0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+~-]*)")
 _SNAP = "/snap/kubelet-eks/current"

@@ -9,7 +9,7 @@ import re
 from typing import Callable, Match
 
 from .._node import kubeconfig as kubeconfigs
-from .._node.clock import format_time
+from .._node.host import format_time
 from .model import BOOTSTRAP, DESCRIBE_CLUSTER, ApiResult, Evidence, Finding, Instance, Kubelet, quote_log, shorten
 
 MAX_CLOCK_SKEW_SECONDS = 240

@@ -15,14 +15,11 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Match, NamedTuple, Sequence
 
 from .._node import journald, systemd
-from .._node.clock import to_wall_time
 from .._node.errors import ApplyRefused
-from .._node.host import Host
+from .._node.host import Host, command_line, read_process, to_wall_time
 from .._node.kubelet_config import KubeletConfig, read_config, setting
-from .._node.kubelet_flags import Flags, last, parse
 from .._node.kubelet_process import UNITS as KUBELET_UNITS
-from .._node.kubelet_process import find_kubeconfig, find_unit, node_name
-from .._node.processes import command_line, read_process
+from .._node.kubelet_process import Flags, find_kubeconfig, find_unit, last, node_name, parse
 from .._node.systemd import Unit
 from .model import ApiResult, Containerd, Evidence, FailedUnit, Instance, Kubelet, KubeletExit, KubeletProcess, runs, to_plain_text
 

@@ -1,13 +1,19 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files and programs of this machine, read within limits and never changed. Standard library, Python 3.7 and newer."""
+"""This machine: its files and programs, read within limits and never changed, its processes, operating system and clock.
+
+Standard library, Python 3.7 and newer.
+"""
 
 from __future__ import annotations
 
+import datetime
 import os
+import shlex
 import stat
-from typing import Sequence
+import time
+from typing import Dict, List, NamedTuple, Sequence
 
 from . import programs
 from .errors import ApplyRefused
@@ -104,3 +110,69 @@ class Host:
     def add_problem(self, what: str, error: Exception) -> None:
         """Record an error."""
         self.problems.append(f"{what}: {getattr(error, 'strerror', None) or error}")
+
+
+# --- operating system --------------------------------------------------------------------------------------------------------------------
+
+
+_OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
+
+
+def read_os_release(host: Host) -> Dict[str, str]:
+    """The fields of os-release, {} when there is no such file."""
+    text = next((text for text in map(host.text, _OS_RELEASE) if text is not None), "")
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line and not line.lstrip().startswith("#"))
+    return {name.strip(): _unquote(value) for name, _equals, value in pairs}
+
+
+def _unquote(value: str) -> str:
+    try:
+        return "".join(shlex.split(value))
+    except ValueError:
+        return value.strip()
+
+
+# --- processes ---------------------------------------------------------------------------------------------------------------------------
+
+
+class Process(NamedTuple):
+    """A running process. Without one, C(pid) is 0 and the rest is empty. C(argv): the command line, program first.
+
+    C(environment): may contain secrets. C(started): seconds since 1970, None when that is unknown.
+    """
+
+    pid: int
+    argv: List[str]
+    environment: Dict[str, str]
+    started: float | None = None
+
+
+def read_process(host: Host, pid: int, started: float | None = None) -> Process:
+    """The process with a pid. C(pid) 0 means that there is none."""
+    if not pid:
+        return Process(0, [], {}, started)
+    pairs = (os.fsdecode(item).partition("=") for item in _items(host, pid, "environ") if b"=" in item)
+    return Process(pid, command_line(host, pid), {name: value for name, _equals, value in pairs}, started)
+
+
+def command_line(host: Host, pid: int) -> List[str]:
+    """The command line of a process, program first, [] when there is no such process."""
+    return [word.decode("utf-8", "replace") for word in _items(host, pid, "cmdline")]
+
+
+def _items(host: Host, pid: int, name: str) -> List[bytes]:
+    content = host.read(f"/proc/{pid}/{name}") if pid else None
+    return (content or b"").split(b"\0")[:-1]
+
+
+# --- clock -------------------------------------------------------------------------------------------------------------------------------
+
+
+def to_wall_time(moment: float) -> float:
+    """Seconds since 1970 of seconds of the monotonic clock."""
+    return time.time() - time.monotonic() + moment
+
+
+def format_time(seconds: float) -> str:
+    """C(2026-01-01T00:00:00Z) of seconds since 1970."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

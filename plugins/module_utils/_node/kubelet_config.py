@@ -14,7 +14,7 @@ import os
 from typing import Any, Dict, List, Mapping, NamedTuple
 
 from .host import Host
-from .kubelet_flags import FIELDS, Flags, last, pairs
+from .kubelet_process import FIELDS, Flags, last, pairs
 from .redaction import redact_string
 
 DEFAULT_PATHS = ("/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/kubelet-config.json", "/var/lib/kubelet/config.yaml")

@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 from .._node import files, programs
 from .._node.errors import ApplyRefused
 from . import recovery
-from .operation_log import US
+from .recovery import US
 
 FOLDER = "/var/lib/nodebootstrap"
 UNITS = "/etc/systemd/system"

@@ -24,8 +24,8 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Seq
 from .._node import files as _files
 from .._node.errors import ApplyRefused
 from .._node.files import Change
-from . import operation_log
-from .operation_log import Command, Operation
+from . import recovery
+from .recovery import Command, Operation
 from .store import RecoveryFailed, Store
 
 
@@ -72,7 +72,7 @@ class Transaction:
         self._snapshots = [path for path in snapshots if path not in {change.path for change in self._changes}]
         self._manifest = manifest
         for command in self._forward + self._back:
-            operation_log.check(command)
+            recovery.check(command)
 
     def run(self, progress: Callable[[Command], None] | None = None) -> None:
         """Stage, commit and carry out. Raises StepFailed after undoing, ApplyRefused if the node is unchanged, RecoveryFailed."""
@@ -113,17 +113,17 @@ class Transaction:
         lists = _Lists(written, removed, existing, self._snapshots, present, list(missing), gone)
         _files.make_folder(work, 0o700)
         _files.sync_folder(self._store.folder)
-        self._put("abort.new", operation_log.encode(lists.abort()))
+        self._put("abort.new", recovery.encode(lists.abort()))
         os.rename(os.path.join(work, "abort.new"), os.path.join(work, "abort"))
         _files.sync_folder(work)
         self._write_beside(missing, existing, present)
         touched = lists.folders()
         for folder in touched:
             _files.sync_folder(folder)
-        self._put("forward.ready", operation_log.encode(lists.forward() + _numbered(self._forward, 0)))
+        self._put("forward.ready", recovery.encode(lists.forward() + _numbered(self._forward, 0)))
         back = [command._replace(optional=True) for command in self._back]
-        self._put("back.ready", operation_log.encode(lists.back() + _numbered(back, len(self._forward))))
-        self._put("finish", operation_log.encode(lists.finish(self._switch_manifest())))
+        self._put("back.ready", recovery.encode(lists.back() + _numbered(back, len(self._forward))))
+        self._put("finish", recovery.encode(lists.finish(self._switch_manifest())))
         if any(command.undo_at_boot for command in self._forward):
             self._put("undo-at-boot", b"")
         _files.sync_folder(work)
@@ -203,7 +203,7 @@ class Transaction:
 
 
 def _numbered(commands: Iterable[Command], first: int) -> List[Operation]:
-    return [operation_log.run(first + index, command) for index, command in enumerate(commands)]
+    return [recovery.run(first + index, command) for index, command in enumerate(commands)]
 
 
 class _Lists(NamedTuple):

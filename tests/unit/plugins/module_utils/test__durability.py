@@ -16,7 +16,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
 

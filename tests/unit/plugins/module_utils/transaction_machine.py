@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import LockHeld, Store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
 

@@ -18,7 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validati
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import wait
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, typed_plan, unit

@@ -54,7 +54,7 @@ def test_a_node_is_observed_with_one_question_to_systemd(monkeypatch: pytest.Mon
         return {"containerd.service": unit("containerd.service"), "kubelet.service": running}
 
     monkeypatch.setattr(observe.systemd, "read_units", read_units)
-    monkeypatch.setattr(observe.processes, "command_line", lambda _host, pid: ["kubelet", "--node-labels=a=b"] if pid == 7 else [])
+    monkeypatch.setattr(observe, "command_line", lambda _host, pid: ["kubelet", "--node-labels=a=b"] if pid == 7 else [])
     node = observe.observe(Manifest(), ("containerd.service", "kubelet.service"), "kubelet.service", host)
     assert asked == [["containerd.service", "kubelet.service"]]
     assert node.kubelet == running and node.kubelet_argv == ["kubelet", "--node-labels=a=b"]

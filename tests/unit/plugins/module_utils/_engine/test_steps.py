@@ -20,7 +20,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import sna
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, parse, plan, typed_plan, unit
 
 CONFIG = "/etc/kubernetes/kubelet/kubelet-config.json"

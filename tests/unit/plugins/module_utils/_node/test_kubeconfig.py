@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as kubeconfigs
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig_yaml as reader
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet import kubeconfig as of_the_library
 
 SERVER = "https://0123.gr7.eu-central-1.eks.amazonaws.com"
@@ -68,7 +68,7 @@ def test_every_form_of_a_kubeconfig(text: str, monkeypatch: pytest.MonkeyPatch) 
 def test_what_the_reader_does_not_understand_goes_to_pyyaml_where_there_is_one() -> None:
     text = FORMS[1].replace("command: aws", "command: >-\n        aws")
     with pytest.raises(ValueError, match="more than a plain word"):
-        reader.parse(text)
+        reader.parse_yaml(text)
     assert kubeconfigs.read(text, "/k").user["exec"]["command"] == "aws"
 
 
@@ -79,7 +79,7 @@ def test_what_the_reader_does_not_understand_goes_to_pyyaml_where_there_is_one()
 )  # fmt: skip
 def test_what_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises((ValueError, RecursionError)):
-        reader.parse(text)
+        reader.parse_yaml(text)
 
 
 WORD = st.text(alphabet="abcXYZ019-_./:#'\"{}[],&*!|>%@` \\", max_size=12)
@@ -93,7 +93,7 @@ WORD = st.text(alphabet="abcXYZ019-_./:#'\"{}[],&*!|>%@` \\", max_size=12)
 def test_it_reads_what_a_writer_of_yaml_writes_or_refuses(value: dict[str, Any]) -> None:
     text = yaml.safe_dump(value, width=1000)
     try:
-        found = reader.parse(text)
+        found = reader.parse_yaml(text)
     except ValueError:
         return
     assert as_text(found) == as_text(yaml.safe_load(text))

@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import observe
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect.kubelet import describe_config
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_config as kubelet
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_flags as flags
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_process as flags
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.redaction import HIDDEN
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_files import machine
 

@@ -22,7 +22,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors imp
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import recovery
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import LockHeld, RecoveryFailed, Store
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.transaction_machine import ME, NEW, Machine, old_files
 
@@ -220,7 +220,7 @@ CHILD = """
     sys.path[:0] = {path!r}
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
-    from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import Transaction
     _store.SHELL = {shell!r}

@@ -19,7 +19,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors imp
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import recovery
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.operation_log import Command
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed, Transaction
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.transaction_machine import ME, NEW, Machine, old_files
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_flags as flags
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_process as flags
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data, kubernetes
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.os_release import read_os_release
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import read_os_release
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_files import machine
 
 
