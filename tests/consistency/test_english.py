@@ -32,7 +32,6 @@ NOT_YET_CLEAN: tuple[str, ...] = (
     "README.md",
     "docs/architecture.md",
     "docs/families.md",
-    "docs/input.md",
     "docs/parity.md",
     "plugins/module_utils/_aws/client.py",
     "plugins/module_utils/_aws/ssm.py",
