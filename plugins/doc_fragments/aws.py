@@ -1,41 +1,41 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How AWS is reached, for all plugins that call it."""
+"""Documentation of the AWS options."""
 
 from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of C(module_utils/_aws/client.py)."""
+    """The options that C(module_utils/_aws/client.py) reads."""
 
     DOCUMENTATION = r"""
 options:
   region:
     description:
-      - AWS region to ask.
-      - Without it, E(AWS_REGION), E(AWS_DEFAULT_REGION) and the configuration of the profile are asked, in this order.
+      - The AWS region.
+      - The default is the first of these that is set. E(AWS_REGION), E(AWS_DEFAULT_REGION), and the region of the profile.
     type: str
   profile:
     description:
-      - Profile in the files of the AWS command line.
-      - Without it and without O(access_key), boto3 looks for credentials in its usual places.
+      - A profile from the configuration files of the AWS CLI.
+      - Without O(profile) and O(access_key), boto3 uses its default chain of credentials.
     type: str
     aliases: [aws_profile]
   endpoint_url:
-    description: URL of the API, instead of AWS's for the region.
+    description: The URL of the API. The default is the endpoint of AWS for the region.
     type: str
     aliases: [aws_endpoint_url]
   access_key:
-    description: AWS access key ID.
+    description: The AWS access key ID.
     type: str
     aliases: [aws_access_key_id, aws_access_key]
   secret_key:
-    description: AWS secret access key.
+    description: The AWS secret access key.
     type: str
     aliases: [aws_secret_access_key, aws_secret_key]
   session_token:
-    description: Session token of temporary credentials.
+    description: The session token of temporary credentials.
     type: str
     aliases: [aws_session_token]
 """

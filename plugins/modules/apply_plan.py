@@ -13,62 +13,64 @@ version_added: 0.1.0
 description:
   - This module is internal. Use M(nodebootstrap.eks.apply), which renders the plan and runs this module on the node. The options can
     change in any release.
-  - Compares the node with the plan, writes and removes files, and restarts only those services whose configuration changed in effect.
-  - All or nothing. New contents are staged beside their targets and synced, then one rename commits the change. If a step fails, the old
-    files and services are restored. An interrupted run is finished or undone by the next run, or by a unit at the next boot.
-  - C(/var/lib/nodebootstrap/manifest.json), which only root can read, lists what this module has put on the node.
+  - Compares the node with the plan, writes and removes files, and restarts only services whose effective configuration changed.
+  - Applies all changes or none. It stages new files next to their targets, syncs them, and commits the change with one rename. If a step
+    fails, it restores the previous files and services. The next run, or a unit at the next boot, finishes or rolls back an interrupted run.
+  - C(/var/lib/nodebootstrap/manifest.json), which only root can read, lists the files and settings of this module.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
   - nodebootstrap.eks.live
 options:
   plan:
-    description: The plan as the action encodes it, base64 of compressed JSON.
+    description: The plan in the encoding of the action, base64 of compressed JSON.
     type: str
     required: true
   phases:
     description:
-      - What to do. The checks of V(preflight) only read and always run.
-      - V(configure) writes files. V(validate) lets the programs of the node read them first. V(start) enables, starts and restarts units.
-        V(verify) waits for O(wait_for).
+      - The phases to run. The checks of V(preflight) only read and always run.
+      - V(validate) checks the new files with the programs of the node, before V(configure) writes them. V(start) enables, starts and
+        restarts units. V(verify) waits for O(wait_for).
       - Without V(start), pending restarts are recorded on the node. A later call with V(start) performs them.
     default: [preflight, configure, validate, start, verify]
   state:
     description:
-      - V(present) sets the node up.
-      - V(absent) stops kubelet, disables the units that were enabled, removes the files in the manifest and restores those that were
-        replaced. Data of the container runtime are kept. The plan only identifies the cluster.
+      - V(present) applies the plan to the node.
+      - V(absent) stops kubelet, disables the units that the module enabled, removes the files in the manifest, and restores the files that
+        they replaced. Data of the container runtime stays on the node. The plan only identifies the cluster.
   restart:
-    description: With V(never) nothing is started or restarted. Pending restarts are recorded on the node.
+    description: With V(never), the module does not start or restart services. Pending restarts are recorded on the node.
   reconcile:
-    description: Whether other labels and taints are accepted for a registered node. RV(registration) then says what to change there.
+    description:
+      - Whether to accept changed labels and taints for a registered node.
+      - RV(registration) then contains the changes that the Node object needs.
   wait_for:
     description:
-      - What V(verify) waits for. V(healthy) checks the units and kubelet's health endpoint only, and needs no API server.
-      - With V(registered) and V(ready) the node then asks the cluster, as M(nodebootstrap.eks.join_check) does.
+      - The state to wait for in the phase V(verify). V(healthy) checks only the units and the health endpoint of kubelet.
+      - V(registered) and V(ready) also ask the API server about the node, as M(nodebootstrap.eks.join_check) does.
     type: str
     choices: [healthy, registered, ready]
     default: healthy
   wait_timeout:
     description:
-      - Seconds that V(verify) waits in this call. It returns as soon as the node is in the state of O(wait_for).
-      - A cause that waiting does not change must hold for 4 seconds, so the call can take up to 4 seconds more.
+      - Seconds to wait for O(wait_for) in this call. The call returns as soon as the node is in this state.
+      - A final cause must stay the same for 4 seconds, so the call can take up to 4 seconds more.
     type: float
     default: 5.0
 attributes:
   check_mode:
-    description: Compares and validates. Writes only candidates in a private folder below C(/run), and removes it afterwards.
+    description: Compares and validates. Writes the new files only to a private directory below C(/run), and removes it afterwards.
     support: full
   diff_mode:
-    description: Shows every file and every setting of a snap that changes. The content of files that may hold secrets is not shown.
+    description: Shows every file and every snap setting that changes. For files that may contain secrets, it shows only the name.
     support: full
   platform:
-    description: Where the module runs.
+    description: The platform of the node.
     support: full
     platforms: posix
 requirements:
   - Python 3.7 or newer on the node
-  - systemd, and root
+  - systemd, and root on the node
 seealso:
   - module: nodebootstrap.eks.apply
 """
@@ -83,50 +85,50 @@ EXAMPLES = r"""
 
 RETURN = r"""
 actions:
-  description: What was done, in order, or what would be done in check mode.
+  description: The actions, in order. In check mode, the actions that a run would perform.
   returned: success
   type: list
   elements: str
   sample: ["write /etc/eks/nodeadm.d/50-nodebootstrap.yaml", "reload systemd", "start nodeadm-config.service nodeadm-run.service"]
 restarted:
-  description: The units that ran and were restarted.
+  description: The running units that were restarted.
   returned: success
   type: list
   elements: str
   sample: ["kubelet.service"]
 healthy:
-  description: Whether the units are active and kubelet reports that it is healthy. Null if this was not checked.
+  description: Whether the units are active and kubelet is healthy. Null if this was not checked.
   returned: success
   type: bool
   sample: true
 missing:
-  description: What is still missing on a node that is not healthy.
+  description: The reasons why the node is not healthy.
   returned: success
   type: list
   elements: str
   sample: ["kubelet.service is activating (start-pre)"]
 join:
   description:
-    - What M(nodebootstrap.eks.join_check) returns, without C(msg). Null if the join was not checked.
-    - For a node that is not healthy, the result of a single check.
+    - The result of M(nodebootstrap.eks.join_check), without C(msg). Null if the join was not checked.
+    - If the node is not healthy, the result of a single check.
   returned: success
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "registered": true, "ready": true, "cause": null, "message": null, "fix": null,
     "evidence": [], "final": false, "waited": 0.9}
 waited:
-  description: Seconds that V(verify) needed to determine RV(healthy).
+  description: The seconds until RV(healthy) was known.
   returned: success
   type: float
   sample: 0.2
 recovered:
-  description: What was done about an interrupted run, V(finished) or V(undone). Null if there was none.
+  description: V(finished) or V(undone) if the module finished or rolled back an interrupted run. Otherwise null.
   returned: success
   type: str
   sample: null
 registration:
   description:
     - With O(reconcile=true), the changes that the Node object of a registered node needs. Null if there are none.
-    - Labels that are null must be removed.
+    - A label that is null must be removed.
   returned: success
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}, "taints": {"set": [], "remove": ["dedicated=x:NoSchedule"]}}
@@ -136,14 +138,15 @@ facts:
   type: dict
   contains:
     hostname:
-      description: Its host name.
+      description: The host name of the node.
       type: str
       returned: always
       sample: ip-10-0-0-5.ec2.internal
 foreign:
   description:
-    - On Amazon Linux 2023, the texts that nodeadm reads besides the plan's documents, by path, and the user data as C(user_data).
-    - User data may hold secrets. The action does not return them.
+    - On Amazon Linux 2023, documents that nodeadm reads in addition to the documents of the plan, by path. The key C(user_data) contains
+      the user data.
+    - The action does not return these documents, because user data can contain secrets.
   returned: success
   type: dict
   sample: {}

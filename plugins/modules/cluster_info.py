@@ -8,13 +8,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cluster_info
-short_description: Ask EKS what a node must know of its cluster
+short_description: Get the facts of an EKS cluster that nodes need
 version_added: 0.1.0
 description:
-  - Calls EKS's C(DescribeCluster) once and returns the cluster as the other plugins of this collection take it.
-  - Runs where boto3 and AWS credentials are, normally on the controller; nodes need neither.
-  - Reads only, and needs the permission C(eks:DescribeCluster) for the cluster.
-    With C(eks:ListClusters) the error for an unknown name says which clusters there are.
+  - Calls C(DescribeCluster) of EKS once. You can use RV(cluster) as the input C(cluster) of the other plugins of this collection.
+  - Needs boto3 and AWS credentials on the host where it runs, normally the controller. Nodes do not need them.
+  - Only reads. It needs the permission C(eks:DescribeCluster) for the cluster. With the permission C(eks:ListClusters), the error for an
+    unknown name lists the existing clusters.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -24,13 +24,13 @@ requirements:
   - boto3 >= 1.26
 options:
   name:
-    description: Name of the cluster.
+    description: The name of the cluster.
     type: str
     required: true
   require_active:
     description:
-      - Whether a cluster that nodes cannot join is an error. They can while its status is C(ACTIVE) or C(UPDATING).
-      - V(false) returns what is known so far; while a cluster is made, endpoint and certificate authority are missing.
+      - Whether the module fails if nodes cannot join the cluster. Nodes can join if its status is C(ACTIVE) or C(UPDATING).
+      - V(false) returns the known facts. EKS does not know the endpoint and the certificate authority while it creates a cluster.
     type: bool
     default: true
 attributes:
@@ -44,14 +44,14 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Ask EKS for the cluster
+- name: Get the facts of the cluster
   nodebootstrap.eks.cluster_info:
     name: demo
     region: eu-west-1
   delegate_to: localhost
   register: found
 
-- name: Write the user data of a group that joins it
+- name: Write the user data of a node group of this cluster
   nodebootstrap.eks.render:
     cluster: "{{ found.cluster }}"
     node_groups:
@@ -61,42 +61,42 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The cluster as other plugins take it. What EKS does not say is left out.
+  description: The cluster, in the format of the other plugins. Facts that EKS does not return are omitted.
   returned: success
   type: dict
   contains:
     name:
-      description: Name of the cluster.
+      description: The name of the cluster.
       type: str
       returned: always
       sample: demo
     endpoint:
-      description: URL of its API server.
+      description: The URL of the API server.
       type: str
-      returned: when EKS knows it
+      returned: if EKS returns it
       sample: https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com
     certificate_authority:
-      description: Certificate authority of the API server, base64 of PEM.
+      description: The certificate authority of the API server, base64 of PEM.
       type: str
-      returned: when EKS knows it
+      returned: if EKS returns it
       sample: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==
     service_cidr:
-      description: Network of the services, IPv6 in a cluster whose pods have IPv6 addresses, otherwise IPv4.
+      description: The range of the service addresses. IPv6 for a cluster with IPv6 pods, otherwise IPv4.
       type: str
-      returned: when EKS knows it
+      returned: if EKS returns it
       sample: 10.100.0.0/16
     region:
-      description: AWS region.
+      description: The AWS region.
       type: str
       returned: always
       sample: eu-west-1
     kubernetes_version:
-      description: Minor version of the control plane.
+      description: The minor version of the control plane.
       type: str
-      returned: when EKS knows it
+      returned: if EKS returns it
       sample: "1.33"
     id:
-      description: ID of a local cluster.
+      description: The ID of a local cluster.
       type: str
       returned: on Outposts
       sample: 5f0d2c1e-1111-4222-8333-444455556666
@@ -106,7 +106,7 @@ cluster:
       returned: on Outposts
       sample: true
 status:
-  description: What EKS says of the cluster, for example C(ACTIVE).
+  description: The status of the cluster, for example C(ACTIVE).
   returned: success
   type: str
   sample: ACTIVE
@@ -129,7 +129,7 @@ SPECIFICATION = {
 
 
 def cluster_input(described: dict[str, Any], region: str) -> dict[str, Any]:
-    """The C(cluster) of our input from the C(cluster) of a DescribeCluster response, without what is absent there."""
+    """The input C(cluster) from the C(cluster) of a DescribeCluster response. Missing facts are omitted."""
     network = described.get("kubernetesNetworkConfig") or {}
     local = bool(described.get("outpostConfig"))
     found = {
@@ -146,7 +146,7 @@ def cluster_input(described: dict[str, Any], region: str) -> dict[str, Any]:
 
 
 def not_found(client: Any, name: str) -> str:
-    """That there is no such cluster, and which there are, where that may be asked."""
+    """The error for an unknown cluster. It lists the existing clusters if eks:ListClusters is allowed."""
     text = f'there is no cluster "{name}" in region {client.meta.region_name}, in the account of these credentials'
     try:
         names = [found for page in client.get_paginator("list_clusters").paginate() for found in page["clusters"]]
@@ -159,7 +159,7 @@ def not_found(client: Any, name: str) -> str:
 
 
 def refusal(client: Any, name: str, error: Any) -> str:
-    """What EKS's own error means for C(name)."""
+    """The message and the fix for an EKS error about the cluster C(name)."""
     code, said = _aws.parse_error(error)
     if code == "ResourceNotFoundException":
         return not_found(client, name)
@@ -169,7 +169,7 @@ def refusal(client: Any, name: str, error: Any) -> str:
 
 
 def describe(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The C(cluster) of EKS's answer, and the region that was asked. Raises C(AwsError), or botocore's error when nothing was sent."""
+    """The C(cluster) of the response, and the region of the request. Raises C(AwsError), or an error of botocore if no request was sent."""
     session = _aws.new_session(options)
     client = _aws.new_client(session, "eks", options)
     try:
@@ -186,7 +186,7 @@ def describe(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def cluster_info(options: dict[str, Any]) -> dict[str, Any]:
-    """What the module returns. Raises C(AwsError)."""
+    """The result of the module. Raises C(AwsError)."""
     with _aws.explained_errors(options, "EKS"):
         described, region = describe(options)
     status = described.get("status") or "unknown"

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: imds_info
-short_description: Ask the instance metadata service who a node is
+short_description: Get the identity of an EC2 instance from its metadata service
 version_added: 0.1.0
 description:
-  - Runs on an EC2 instance and asks its instance metadata service (IMDS) for what a node is called and where it stands.
-  - Uses version 2 of the service only, one token for the call, and never falls back to version 1.
-  - Never asks for credentials or user data. The token does not leave the module.
-  - Every answer must have the form of what was asked for, so that the error page of a proxy never becomes a value.
-  - Proxies and the environment variable E(AWS_EC2_METADATA_SERVICE_ENDPOINT) are ignored; use O(endpoint).
+  - Runs on an EC2 instance. It reads the names, addresses and location of the instance from the instance metadata service (IMDS).
+  - Uses only version 2 of the service, with one token for each call of the module. It never falls back to version 1.
+  - Does not read credentials or user data, and does not return the token.
+  - Checks the format of every response, so that an error page of a proxy is not returned as a value.
+  - Ignores proxies and the environment variable E(AWS_EC2_METADATA_SERVICE_ENDPOINT). Use O(endpoint) instead.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -23,45 +23,44 @@ extends_documentation_fragment:
 options:
   endpoint:
     description:
-      - Address of the service, C(http://ADDRESS) or C(http://ADDRESS:PORT), an IP address and no name.
-      - V(http://[fd00:ec2::254]) is its IPv6 address, which instances of the Nitro system have when it is enabled for them.
+      - The address of the service, C(http://ADDRESS) or C(http://ADDRESS:PORT). It must be an IP address, not a name.
+      - V(http://[fd00:ec2::254]) is the IPv6 address of the service. It is available on Nitro instances, if you enable it.
     type: str
     default: http://169.254.169.254
   timeout:
     description:
-      - Seconds that one request may take, at most 60.
-      - The whole call ends after O(timeout) times (O(retries) + 2) seconds.
+      - Seconds until one request times out, at most 60.
+      - The whole call takes at most O(timeout) times (O(retries) + 2) seconds.
     type: float
     default: 2.0
   retries:
-    description: How often a request is repeated that brought no answer or that the service was too busy for, at most 10.
+    description: The number of retries if the service does not answer or is too busy, at most 10.
     type: int
     default: 3
 requirements:
   - Python 3.7 or newer on the node
 notes:
-  - Inside a container that does not use the network of its host, the hop limit of the instance (C(HttpPutResponseHopLimit)) must be 2
-    or more.
+  - In a container without host network, the module works only if the hop limit of the instance (C(HttpPutResponseHopLimit)) is at least 2.
 seealso:
   - name: Instance metadata
-    description: What the service answers.
+    description: The categories of instance metadata.
     link: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-categories.html
   - plugin: nodebootstrap.eks.max_pods
     plugin_type: filter
 """
 
 EXAMPLES = r"""
-# imds_endpoint stands for another address, for example http://[fd00:ec2::254]; without it the usual one is asked.
-- name: Ask who the node is
+# Set imds_endpoint to use another address, for example http://[fd00:ec2::254].
+- name: Get the identity of the node
   nodebootstrap.eks.imds_info:
     endpoint: "{{ imds_endpoint | default(omit) }}"
   register: node
 
-- name: Compute how many pods it may run
+- name: Show how many pods the node can run
   ansible.builtin.debug:
     msg: "{{ node.imds.instance_id }}: {{ node.imds.instance_type | nodebootstrap.eks.max_pods }} pods"
 
-- name: Give a service that is slow at boot more time, 44 seconds at most
+- name: Wait longer for the service after a boot, at most 44 seconds
   nodebootstrap.eks.imds_info:
     endpoint: "{{ imds_endpoint | default(omit) }}"
     timeout: 4
@@ -70,7 +69,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 imds:
-  description: What the service says of the instance.
+  description: The identity of the instance.
   returned: success
   type: dict
   contains:
@@ -80,70 +79,70 @@ imds:
       returned: always
       sample: "111122223333"
     architecture:
-      description: Architecture of the image.
+      description: The architecture of the image.
       type: str
       returned: always
       sample: x86_64
     availability_zone:
-      description: Where the instance stands.
+      description: The availability zone of the instance.
       type: str
       returned: always
       sample: eu-central-1a
     billing_products:
-      description: Billing products of the image.
+      description: The billing products of the image.
       type: list
       elements: str
       returned: always
       sample: []
     devpay_product_codes:
-      description: DevPay product codes of the image.
+      description: The DevPay product codes of the image.
       type: list
       elements: str
       returned: always
       sample: []
     document_version:
-      description: Version of the identity document's format.
+      description: The version of the format of the identity document.
       type: str
       returned: always
       sample: "2017-09-30"
     image_id:
-      description: The image that the instance was started from.
+      description: The ID of the image of the instance.
       type: str
       returned: always
       sample: ami-0123456789abcdef0
     instance_id:
-      description: The instance.
+      description: The ID of the instance.
       type: str
       returned: always
       sample: i-1234567890abcdef0
     instance_life_cycle:
-      description: How the instance is bought, for example V(on-demand), V(spot) or V(capacity-block).
+      description: The purchasing option of the instance, for example V(on-demand), V(spot) or V(capacity-block).
       type: str
       returned: always
       sample: on-demand
     instance_type:
-      description: Its type.
+      description: The type of the instance.
       type: str
       returned: always
       sample: m5.large
     ipv6:
-      description: The IPv6 addresses of the first network interface; empty when there are none.
+      description: The IPv6 addresses of the first network interface. Empty if there are none.
       type: list
       elements: str
       returned: always
       sample: ["2001:db8::5"]
     kernel_id:
-      description: The kernel that the instance was started with; null on all but very old types.
+      description: The ID of the kernel. Null except on very old instance types.
       type: str
       returned: always
       sample: null
     local_hostname:
-      description: Its private host name.
+      description: The private host name.
       type: str
       returned: always
       sample: ip-10-0-0-5.eu-central-1.compute.internal
     local_ipv4:
-      description: Its private IPv4 address; null in a subnet that has IPv6 only.
+      description: The private IPv4 address. Null in an IPv6-only subnet.
       type: str
       returned: always
       sample: 10.0.0.5
@@ -153,23 +152,23 @@ imds:
       returned: always
       sample: 0a:58:0a:00:00:05
     marketplace_product_codes:
-      description: AWS Marketplace product codes of the image.
+      description: The AWS Marketplace product codes of the image.
       type: list
       elements: str
       returned: always
       sample: []
     pending_time:
-      description: When the instance was started, in UTC.
+      description: The time when the instance was started, in UTC.
       type: str
       returned: always
       sample: "2026-01-01T00:00:00Z"
     ramdisk_id:
-      description: The RAM disk that the instance was started with; null on all but very old types.
+      description: The ID of the RAM disk. Null except on very old instance types.
       type: str
       returned: always
       sample: null
     region:
-      description: Its region.
+      description: The region of the instance.
       type: str
       returned: always
       sample: eu-central-1
@@ -181,7 +180,7 @@ from ..module_utils._node.imds import IPV4, Client, ImdsError, instance_facts
 
 
 def main():
-    """Ask, and answer with facts or with one sentence that says what to do."""
+    """Return the identity of the instance, or fail with a message that has the fix."""
     options = {
         "endpoint": {"type": "str", "default": IPV4},
         "timeout": {"type": "float", "default": 2.0},

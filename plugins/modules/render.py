@@ -11,13 +11,14 @@ module: render
 short_description: Write the user data of node groups to files on the controller
 version_added: 0.1.0
 description:
-  - Renders the user data of every given node group and writes one file for each, named C(CLUSTER-GROUP) with the
-    extension C(mime), C(sh), C(toml) or C(ps1).
-  - A group to which nothing has to be added, because EKS supplies its user data, gets no file.
-  - The same input always gives the same bytes, so a second run changes nothing.
-  - Every problem of every group is reported at once, and then nothing is written.
-  - Prints a table of what was rendered, and below it warnings, checks that could not be made, and what is left to EKS or has no
-    place in node bootstrap. Nothing is sent to any host, and no AWS API is called.
+  - Renders the user data of every node group and writes it to a file. The name of the file is C(CLUSTER-GROUP), with the extension
+    C(mime), C(sh), C(toml) or C(ps1).
+  - Writes no file for a managed node group if the user data of EKS needs no additions.
+  - The same input always renders the same bytes, so a second run changes nothing.
+  - If the input has problems, the module reports the problems of all groups at once and writes nothing.
+  - Prints a table of the rendered groups. Below the table it prints warnings, skipped checks, values that EKS sets, and fields of
+    O(eksctl_config) that are not part of node bootstrap.
+  - Does not contact a node or AWS.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -26,39 +27,40 @@ extends_documentation_fragment:
 options:
   cluster:
     description:
-      - The facts of the cluster that a node needs, for example C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
-      - With O(eksctl_config) it completes what the file lacks; a contradiction is an error.
+      - The cluster, a mapping with fields such as C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
+      - With O(eksctl_config), set the facts that the file does not contain. If the file and O(cluster) have different values, the module
+        fails.
     type: raw
   node_groups:
-    description: The node groups to render, a list of mappings that each have a C(name).
+    description: The node groups to render, a list of mappings. The field C(name) is required.
     type: raw
   eksctl_config:
-    description: Path of an eksctl C(ClusterConfig) file whose node groups are rendered instead of O(node_groups).
+    description: The path of an eksctl C(ClusterConfig) file. The module renders its node groups instead of O(node_groups).
     type: path
   sources:
-    description: Several clusters at once, each with its own node groups; one table shows all of them.
+    description: Several clusters, each with its own node groups. The module prints one table for all of them.
     type: list
     elements: dict
     suboptions:
       cluster:
-        description: As O(cluster), for this source.
+        description: The same as O(cluster), for this source.
         type: raw
       node_groups:
-        description: As O(node_groups), for this source.
+        description: The same as O(node_groups), for this source.
         type: raw
       eksctl_config:
-        description: As O(eksctl_config), for this source.
+        description: The same as O(eksctl_config), for this source.
         type: path
   encoding:
     description:
-      - How the user data is encoded.
-      - V(gzip) writes compressed bytes to a file that ends in C(.gz).
-      - Both compressed forms are refused where their reader cannot undo them, on Windows and on managed node groups.
+      - The encoding of the user data.
+      - V(gzip) writes compressed bytes to a file with the extension C(.gz).
+      - V(gzip) and V(gzip_base64) are refused on Windows and with C(mode=managed), because the user data cannot be decompressed there.
     type: str
     default: plain
     choices: [plain, base64, gzip_base64, gzip]
   output_dir:
-    description: Folder for the files; it is made when it does not exist.
+    description: The directory for the files. The module creates it if it does not exist.
     type: path
     default: out
 attributes:
@@ -66,13 +68,13 @@ attributes:
     description: Runs on the controller.
     support: full
   check_mode:
-    description: Reports what would change and writes nothing.
+    description: Reports the changes without writing files.
     support: full
   diff_mode:
-    description: Shows the decoded text by part, with the cluster's certificate shortened.
+    description: Shows the decoded text of each part. The certificate of the cluster is shortened.
     support: full
   idempotent:
-    description: The same input writes nothing a second time.
+    description: A second run with the same input changes nothing.
     support: full
   platform:
     description: Where the module runs.
@@ -86,7 +88,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Write the user data of one group
+- name: Write the user data of one node group
   nodebootstrap.eks.render:
     cluster:
       name: demo
@@ -103,64 +105,64 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The table as it is printed, one line an item.
+  description: The lines of the printed table.
   returned: success
   type: list
   elements: str
   sample: ["group    family  mode          bytes  of 16,384  sha256        file"]
 groups:
-  description: One item for each group, in the order of the input.
+  description: The rendered groups, in the order of the input.
   returned: success
   type: list
   elements: dict
   contains:
     group:
-      description: Name of the group.
+      description: The name of the group.
       type: str
       returned: always
       sample: workers
     family:
-      description: Its family.
+      description: The family of the group.
       type: str
       returned: always
       sample: al2023
     mode:
-      description: Its mode.
+      description: The mode of the group.
       type: str
       returned: always
       sample: self_managed
     bytes:
-      description: Size before encoding.
+      description: The size before encoding.
       type: int
       returned: always
       sample: 763
     percent:
-      description: Share of EC2's limit of 16384 bytes that the stored form takes.
+      description: The stored size in percent of the EC2 limit of 16384 bytes.
       type: float
       returned: always
       sample: 4.7
     sha256:
-      description: Digest of the file; empty when there is none.
+      description: The SHA-256 digest of the file. Empty if there is no file.
       type: str
       returned: always
       sample: ""
     file:
-      description: Name of the file in the output folder; empty when there is none.
+      description: The name of the file in O(output_dir). Empty if there is no file.
       type: str
       returned: always
       sample: demo-workers.mime
     note:
-      description: Why there is no file.
+      description: The reason why there is no file.
       type: str
       returned: always
       sample: ""
     left_to_eks:
-      description: Labels and taints that EKS sets itself on a managed group.
+      description: The labels and taints that EKS sets on a managed node group.
       type: dict
       returned: always
       sample: {}
     warnings:
-      description: Input that works, but probably not as intended. Each has C(rule), C(path), C(message) and C(fix).
+      description: Input that is valid but probably not intended. Each item has C(rule), C(path), C(message) and C(fix).
       type: list
       elements: dict
       returned: always
@@ -186,7 +188,7 @@ problems:
       nearest: node-labels
       fix: rename it to node-labels
 not_ours:
-  description: What of O(eksctl_config) has no place in node bootstrap, each with C(path) and C(reason).
+  description: The fields of O(eksctl_config) that are not part of node bootstrap, each with C(path) and C(reason).
   returned: success
   type: list
   elements: dict

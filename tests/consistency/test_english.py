@@ -41,10 +41,6 @@ NOT_YET_CLEAN: tuple[str, ...] = (
     "plugins/module_utils/_node/imds.py",
     "plugins/module_utils/_node/kubelet_config.py",
     "plugins/module_utils/_transaction/recovery.py",
-    "plugins/modules/apply_plan.py",
-    "plugins/modules/imds_info.py",
-    "plugins/modules/node_info.py",
-    "plugins/modules/render.py",
     "plugins/plugin_utils/live/options.py",
     "plugins/plugin_utils/model/spec.py",
 )
