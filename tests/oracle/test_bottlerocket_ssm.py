@@ -45,7 +45,7 @@ def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> 
     ("ending", "words"),
     [
         ({"Status": "TimedOut", "StatusDetails": "DeliveryTimedOut"}, "did not fetch the command"),
-        ({"Status": "TimedOut", "StatusDetails": "ExecutionTimedOut"}, "did not end in time"),
+        ({"Status": "TimedOut", "StatusDetails": "ExecutionTimedOut"}, "did not finish in time"),
         ({"Status": "Failed", "StatusDetails": "Undeliverable"}, "did not fetch the command"),
         ({"Status": "Cancelled"}, "ended as Cancelled"),
     ],

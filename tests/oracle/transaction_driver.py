@@ -230,7 +230,7 @@ def pass_disk():
     subprocess.run(["mount", "--bind", KUBECONFIG, KUBECONFIG], check=True)
     said = attempt()
     subprocess.run(["umount", KUBECONFIG], check=True)
-    problems += [f"a busy target: {said}"] * (not said.startswith("StepFailed: a file could not be switched: " + KUBECONFIG))
+    problems += [f"a busy target: {said}"] * (not said.startswith("StepFailed: a file could not be replaced: " + KUBECONFIG))
     problems += [f"a busy target: {problem}" for problem in settle(world, "play")]
     for folder in DISKS:
         subprocess.run(["umount", folder], check=True)

@@ -73,7 +73,7 @@ def new_session(options: dict[str, Any]) -> Any:
         profile_name=options["profile"],
     )
     if not session.region_name:
-        raise AwsError("no region is known; fix: set region, AWS_REGION, or a region in the profile")
+        raise AwsError("the region is not set; fix: set region, AWS_REGION, or a region in the profile")
     return session
 
 
@@ -84,7 +84,7 @@ def new_client(session: Any, service: str, options: dict[str, Any]) -> Any:
 
 
 def parse_error(error: Any) -> tuple[str, str]:
-    """Code and message of a C(ClientError), each '' where AWS gave none."""
+    """Code and message of a C(ClientError), each '' if AWS sent none."""
     answer = error.response.get("Error", {})
     return answer.get("Code") or "", answer.get("Message") or ""
 
@@ -99,7 +99,7 @@ def explain_credentials(code: str, text: str) -> str:
     if code in ("ExpiredToken", "ExpiredTokenException", "RequestExpired"):
         return f"the credentials have expired; fix: get new ones ({code}: {text})"
     if code in ("UnrecognizedClientException", "InvalidClientTokenId", "InvalidSignatureException", "SignatureDoesNotMatch"):
-        return f"AWS does not know these credentials; fix: check access_key and secret_key, profile and region ({code}: {text})"
+        return f"AWS does not recognize these credentials; fix: check access_key and secret_key, profile and region ({code}: {text})"
     return ""
 
 
@@ -112,10 +112,10 @@ def explain_unreachable(client: Any, session: Any, endpoint_url: Any, name: str)
     regions = session.get_available_regions(client.meta.service_model.service_name)
     text = f"the {name} API at {urlsplit(client.meta.endpoint_url).hostname} does not answer"
     if endpoint_url:
-        return f"{text}; fix: check endpoint_url, and the network, proxy and certificates on the way there"
+        return f"{text}; fix: check endpoint_url, the network, the proxy and the certificates"
     if regions and region not in regions:
-        return f"{text}: this boto3 knows no {name} in region {region}{nearest(region, regions)}"
-    return f"{text}; fix: check region ({region}), and the network, proxy and certificates on the way there"
+        return f"{text}: according to boto3, {name} is not available in region {region}{nearest(region, regions)}"
+    return f"{text}; fix: check region ({region}), the network, the proxy and the certificates"
 
 
 @contextmanager
@@ -124,26 +124,28 @@ def explained_errors(options: dict[str, Any], name: str) -> Iterator[None]:
     try:
         yield
     except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError):
-        raise AwsError("no AWS credentials were found, or only half of them; fix: set profile, or access_key and secret_key") from None
+        raise AwsError("the AWS credentials are missing or incomplete; fix: set profile, or access_key and secret_key") from None
     except exceptions.ProfileNotFound:
         names = boto3.session.Session().available_profiles if options["profile"] else []
-        given = options["profile"] or "named by AWS_PROFILE"
-        raise AwsError(f"there is no AWS profile {given}; there are: {', '.join(names) or 'none'}{nearest(given, names)}") from None
+        profile = options["profile"] or "named by AWS_PROFILE"
+        raise AwsError(
+            f"the AWS profile {profile} does not exist; existing profiles: {', '.join(names) or 'none'}{nearest(profile, names)}"
+        ) from None
     except (exceptions.BotoCoreError, ValueError) as error:
         # An invalid option or configuration file. The text has no traceback and no secret.
-        raise AwsError(f"boto3 cannot ask {name}: {error}") from None
+        raise AwsError(f"boto3 cannot send a request to {name}: {error}") from None
 
 
 def client_error() -> tuple[Any, ...]:
-    """The errors that AWS answers with."""
+    """The errors that AWS returns."""
     return (exceptions.ClientError,)
 
 
 def no_connection() -> tuple[Any, ...]:
-    """The errors that mean: no connection, no TLS, no answer in time."""
+    """The errors for a failed connection: no connection, no TLS, or no answer in time."""
     return (exceptions.ConnectionError, exceptions.HTTPClientError)
 
 
 def not_understood() -> tuple[Any, ...]:
-    """The errors that mean: what answers is not AWS."""
+    """The errors for an answer that does not come from AWS."""
     return (ResponseParserError,)

@@ -17,7 +17,7 @@ from . import client
 
 DOCUMENT = "AWS-RunShellScript"
 LEAST_TIMEOUT = 30
-"""Seconds: Systems Manager takes no shorter TimeoutSeconds."""
+"""Seconds: the shortest TimeoutSeconds that Systems Manager accepts."""
 
 FIRST_PAUSE = 0.3
 LONGEST_PAUSE = 2.0
@@ -30,7 +30,7 @@ _NOT_CONNECTED = (
     "fix: check instance_id and region; the instance must be running, its profile needs AmazonSSMManagedInstanceCore, its control "
     "container must be on (settings.host-containers.control.enabled), and it must reach the endpoints ssm, ssmmessages and ec2messages"
 )
-_SENT = "whether the settings were changed is not known: run again, a transaction is kept or dropped as a whole"
+_SENT = "the settings may have been changed: run again, a transaction is committed or discarded as a whole"
 
 
 class Runner:
@@ -50,9 +50,9 @@ class Runner:
         self.client: Any = None
 
     def run(self, purpose: str, script: str, changes: bool) -> tuple[int, str, str]:
-        """Exit code, standard output and standard error of C(script). purpose: stands in Systems Manager's history.
+        """Exit code, standard output and standard error of C(script). purpose: the comment in Systems Manager's history.
 
-        changes: whether the script changes anything, so that an error has to say that this may have happened.
+        changes: whether the script changes anything. If it does, an error says that the change may have happened.
         """
         if client.BOTO3_ERROR:
             raise client.AwsError(missing_required_lib("boto3"))
@@ -83,7 +83,7 @@ class Runner:
         )
         command = answer.get("Command", {}).get("CommandId")
         if not command:
-            raise client.AwsError("what answers is not Systems Manager; fix: check endpoint_url")
+            raise client.AwsError("the answer is not from Systems Manager; fix: check endpoint_url")
         return str(command)
 
     def _wait(self, command: str, purpose: str) -> tuple[int, str, str]:
@@ -105,7 +105,7 @@ class Runner:
             pause = min(LONGEST_PAUSE, pause * 1.5)
 
     def _invocation(self, command: str) -> dict[str, Any]:
-        """What is known of the command so far, {} if Systems Manager does not know it yet or limits requests."""
+        """The state of the command, {} if Systems Manager does not have it yet or limits requests."""
         try:
             return dict(
                 self._ask("GetCommandInvocation", self.client.get_command_invocation, CommandId=command, InstanceId=self.instance_id)
@@ -121,13 +121,13 @@ class Runner:
             code = found.get("ResponseCode", -1)
             return code, found.get("StandardOutputContent") or "", found.get("StandardErrorContent") or ""
         if status == "TimedOut":
-            raise client.AwsError(self._late(f"{purpose} did not end in time ({details})"))
+            raise client.AwsError(self._late(f"{purpose} did not finish in time ({details})"))
         raise client.AwsError(
-            f"the command to {purpose} on {self.instance_id} ended as {details}; fix: see it in Systems Manager's history"
+            f"the command to {purpose} on {self.instance_id} ended as {details}; fix: look at the command history of Systems Manager"
         )
 
     def _late(self, what: str) -> str:
-        return f"{what} on {self.instance_id}; fix: see why in a session on the instance, or give it more time (command_timeout)"
+        return f"{what} on {self.instance_id}; fix: find the reason in a session on the instance, or increase command_timeout"
 
     def _cancel(self, command: str) -> None:
         try:
@@ -147,7 +147,7 @@ class Runner:
             reason = client.explain_unreachable(self.client, self.session, self.options["endpoint_url"], "Systems Manager")
             raise client.AwsError(f"{reason} ({type(error).__name__})") from None
         except client.not_understood():
-            raise client.AwsError("what answers is not Systems Manager; fix: check endpoint_url") from None
+            raise client.AwsError("the answer is not from Systems Manager; fix: check endpoint_url") from None
 
     def _refusal(self, operation: str, code: str, text: str) -> str:
         where = f"{self.instance_id} in region {self.client.meta.region_name}"

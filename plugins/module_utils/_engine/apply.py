@@ -262,7 +262,7 @@ def _decide(run: ApplyRun, node: NodeState, comparison: Comparison, originals: O
 
 
 def decide_steps(context: StepContext, reload: bool) -> Work:
-    """Decide about all steps but those that run once. C(reload): systemd has to read its files again."""
+    """Decide about all steps except one-time scripts. C(reload): systemd has to read its files again."""
     builder = WorkBuilder(context)
     for step in context.plan.steps:
         if isinstance(step, ServiceStep):
@@ -270,7 +270,7 @@ def decide_steps(context: StepContext, reload: bool) -> Work:
         elif isinstance(step, SnapStep):
             steps.decide_snap(step, context, builder)
         elif isinstance(step, ImageScriptStep):
-            # Imported only if needed: Python compiles what is imported at every call.
+            # Imported only if needed, because Python compiles every imported module at each call.
             from . import image_script
 
             image_script.decide(step, context, builder)
@@ -278,7 +278,7 @@ def decide_steps(context: StepContext, reload: bool) -> Work:
 
 
 def _nodeadm_sources(run: ApplyRun, node: NodeState) -> NodeadmSources | None:
-    """Digests of what nodeadm reads besides our documents; their texts go into the result. None if the plan does not run nodeadm."""
+    """Digests of the other sources of nodeadm; their texts go into the result. None if the plan does not run nodeadm."""
     if not run.plan.runs_nodeadm:
         return None
     sources = nodeadm.foreign_sources(run.plan, node.manifest, files.read)
@@ -332,10 +332,10 @@ def _manifest_after(
 
 
 def _our_folders(plan: Plan, before: Manifest, paths: Sequence[str]) -> tuple[str, ...]:
-    """The folders that exist because of us: those made by earlier runs and those that this run makes."""
+    """The folders that this collection created: in earlier runs and in this run."""
     wanted = {os.path.dirname(path) for path in paths} | {folder.path for folder in plan.directories}
-    made = {folder for path in wanted for folder in files.missing_folders(path)}
-    return tuple(sorted(made | set(before.folders)))
+    missing = {folder for path in wanted for folder in files.missing_folders(path)}
+    return tuple(sorted(missing | set(before.folders)))
 
 
 # --- carry out -------------------------------------------------------------------------------------------------------------------

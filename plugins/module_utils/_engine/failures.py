@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Explains why a transaction has failed: what failed, what kubelet wrote before it exited, what to do."""
+"""Explains a failed transaction: the command that failed, the last messages of kubelet, and what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def explain(failure: StepFailed, began: float, undo_began: float | None, kubelet
         for unit in dict.fromkeys(units)
     }
     cause, fix, evidence = _symptom(failure), "correct the cause and run again", []
-    # Only if kubelet itself has failed is the cause in its journal. Otherwise an earlier kubelet may have written that.
+    # The journal of kubelet shows the cause only if kubelet itself failed. Otherwise its messages may be from an earlier process.
     exit_finding = _kubelet_exit(kubelet, logs[kubelet]) if kubelet and kubelet in argv else None
     if kubelet and exit_finding is not None:
         evidence = [exit_finding.evidence[0], cause]
@@ -44,9 +44,9 @@ def explain(failure: StepFailed, began: float, undo_began: float | None, kubelet
 
 
 def _symptom(failure: StepFailed) -> str:
-    """What failed, and the last lines of what it printed."""
+    """The failed command or file operation, and the last lines of its output."""
     if failure.command is None:
-        return f"a file could not be switched ({failure.output.strip()})"
+        return f"a file could not be replaced ({failure.output.strip()})"
     status = "" if failure.status is None else f" (status {failure.status})"
     lines = [line for line in failure.output.strip().splitlines() if line.strip()][-6:]
     return f"{service_commands.describe(failure.command)} failed{status}" + (f": {' | '.join(lines)}" if lines else "")

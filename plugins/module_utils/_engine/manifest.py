@@ -23,7 +23,7 @@ class Original(NamedTuple):
 
 
 class ManagedFile(NamedTuple):
-    """A file of the last plan. C(original): what was at its path before; None if there was no file."""
+    """A file of the last plan. C(original): the file that it replaced; None if there was no file."""
 
     sha256: str
     read_by: tuple[str, ...]
@@ -32,7 +32,7 @@ class ManagedFile(NamedTuple):
 
 
 class NodeadmSources(NamedTuple):
-    """Digests of what nodeadm reads besides our documents. C(user_data): None if it was never read."""
+    """Digests of the other sources of nodeadm. C(user_data): None if it was never read."""
 
     drop_ins: str
     user_data: str | None

@@ -32,7 +32,7 @@ _TRANSIENT = {429, 500, 502, 503, 504}
 
 
 class ImdsError(Exception):
-    """What is wrong and what to do about it. The text is the whole message."""
+    """A request failed. The text is the whole message, with what to do about it."""
 
 
 def parse_endpoint(endpoint: str) -> Tuple[str, int]:
@@ -42,7 +42,7 @@ def parse_endpoint(endpoint: str) -> Tuple[str, int]:
         parts = urlsplit(endpoint)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise ImdsError(f"endpoint {shown} is no URL: {error}") from None
+        raise ImdsError(f"endpoint {shown} is not a URL: {error}") from None
     rest = (parts.path.strip("/"), parts.query, parts.fragment, parts.username, parts.password)
     if parts.scheme != "http" or any(rest) or port == 0 or re.search(r"[^!-~]", endpoint):
         raise ImdsError(f"endpoint {shown} is not of the form http://ADDRESS or http://ADDRESS:PORT, for example {IPV4} or {IPV6}")
@@ -50,7 +50,7 @@ def parse_endpoint(endpoint: str) -> Tuple[str, int]:
         ipaddress.ip_address(host)
     except ValueError:
         raise ImdsError(
-            f"endpoint {shown}: the host must be an IP address, because a name could be resolved late or elsewhere: use {IPV4} or {IPV6}"
+            f"endpoint {shown}: the host must be an IP address, because at boot a name may not resolve yet: use {IPV4} or {IPV6}"
         ) from None
     return host, port or 80
 
@@ -95,19 +95,19 @@ class Client:
         status, body = self._ask("PUT", _TOKEN_PATH, {"X-aws-ec2-metadata-token-ttl-seconds": lifetime})
         if status == 403:
             raise ImdsError(
-                f"the instance metadata service at {self.endpoint} gives no token (403 Forbidden): it is switched off for this instance, "
-                "or a local firewall or proxy denies it. Switch it on: "
+                f"the instance metadata service at {self.endpoint} denied a token (403 Forbidden): it is disabled for this instance, "
+                "or a local firewall or proxy blocks it. Enable it: "
                 "aws ec2 modify-instance-metadata-options --instance-id ID --http-endpoint enabled"
             )
         if status != 200:
             raise ImdsError(
-                f"{self.endpoint} gives no token (status {status} for PUT {_TOKEN_PATH}): what answers there is not version 2 of the "
-                "instance metadata service. Check the option endpoint; version 1 is never used"
+                f"{self.endpoint} did not return a token (status {status} for PUT {_TOKEN_PATH}): it is not version 2 of the instance "
+                "metadata service. Check the option endpoint. Version 1 is not supported"
             )
-        # A header value has no blank and no line break; an HTML page has both. The token is secret, so it is not shown.
+        # A token has neither spaces nor line breaks; an HTML page has both. The token is secret, so it is not shown.
         if not re.fullmatch(rb"[!-~]{1,2048}", body.strip()) or body.lstrip().startswith(b"<"):
             raise ImdsError(
-                f"{self.endpoint} answered PUT {_TOKEN_PATH} with something that is no token: another program answers there, "
+                f"{self.endpoint} answered PUT {_TOKEN_PATH} with a text that is not a token: another program answers at this address, "
                 "for example a proxy or a captive portal. Check the option endpoint and local redirections"
             )
         return body.strip().decode("ascii")
@@ -144,7 +144,7 @@ class Client:
         )
 
     def _send(self, request: http.Request, timeout: float) -> http.Answer:
-        """One request over a connection of its own. Raises http.Failure where another attempt can help."""
+        """Send one request over a new connection. Raises http.Failure if another attempt can help."""
         try:
             return http.send(http.Target(self._host, self._port), request, None, time.monotonic() + timeout, MAX_ANSWER_BYTES)
         except http.Failure as failure:
@@ -154,15 +154,15 @@ class Client:
                     "endpoint"
                 ) from None
             if failure.kind == "no_http":
-                raise ImdsError(f"what answers at {self.endpoint} does not speak HTTP: check the option endpoint") from None
+                raise ImdsError(f"the program at {self.endpoint} does not use HTTP: check the option endpoint") from None
             raise
 
     def _explain(self, failure: http.Failure, method: str, path: str) -> str:
         if not failure.connected:
             return (
                 f"the instance metadata service at {self.endpoint} cannot be reached ({failure.said}). Check that the host is an EC2 "
-                f"instance, that its instance metadata is switched on, that no firewall, route or network policy blocks {self._host}, "
-                "and that a container has a network from which it can be reached"
+                f"instance, that its instance metadata service is enabled, that no firewall, route or network policy blocks {self._host}, "
+                "and, in a container, that the container network can reach it"
             )
         if failure.kind == "silent" and method == "PUT":
             return (
@@ -177,18 +177,16 @@ class Client:
     def _refused(self, path: str, status: int) -> str:
         if status == 401:
             return (
-                f"{self.endpoint} refused its own token for GET {path} (401 Unauthorized): the token expired or another service answers "
-                "than gave it, for example behind a proxy. Check the option endpoint and local redirections"
+                f"{self.endpoint} refused its own token for GET {path} (401 Unauthorized): the token expired, or another service issued "
+                "it, for example behind a proxy. Check the option endpoint and local redirections"
             )
         if status == 403:
             return (
-                f"{self.endpoint} denies GET {path} (403 Forbidden): instance metadata is switched off for this instance, or a local "
-                "firewall or proxy denies the path"
+                f"{self.endpoint} denied GET {path} (403 Forbidden): instance metadata is disabled for this instance, or a local "
+                "firewall or proxy blocks the path"
             )
         if status == 404:
-            return (
-                f"{self.endpoint} does not know {path} (404 Not Found): check the option endpoint; EC2 answers this path on every instance"
-            )
+            return f"{self.endpoint} does not have {path} (404 Not Found): check the option endpoint. Every EC2 instance has this path"
         return (
             f"{self.endpoint} answered GET {path} with status {status}, which the instance metadata service does not use: check the "
             "option endpoint"
@@ -202,9 +200,9 @@ def _shown(value: object) -> str:
 
 
 def malformed(endpoint: str, what: str, value: object, wanted: str) -> ImdsError:
-    """The error for an answer in the wrong form: probably another program than EC2's answers."""
+    """The error for an answer in the wrong form: it probably comes from another program."""
     return ImdsError(
-        f"{endpoint}: {what} is {_shown(value)}, which is not a valid {wanted}. Check the option endpoint: something else answers there"
+        f"{endpoint}: {what} is {_shown(value)}, which is not a valid {wanted}. Check the option endpoint: another program answers there"
     )
 
 

@@ -152,17 +152,17 @@ def parse_yaml(text: str) -> Any:
         if not bare or bare.startswith("#") or bare == "---":
             continue
         if "\t" in line[: len(line) - len(line.lstrip())]:
-            raise ValueError(f"line {number}: a tab indents")
+            raise ValueError(f"line {number}: it is indented with a tab")
         lines.append((len(line) - len(line.lstrip(" ")), bare, number))
     if not lines:
-        raise ValueError("it is empty")
+        raise ValueError("the file is empty")
     reader = _Blocks(lines)
     try:
         value = reader.block(lines[0][0], 0)
     except ValueError as error:
         raise ValueError(f"line {reader.number}: {error}") from None
     if reader.lines:
-        raise ValueError(f"line {reader.lines[0][2]}: its indentation fits nothing")
+        raise ValueError(f"line {reader.lines[0][2]}: its indentation does not match any line above")
     return value
 
 
@@ -181,7 +181,7 @@ class _Blocks:
     def block(self, column: int, depth: int) -> Any:
         """The mapping or list at an indentation."""
         if depth > _DEEPEST:
-            raise ValueError("it is nested too deep")
+            raise ValueError("it is nested too deeply")
         return self._list(column, depth) if _is_item(self.lines[0][1]) else self._mapping(column, depth)
 
     def _list(self, column: int, depth: int) -> List[Any]:
@@ -238,7 +238,7 @@ def _value(text: str) -> Any:
         value, end = _scalar(quoted.group(0)), quoted.end()
     rest = text[end:].strip()
     if rest and not rest.startswith("#"):
-        raise ValueError("something follows a value")
+        raise ValueError("there is text after the value")
     return value
 
 
@@ -247,18 +247,18 @@ def _scalar(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            raise ValueError("it escapes what cannot be escaped") from None
+            raise ValueError("it has an invalid escape sequence") from None
     if text[:1] == "'":
         return text[1:-1].replace("''", "'")
     if text[:1] in tuple("&*!|>%@`") or text.endswith(":") or ": " in text:
-        raise ValueError("it has more than a plain word")
+        raise ValueError("its value is not a plain scalar")
     return _WORDS.get(text.lower(), text)
 
 
 def _flow(text: str, at: int, depth: int) -> Tuple[Any, int]:
     """The value of the flow style at C(at), and the index of its end."""
     if depth > _DEEPEST:
-        raise ValueError("it is nested too deep")
+        raise ValueError("it is nested too deeply")
     closing = {"[": "]", "{": "}"}.get(text[at : at + 1])
     if closing is None:
         match = _QUOTED.match(text, at) or re.compile(r"[^\[\]{},#\"']+").match(text, at)

@@ -18,14 +18,14 @@ from .kubelet_process import FIELDS, Flags, last, pairs
 from .redaction import redact_string
 
 DEFAULT_PATHS = ("/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/kubelet-config.json", "/var/lib/kubelet/config.yaml")
-"""Where the images keep the configuration: a guess for a kubelet that does not run."""
+"""Paths of the configuration in the images: the best guess if kubelet does not run."""
 
 _MAX_FILES = 200
 _MAX_DEPTH = 100
 
 
 class ConfigFile(NamedTuple):
-    """One file. C(value): its content, None when it cannot be read; then C(problem) says why. C(format): json or yaml.
+    """One file. C(value): its content; None if it cannot be read, then C(problem) says why. C(format): json or yaml.
 
     C(changed_at): seconds since 1970.
     """
@@ -39,7 +39,7 @@ class ConfigFile(NamedTuple):
 
 
 class KubeletConfig(NamedTuple):
-    """C(path), C(directory): of the file and of the drop-ins. C(merged): the files that can be read, merged; flags are not part of it."""
+    """C(path): the file. C(directory): its drop-ins. C(merged): all readable files merged, without flags."""
 
     path: str | None
     directory: str | None
@@ -53,7 +53,7 @@ class KubeletConfig(NamedTuple):
 
     @property
     def effective(self) -> Dict[str, Any] | None:
-        """The merged configuration. None when there is no file, or one cannot be read."""
+        """The merged configuration. None if there is no file, or if a file cannot be read."""
         return self.merged if self.files and self.is_complete else None
 
     def changed_after(self, moment: float) -> bool:
@@ -69,7 +69,7 @@ class Registration(NamedTuple):
 
 
 def read_config(host: Host, flags: Flags, is_running: bool = True) -> KubeletConfig:
-    """The configuration files that kubelet reads with these flags. C(is_running) False: those that it would probably read."""
+    """The configuration files that kubelet reads with these flags. C(is_running) False: the files that it would probably read."""
     path, directory = last(flags, "config"), last(flags, "config-dir")
     if not is_running:
         path = next((usual for usual in DEFAULT_PATHS if host.exists(usual)), None)

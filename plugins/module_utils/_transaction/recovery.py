@@ -86,7 +86,7 @@ PROGRAM = r"""#!/bin/sh
 #   boot         takes the lock itself and starts units without waiting for them
 #   live [undo]  called by an apply: stdin is the locked state folder, stderr the locked transaction; undo: do not finish
 # Status: 0 finished (or, at boot, undone), 3 undone, 4 neither.
-# It writes nothing: a full disk cannot stop it. Every operation may be repeated, so it may be killed anywhere.
+# It writes no data, so a full disk cannot stop it. Every operation can be repeated, so it can be killed at any point.
 set -uf
 mode=${1:-boot}
 wish=${2:-}
@@ -102,7 +102,7 @@ RS=$(printf '\036')
 NL='
 '
 
-# One line for whoever called, in one write: fields for an apply, words for the journal.
+# Prints one line in one write: fields for an apply, words for the journal.
 say() {
   if [ "$mode" = live ]; then
     text=$US
@@ -121,7 +121,7 @@ stuck() {
   exit 4
 }
 
-# Files, and names in folders, become durable. An old sync knows no operands and syncs everything.
+# Syncs files and folders to disk. An old sync takes no operands and syncs everything.
 durable() {
   for path; do
     shift
@@ -131,13 +131,13 @@ durable() {
   return 0
 }
 
-# Whether two names are one file. Not POSIX, but dash, bash and busybox know it.
+# Whether two names are one file. Not POSIX, but dash, bash and busybox support it.
 same() {
   # shellcheck disable=SC3013
   [ "$1" -ef "$2" ]
 }
 
-# Without NEW it was done before, unless the target is still the old file: then somebody took NEW away.
+# If NEW is missing, this step was done before, unless the target is still the old file: then another program removed NEW.
 put() { # NEW TARGET [OLD]
   if [ -f "$1" ]; then
     [ ! -d "$2" ] && mv -f -- "$1" "$2"
@@ -150,7 +150,7 @@ away() { # TARGET OLD
   [ ! -f "$1" ] || mv -f -- "$1" "$2"
 }
 
-# Where NEW still lies, the target was never touched. mv refuses to rename a file to itself.
+# If NEW still exists, the target was never changed. mv refuses to rename a file to itself.
 restore() { # OLD TARGET [NEW]
   if [ -n "${3:-}" ] && [ -f "$3" ]; then
     rm -f -- "$1" && rm -f -- "$3"
@@ -169,7 +169,7 @@ erase() { # TARGET [NEW]
   fi
 }
 
-# The folder goes when nobody else put something into it.
+# Removes the folder if it is empty.
 leave() { # FOLDER
   [ ! -d "$1" ] || rmdir -- "$1" 2>/dev/null || :
 }
@@ -199,14 +199,14 @@ run() { # FLAGS NUMBER WORD...
         shift
         set -- "$word" --no-block "$@"
         ;;
-      # Whatever waits for a unit that waits for us would wait for ever.
+      # A command that waits for a unit that waits for this one would never end.
       *) set -- timeout 120 "$@" ;;
     esac
     say running "$*"
   else
     say run "$number"
   fi
-  # No descriptor of ours: a program that stays would keep the lock.
+  # Close our descriptors: a program that keeps running would keep the lock.
   "$@" </dev/null 3<&- 8<&- 9<&-
   status=$?
   [ "$status" -ne 0 ] || return 0
@@ -227,13 +227,13 @@ operate() { # OPERATION FIELD...
     run) run "$@" ;;
     drop) rm -f -- "$@" ;;
     sync) durable "$@" ;;
-    # Files are whole again: a unit that was waiting for that may start.
+    # All files are complete: units that wait for this can start.
     switched) exec 8<&- ;;
     *) stuck "unknown operation $operation in $work" ;;
   esac
 }
 
-# whole LIST: nothing of it is missing, and it is in the format of this program.
+# whole LIST: the list is complete, and in the format of this program.
 whole() {
   first=
   last=
@@ -252,7 +252,7 @@ whole() {
   }
 }
 
-# walk LIST: its operations in order, up to one that fails.
+# walk LIST: runs its operations in order, until one fails.
 walk() {
   list=$work/$1
   [ -f "$list" ] && whole "$list" || return 1
@@ -272,14 +272,14 @@ walk() {
 }
 
 turn_back() {
-  # As before the switch: units that start now wait until the files are whole.
+  # As before the switch: units that start now wait until the files are complete.
   exec 8<"$work"
   flock -w 10 8 || :
   mv -f -- "$work/back.ready" "$work/back" || stuck "$work/back.ready cannot be renamed"
   durable "$work"
 }
 
-# The folder vanishes in one step; what is left of it then means nothing.
+# Renaming removes the folder in one step; an incomplete removal after that does no harm.
 close_with() { # OUTCOME
   mv -f -- "$work" "$work.done" || stuck "$work cannot be renamed"
   durable "$store"
@@ -291,13 +291,13 @@ close_with() { # OUTCOME
 
 if [ "$mode" = live ]; then
   exec 9<&0 8<&2 </dev/null 2>&1
-  # The connection may drop, the work goes on. Not ignored but caught: programs started from here get the default.
+  # The work continues if the connection drops. Signals are caught, not ignored, so that started programs get the default.
   trap : HUP INT TERM PIPE
 else
   [ -d "$work" ] || [ -d "$work.done" ] || exit 0
   exec 9<"$store"
   if ! flock -n 9; then
-    # An apply is at work; most likely it starts the very unit that waits for us. Let it pass as soon as files are whole.
+    # An apply is running. It probably starts the unit that waits for this one, so succeed as soon as the files are complete.
     (exec 8<"$work" && flock -w 60 8) || [ ! -d "$work" ]
     exit
   fi
@@ -311,7 +311,7 @@ if [ -f "$work/forward" ] && [ ! -f "$work/back" ]; then
   elif ! walk forward; then
     turn_back
   else
-    # From here on there is no way back, for the old files go.
+    # From here on the change cannot be undone, because the old files are removed.
     mv -f -- "$work/forward" "$work/done" || stuck "$work/forward cannot be renamed"
     durable "$work"
   fi
@@ -320,12 +320,12 @@ if [ -f "$work/back" ]; then
   walk back || stuck "the old state could not be restored"
   close_with undone
 elif [ -f "$work/done" ]; then
-  walk finish || stuck "the new state is in place, but what is left of the old one could not be removed"
+  walk finish || stuck "the new state is in place, but the remains of the old one could not be removed"
   close_with finished
 elif [ -f "$work/abort" ] && ! walk abort; then
-  # Nothing was switched yet: the node is as it was and may start.
+  # Nothing was switched yet: the node is unchanged and can start.
   [ "$mode" = live ] || exit 0
-  stuck "what was prepared could not be removed"
+  stuck "the prepared files could not be removed"
 fi
 close_with undone
 """
@@ -345,7 +345,7 @@ Conflicts=shutdown.target
 Before=shutdown.target
 # Units that require this one would stop with it.
 RefuseManualStop=yes
-# Every start of such a unit counts as a start of this one; a kubelet that crashes often must not use up a limit.
+# Every start of such a unit counts as a start of this one. If kubelet crashes often, that must not exhaust a limit.
 StartLimitIntervalSec=0
 
 [Service]
@@ -354,7 +354,7 @@ Type=oneshot
 StartLimitInterval=0
 ExecStart=/bin/sh {store}/recover boot
 TimeoutStartSec=15min
-# Every start of a unit that requires this one runs it, which may be often while an apply is at work. Old systemd knows this name only.
+# Every start of a unit that requires this one runs it, which can be often while an apply is running. Old systemd has only this name.
 StartLimitInterval=0
 
 [Install]

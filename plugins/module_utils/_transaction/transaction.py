@@ -32,12 +32,12 @@ from .store import RecoveryFailed, Store
 class StepFailed(Exception):
     """A step of a committed transaction failed, and the transaction was undone: the old state is restored.
 
-    C(command): None if a file could not be switched. C(status): its exit status. C(output): its output, or why the file could not be
+    C(command): None if a file could not be replaced. C(status): its exit status. C(output): its output, or why the file could not be
     switched. C(not_restored): the commands that failed while the transaction was undone.
     """
 
     def __init__(self, command: Command | None, output: str, status: int | None = None, not_restored: Iterable[Command] = ()) -> None:
-        what = f"{command} failed with status {status}" if command is not None else "a file could not be switched"
+        what = f"{command} failed with status {status}" if command is not None else "a file could not be replaced"
         super().__init__(f"{what}: {output.strip() or 'no output'}")
         self.command = command
         self.output = output

@@ -31,7 +31,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def check_wait(options: Mapping[str, Any], system: str, states: tuple[str, ...] = WAIT_FOR) -> None:
-    """Raise C(SpecError) for a wait that is not possible on this operating system. states: those that can be waited for."""
+    """Raise C(SpecError) for a wait that is not possible on this operating system. states: the possible values of C(wait_for)."""
     problems = Problems()
     if options["wait_for"] not in states:
         problems.add(

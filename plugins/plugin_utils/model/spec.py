@@ -54,7 +54,7 @@ class Containerd:
 
 @dataclass(frozen=True)
 class Proxy:
-    """Proxy for outgoing requests. C(no_proxy) contains the entries of the user and those that every node needs."""
+    """Proxy for outgoing requests. C(no_proxy) contains the entries of the user and the entries that every node needs."""
 
     http: str | None
     https: str | None

@@ -125,9 +125,9 @@ NO_REGION = {key: value for key, value in CLUSTER.items() if key != "region"}
         ({"cluster": "demo"}, ["cluster"]),
         ({"state": "absent"}, ["no way to unset"]),
         ({"phases": ["begin"]}, ["begin", "preflight"]),
-        ({"access_key": None, "secret_key": None}, ["no AWS credentials were found"]),
+        ({"access_key": None, "secret_key": None}, ["the AWS credentials are missing"]),
         ({"profile": "x"}, ["mutually exclusive"]),
-        ({"cluster": NO_REGION}, ["no region is known"]),
+        ({"cluster": NO_REGION}, ["the region is not set"]),
     ],
 )
 def test_what_is_wrong_is_said(lab: Lab, options: dict[str, Any], words: list[str]) -> None:

@@ -97,7 +97,7 @@ def test_credentials_and_region_of_a_profile(monkeypatch: Any, capsys: Any, endp
     )
     assert run(monkeypatch, capsys, name="four", profile="dev", endpoint_url=endpoint)["cluster"]["region"] == REGION
     wrong = run(monkeypatch, capsys, name="four", profile="dew", endpoint_url=endpoint)
-    assert wrong["msg"] == 'cluster_info: there is no AWS profile dew; there are: dev; did you mean "dev"?'
+    assert wrong["msg"] == 'cluster_info: the AWS profile dew does not exist; existing profiles: dev; did you mean "dev"?'
 
 
 @pytest.mark.parametrize("variable", ["AWS_REGION", "AWS_DEFAULT_REGION"])
@@ -111,10 +111,10 @@ def test_region_of_the_environment(monkeypatch: Any, capsys: Any, endpoint: str,
     [
         ({"name": "fuor"}, ['there is no cluster "fuor" in region eu-west-1', "there are: four, six", 'did you mean "four"?']),
         ({"region": "eu-west-2"}, ['there is no cluster "four" in region eu-west-2', "no other either", "check region"]),
-        ({"region": None}, ["no region is known", "AWS_REGION"]),
-        ({"access_key": None, "secret_key": None, "session_token": None}, ["no AWS credentials", "set profile"]),
-        ({"endpoint_url": "nonsense"}, ["boto3 cannot ask EKS", "nonsense"]),
-        ({"region": "no region"}, ["boto3 cannot ask EKS", "no region"]),
+        ({"region": None}, ["the region is not set", "AWS_REGION"]),
+        ({"access_key": None, "secret_key": None, "session_token": None}, ["the AWS credentials are missing", "set profile"]),
+        ({"endpoint_url": "nonsense"}, ["boto3 cannot send a request to EKS", "nonsense"]),
+        ({"region": "no region"}, ["boto3 cannot send a request to EKS", "no region"]),
         ({"access_key": None, "session_token": None}, ["secret_key", "access_key"]),
         ({"profile": "dev"}, ["mutually exclusive"]),
     ],
@@ -176,7 +176,7 @@ def test_status(monkeypatch: Any, capsys: Any, status: str, joins: bool, require
     [
         ("AccessDeniedException", "may not call eks:DescribeCluster"),
         ("ExpiredTokenException", "have expired"),
-        ("UnrecognizedClientException", "AWS does not know these credentials"),
+        ("UnrecognizedClientException", "AWS does not recognize these credentials"),
         ("ServerException", "EKS refused to describe"),
     ],
 )
@@ -199,7 +199,7 @@ def test_not_found_without_the_permission_to_list(monkeypatch: Any, capsys: Any)
 def test_a_region_that_does_not_exist() -> None:
     session = boto3.session.Session(region_name="eu-wset-1")
     message = _aws.explain_unreachable(session.client("eks"), session, None, "EKS")
-    assert 'this boto3 knows no EKS in region eu-wset-1; did you mean "eu-west-1"?' in message
+    assert 'EKS is not available in region eu-wset-1; did you mean "eu-west-1"?' in message
 
 
 def test_boto3_is_missing(monkeypatch: Any, capsys: Any) -> None:

@@ -99,7 +99,7 @@ def test_it_answers(service: StandIn, roots: list[Path], tmp_path: Path, check: 
 @pytest.mark.parametrize(
     ("faults", "arguments", "message"),
     [
-        ({TOKEN_PATH: [403] * 9}, {}, "is switched off for this instance"),
+        ({TOKEN_PATH: [403] * 9}, {}, "is disabled for this instance"),
         ({TOKEN_PATH: ["silent"] * 9}, {"timeout": 0.2, "retries": 1}, "hop limit of 1"),
         ({IDENTITY_PATH: [401]}, {}, "401 Unauthorized"),
         ({}, {"endpoint": "http://127.0.0.1:1"}, "cannot be reached"),

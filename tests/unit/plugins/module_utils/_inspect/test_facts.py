@@ -101,13 +101,13 @@ def test_a_kubeconfig_written_by_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "/k cannot be read as YAML: it is empty"),
+        ("", "/k cannot be read as YAML: the file is empty"),
         (f"a: b\ntoken {CANARY}\n", "/k cannot be read as YAML: line 2: it is not a key with a value"),
-        (f"a: b\n\npassword: &{CANARY}: x\n", "/k cannot be read as YAML: line 3: it has more than a plain word"),
-        (f"a: 'b' {CANARY}\n", "/k cannot be read as YAML: line 1: something follows a value"),
+        (f"a: b\n\npassword: &{CANARY}: x\n", "/k cannot be read as YAML: line 3: its value is not a plain scalar"),
+        (f"a: 'b' {CANARY}\n", "/k cannot be read as YAML: line 1: there is text after the value"),
         (f"a: b\n{CANARY}: c\n{CANARY}: d\n", "/k cannot be read as YAML: line 3: its key is given twice"),
-        (f"a:\n    b: 1\n  {CANARY}: 2\n", "/k cannot be read as YAML: line 3: its indentation fits nothing"),
-        (f'a: "\\q{CANARY}"\n', "/k cannot be read as YAML: line 1: it escapes what cannot be escaped"),
+        (f"a:\n    b: 1\n  {CANARY}: 2\n", "/k cannot be read as YAML: line 3: its indentation does not match any line above"),
+        (f'a: "\\q{CANARY}"\n', "/k cannot be read as YAML: line 1: it has an invalid escape sequence"),
         ("[]", "/k is not a mapping"),
         ("server: https://a\n", "/k has no context named 'None'"),
         (BLOCK.replace("cluster: kubernetes", "cluster: k"), "/k has no cluster named 'k'"),

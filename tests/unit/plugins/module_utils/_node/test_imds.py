@@ -109,19 +109,19 @@ def test_a_silent_token_is_asked_for_again(service: StandIn) -> None:
 @pytest.mark.parametrize(
     ("path", "fault", "tries", "words"),
     [
-        (TOKEN_PATH, 403, 1, ["gives no token (403 Forbidden)", "switched off", "--http-endpoint enabled"]),
-        (TOKEN_PATH, 401, 1, ["status 401 for PUT", "version 1 is never used"]),
+        (TOKEN_PATH, 403, 1, ["denied a token (403 Forbidden)", "disabled", "--http-endpoint enabled"]),
+        (TOKEN_PATH, 401, 1, ["status 401 for PUT", "Version 1 is not supported"]),
         (TOKEN_PATH, 404, 1, ["status 404 for PUT", "Check the option endpoint"]),
         (TOKEN_PATH, 400, 1, ["status 400 for PUT"]),
         (TOKEN_PATH, 302, 1, ["status 302 for PUT"]),
         (TOKEN_PATH, 503, 3, ["status 503 3 times", "busy"]),
         (TOKEN_PATH, "silent", 3, ["did not arrive within 1 s", "hop limit of 1", "--http-put-response-hop-limit 2"]),
         (TOKEN_PATH, "close", 3, ["closed the connection"]),
-        (TOKEN_PATH, b"SSH-2.0-OpenSSH_9.2\r\n", 1, ["does not speak HTTP"]),
+        (TOKEN_PATH, b"SSH-2.0-OpenSSH_9.2\r\n", 1, ["does not use HTTP"]),
         (TOKEN_PATH, b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + b"x" * 70_000, 1, ["more than 65536 bytes"]),
         (MAC_PATH, 401, 1, ["refused its own token for GET /latest/meta-data/mac (401"]),
-        (MAC_PATH, 403, 1, ["denies GET /latest/meta-data/mac (403"]),
-        (MAC_PATH, 404, 1, ["does not know /latest/meta-data/mac (404"]),
+        (MAC_PATH, 403, 1, ["denied GET /latest/meta-data/mac (403"]),
+        (MAC_PATH, 404, 1, ["does not have /latest/meta-data/mac (404"]),
         (MAC_PATH, 302, 1, ["GET /latest/meta-data/mac with status 302"]),
         (MAC_PATH, 503, 3, ["GET /latest/meta-data/mac with status 503 3 times"]),
         (MAC_PATH, "silent", 3, ["did not answer GET /latest/meta-data/mac within 1 s"]),
@@ -209,7 +209,7 @@ def test_latency_below_the_limits_is_no_fault(service: StandIn) -> None:
 def test_what_lacks_its_form_is_no_value(service: StandIn, path: str, answer: str) -> None:
     service.answers[path] = answer
     text = failure(service)
-    assert path.rpartition("/")[2] in text and "something else answers there" in text and len(text) < 400
+    assert path.rpartition("/")[2] in text and "another program answers there" in text and len(text) < 400
 
 
 def test_bytes_that_are_no_text_are_no_value(service: StandIn) -> None:
@@ -221,7 +221,7 @@ def test_bytes_that_are_no_text_are_no_value(service: StandIn) -> None:
 def test_what_cannot_be_a_token_is_never_sent(service: StandIn, token: str) -> None:
     body = token.encode()
     service.faults[TOKEN_PATH] = [b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body]
-    assert "something that is no token" in failure(service)
+    assert "a text that is not a token" in failure(service)
     assert len(service.requests) == 1
 
 

@@ -67,7 +67,7 @@ def test_every_form_of_a_kubeconfig(text: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_the_reader_does_not_understand_goes_to_pyyaml_where_there_is_one() -> None:
     text = FORMS[1].replace("command: aws", "command: >-\n        aws")
-    with pytest.raises(ValueError, match="more than a plain word"):
+    with pytest.raises(ValueError, match="not a plain scalar"):
         reader.parse_yaml(text)
     assert kubeconfigs.read(text, "/k").user["exec"]["command"] == "aws"
 

@@ -166,7 +166,7 @@ def test_a_folder_that_vanished_fails_and_the_rest_is_restored(node: Machine) ->
         transaction.stage()
         transaction.commit()
         subprocess.run(["rm", "-r", node.path("new")], check=True)
-        with pytest.raises(StepFailed, match=r"a file could not be switched: .*new/deep/b\.conf") as failed:
+        with pytest.raises(StepFailed, match=r"a file could not be replaced: .*new/deep/b\.conf") as failed:
             transaction.forward()
     assert failed.value.command is None
     assert node.files() == old_files(node)
