@@ -88,13 +88,13 @@ def run_live_action(
     Raises C(AnsibleConnectionFailure) when the node cannot be reached.
     """
     # Filters do not need this import.
-    from .live.phases import chosen
+    from .live.options import choose_phases
 
     def run() -> dict[str, Any]:
         _unused, validated = action.validate_argument_spec(options, **rules)
         given = to_plain(validated)
         tags = [to_plain(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
-        return work(given, chosen(given["phases"], *tags))
+        return work(given, choose_phases(given["phases"], *tags))
 
     return run_action(action, run)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What EKS's Linux images give kubelet and containerd on every node, whether AL2's script writes it, nodeadm or we.
+"""What EKS's Linux images give kubelet and containerd on every node, whether AL2's script writes it, nodeadm or we; kubelet's health URL.
 
 Source: amazon-eks-ami, al2 branch of December 2025 and nodeadm of July 2026, which agree in all of it.
 """
@@ -105,3 +105,14 @@ def containerd_config(pause_image: str) -> dict[str, Any]:
             }
         },
     }
+
+
+def healthz(config: Mapping[str, Any], flags: Mapping[str, tuple[str, ...]]) -> str | None:
+    """The URL of kubelet's health, by its configuration and flags (name → values). None when the endpoint is turned off."""
+    said = {name: values[-1] for name, values in flags.items() if values}
+    port = said.get("healthz-port", config.get("healthzPort", 10248))
+    address = str(said.get("healthz-bind-address", config.get("healthzBindAddress")) or "127.0.0.1")
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+    if str(port) == "0":
+        return None
+    return f"http://[{here}]:{port}/healthz" if ":" in here else f"http://{here}:{port}/healthz"

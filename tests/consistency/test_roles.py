@@ -13,7 +13,7 @@ import yaml
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply, bottlerocket
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import options as live_options
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 

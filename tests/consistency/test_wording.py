@@ -21,7 +21,7 @@ ALLOWED = {
     "tests/unit/plugins/filter/test_filters.py": 5,
     "tests/unit/plugins/filter/test_node_family.py": 2,
     "tests/unit/plugins/plugin_utils/artifacts/test_bottlerocket_kubelet.py": 1,
-    "tests/unit/plugins/plugin_utils/artifacts/test_kubelet_health.py": 1,
+    "tests/unit/plugins/plugin_utils/test_kubelet_health.py": 1,
     "tests/unit/plugins/plugin_utils/artifacts/test_windows_live.py": 1,
     "tests/unit/plugins/plugin_utils/families/test_al2.py": 4,
     "tests/unit/plugins/plugin_utils/families/test_al2023.py": 3,

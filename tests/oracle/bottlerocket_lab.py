@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE, REGION, Node, SystemsManager
 
 PEM = b"-----BEGIN CERTIFICATE-----\n" + b"MIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAgAB\n" * 30 + b"-----END CERTIFICATE-----\n"

@@ -18,7 +18,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import ssm
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apiclient
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, CHANGES, CLUSTER, GROUP, PEM, Lab, running
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE
 

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compares the files of a plan with those of the node: what to write, restore or remove, and what the manifest says afterwards.
 
+A change without an effect on the program that reads the file, such as another comment, restarts nothing.
 A file that already is as planned counts as ours: user data made by this collection has written it.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import grp
 import hashlib
+import json
 import os
 import pwd
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
@@ -18,7 +20,7 @@ from .._node import files
 from .._node.errors import ApplyRefused
 from .._node.files import Change, Current, Reader
 from .._transaction.store import Store
-from . import equivalence, nodeadm
+from . import nodeadm
 from .manifest import ManagedFile, Manifest, Original
 from .plan import ImageScriptStep, Plan
 
@@ -109,7 +111,7 @@ def compare(
     label: Callable[[str], str | None],
     read: Reader | None = None,
 ) -> Comparison:
-    """Compare the plan with the node. C(containerd_dump): see C(equivalence). C(label): the SELinux context for a new file at a path."""
+    """Compare the plan with the node. C(containerd_dump): see C(is_equivalent). C(label): the SELinux context for a new file at a path."""
     read = read or files.read
     changes: list[FileChange] = []
     managed: dict[str, ManagedFile] = {}
@@ -123,7 +125,7 @@ def compare(
         else:
             original = originals.before_write(path, current)
             change = Change(path, file.content, file.mode, uid, gid, label(path) if current is None else None)
-            has_effect = current is None or not equivalence.is_equivalent(file.form, current.content, file.content, containerd_dump)
+            has_effect = current is None or not is_equivalent(file.form, current.content, file.content, containerd_dump)
             is_secret = file.sensitive or (_is_private(current) if earlier is None else earlier.sensitive)
             changes.append(FileChange(change, current, has_effect, file.read_by, is_secret, f"write {path}"))
         managed[path] = ManagedFile(hashlib.sha256(file.content).hexdigest(), file.read_by, file.sensitive, original)
@@ -221,3 +223,47 @@ def _shown(content: bytes | None, is_secret: bool) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         return "(binary content)\n"
+
+
+def is_equivalent(form: str, before: bytes, after: bytes, containerd_dump: Callable[[bytes], str | None] | None = None) -> bool:
+    """Whether two contents have the same effect. When in doubt they do not.
+
+    C(containerd_dump): returns what containerd makes of a configuration, None if it cannot read it.
+    """
+    if before == after:
+        return True
+    if form == "json":
+        return _is_same_json(before, after)
+    if form == "unit":
+        return unit_directives(before) == unit_directives(after)
+    if form == "containerd" and containerd_dump is not None:
+        old = containerd_dump(before)
+        return old is not None and old == containerd_dump(after)
+    return False
+
+
+def _is_same_json(before: bytes, after: bytes) -> bool:
+    try:
+        # Texts are compared, because true and 1 are equal as values.
+        return _canonical(before) == _canonical(after)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _canonical(content: bytes) -> str:
+    return json.dumps(json.loads(content.decode("utf-8")), sort_keys=True)
+
+
+def unit_directives(content: bytes) -> list[str]:
+    """The lines of a unit file that systemd acts on, continued lines joined."""
+    found = []
+    continued = ""
+    for line in content.decode("utf-8", "surrogateescape").split("\n"):
+        if line.lstrip()[:1] in ("#", ";") or (not continued and not line.strip()):
+            continue  # systemd also skips a comment inside a continued line
+        if line.endswith("\\"):
+            continued += line[:-1] + " "
+            continue
+        found.append((continued + line).strip())
+        continued = ""
+    return found + ([continued.strip()] if continued else [])

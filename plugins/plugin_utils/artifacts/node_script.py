@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from ..errors import Problems, joined
 from ..formats import mime, shell
+from ..kubelet import healthz
 from ..model.spec import NodeSpec
 from . import cloud_init, linux_files
-from .kubelet_health import healthz
 from .model import File, UserData
 
 CALLING_SCRIPT = "/etc/nodebootstrap/bootstrap.sh"

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from ..errors import Problems, joined
+from ..errors import Problem, Problems, SpecError, joined
 from ..model.spec import NodeSpec
+from .boot_labels import split_labels
 
 ALWAYS_ALLOWED = (
     "name",
@@ -97,3 +98,42 @@ def _given_paths(given: Mapping[str, Any], permitted: Iterable[str]) -> Iterable
             yield field
         elif isinstance(value, Mapping):
             yield from (f"{field}.{name}" for name in value if f"{field}.{name}" not in partly and value[name] not in ({}, []))
+
+
+def refuse_managed(spec: NodeSpec) -> None:
+    """Raise C(SpecError) for a managed node group: its nodes are set up by EKS when they boot."""
+    if spec.managed:
+        fix = "put the user data of this group into its launch template (filter user_data), or set mode: managed_custom_ami"
+        message = "cannot be applied to a live node: EKS completes the user data, and sets up the node when it boots"
+        raise SpecError([Problem("live.managed_group", "node_group.mode", message, value=spec.mode, fix=fix)])
+
+
+def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
+    """Report label values that a script on the node would have to fill in."""
+    if spec.managed:
+        return  # every such label of a managed group is reported already
+    for key, value in split_labels(spec.labels)[1].items():
+        problems.add(
+            "labels.known_at_boot_only",
+            joined("node_group.labels", key),
+            f"is only known on the node, and nothing on {spec.family} fills it in before kubelet registers",
+            value=value,
+            fix="give a fixed value, or set the label on the Node after it joined",
+        )
+
+
+def refuse_outpost(spec: NodeSpec, problems: Problems) -> None:
+    """Report a local cluster on Outposts."""
+    if spec.cluster.outpost:
+        problems.add(
+            "cluster.unsupported_outpost",
+            "cluster.outpost",
+            f"{spec.family} nodes cannot join a local cluster on Outposts",
+            fix="set family: al2023 or al2",
+        )
+
+
+def refuse_apply(spec: NodeSpec, reason: str) -> NoReturn:
+    """Raise C(SpecError): the action C(apply) works through a shell and files. The family's role does it another way."""
+    fix = f"use the role nodebootstrap.eks.eks_node_{spec.family}"
+    raise SpecError([Problem("live.wrong_family", "node_group.family", reason, value=spec.family, allowed="al2, al2023, ubuntu", fix=fix)])

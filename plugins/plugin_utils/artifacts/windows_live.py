@@ -17,10 +17,10 @@ from typing import Any
 
 from ..errors import Problem, SpecError
 from ..formats import json
+from ..kubelet import healthz
 from ..kubernetes import taints_flag
 from ..model.spec import NodeSpec
 from . import windows_bootstrap
-from .kubelet_health import healthz
 
 FORMAT = 1
 """Version of the plan and of the state that the node keeps. The script refuses another one."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import kubelet
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
 from ..artifacts.model import File, UserData, for_root_only
-from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
+from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems
 from ..formats import shell, systemd
 from ..model.spec import NodeSpec
@@ -126,18 +126,18 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
 
 def plan(spec: NodeSpec) -> Plan:
     """What a live node needs. Raises C(SpecError) for a managed group, and for user data that only a boot can apply."""
-    from ..artifacts import live_parts, script_plan, static_plan
+    from ..artifacts import live_plan
     from ..artifacts.node_plan import Machine
 
-    live_parts.refuse_managed(spec)
+    refuse_managed(spec)
     machine = Machine(("amzn",), ("2",), "Amazon Linux 2")
     if spec.strategy == "static":
-        return static_plan.al2(spec, machine, _files(spec), _disks(spec))
+        return live_plan.static_al2_plan(spec, machine, _files(spec), _disks(spec))
     docker = bootstrap_script.runs_docker(spec)
     script = _body(replace(spec, commands_post=()), ())
     writes = (*_SCRIPT_WRITES, *(_OUTPOST_WRITES if spec.cluster.outpost else ()), *(_DOCKER_WRITES if docker else ()))
     runtime = "docker.service" if docker else "containerd.service"
-    return script_plan.plan(spec, machine, _files(spec), script, "kubelet.service", writes, runtime=runtime)
+    return live_plan.script_plan(spec, machine, _files(spec), script, "kubelet.service", writes, runtime=runtime)
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
-from ..artifacts.kubelet_health import healthz
 from ..artifacts.model import File, UserData, for_root_only
-from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
 from ..formats.mime import Part
+from ..kubelet import healthz
 from ..kubernetes import node_labels_flag, taints_flag
 from ..model.merge import merge_disjoint
 from ..model.spec import NodeSpec
@@ -137,21 +137,21 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
 
 def plan(spec: NodeSpec) -> Plan:
     """What a live node needs. Raises C(SpecError) for a managed group, and for user data that only a boot can apply."""
-    from ..artifacts import live_parts
+    from ..artifacts import live_plan
     from ..artifacts.node_plan import Machine, Service
 
-    live_parts.refuse_managed(spec)
+    refuse_managed(spec)
     units = ("nodeadm-config.service", "nodeadm-run.service")
     found = files(spec)
     kubelet = _section(_section(nodeconfig_parts.merged(node_configs(spec)), "spec"), "kubelet")
-    return live_parts.plan(
+    return live_plan.plan(
         spec,
         Machine(("amzn",), ("2023",), "Amazon Linux 2023"),
-        files=live_parts.planned(spec, found, dict.fromkeys((_DOCUMENT, _CONFIG_UNIT, _RUN_UNIT, _BOOT_LABELS_SCRIPT), ("nodeadm",))),
+        files=live_plan.planned(spec, found, dict.fromkeys((_DOCUMENT, _CONFIG_UNIT, _RUN_UNIT, _BOOT_LABELS_SCRIPT), ("nodeadm",))),
         owned=(_BOOT_LABELS,) if any(file.path == _BOOT_LABELS_SCRIPT for file in found) else (),
         # nodeadm starts containerd and kubelet itself, at every boot and every time it runs.
         steps=(Service("nodeadm", units, enable=units, active=("kubelet.service",)),),
-        verify=live_parts.verify("kubelet.service", _section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet)),
+        verify=live_plan.verify("kubelet.service", _section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet)),
     )
 
 

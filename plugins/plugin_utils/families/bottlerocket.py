@@ -10,7 +10,15 @@ from typing import Any, NoReturn
 
 from ..artifacts.bottlerocket_kubelet import kubelet_settings
 from ..artifacts.model import File, Fragment, UserData
-from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_unless_managed_can
+from ..artifacts.refusals import (
+    given_at,
+    refuse,
+    refuse_apply,
+    refuse_boot_labels,
+    refuse_foreign_fields,
+    refuse_outpost,
+    refuse_unless_managed_can,
+)
 from ..artifacts.settings_tree import (
     IDENTITY,
     LABELS,
@@ -25,7 +33,6 @@ from ..artifacts.settings_tree import (
     report_at_origin,
     unite,
 )
-from ..artifacts.shell_less import refuse_apply, refuse_boot_labels, refuse_outpost
 from ..bottlerocket_settings import bottlerocket_problems
 from ..errors import Problems, SpecError, joined
 from ..formats import toml

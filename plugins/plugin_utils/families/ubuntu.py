@@ -170,15 +170,15 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
 
 def plan(spec: NodeSpec) -> Plan:
     """What a live node needs. Raises C(SpecError) for user data that only a boot can apply."""
-    from ..artifacts import script_plan, static_plan
+    from ..artifacts import live_plan
     from ..artifacts.node_plan import Machine
 
     release = spec.ubuntu_release
     machine = Machine(("ubuntu",), (release,) if release else (), f"Ubuntu {release}" if release else "Ubuntu")
     if spec.strategy == "static":
-        return static_plan.ubuntu(spec, machine, _files(spec), _SNAP, _KUBELET, _IMAGE_SETTINGS)
+        return live_plan.static_ubuntu_plan(spec, machine, _files(spec), _SNAP, _KUBELET, _IMAGE_SETTINGS)
     script = _body(replace(spec, commands_post=()), ())
-    return script_plan.plan(spec, machine, _files(spec), script, _KUBELET, _SCRIPT_WRITES, snap=_SNAP)
+    return live_plan.script_plan(spec, machine, _files(spec), script, _KUBELET, _SCRIPT_WRITES, snap=_SNAP)
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:

@@ -15,8 +15,17 @@ from typing import Any, NoReturn
 from .. import data
 from ..artifacts import windows_bootstrap
 from ..artifacts.model import File, Fragment, UserData
-from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_unless_managed_can
-from ..artifacts.shell_less import refuse_apply, refuse_boot_labels, refuse_outpost
+from ..artifacts.refusals import (
+    given_at,
+    refuse,
+    refuse_apply,
+    refuse_boot_labels,
+    refuse_dns_of_managed,
+    refuse_foreign_fields,
+    refuse_managed,
+    refuse_outpost,
+    refuse_unless_managed_can,
+)
 from ..errors import Problems, SpecError, joined
 from ..formats import powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
@@ -102,9 +111,9 @@ def plan(spec: NodeSpec) -> NoReturn:
 def live_plan(spec: NodeSpec) -> dict[str, Any]:
     """What the role C(eks_node_windows) brings to a live node, as plain data. Raises C(SpecError) for what only a boot can do."""
     # Only live nodes need them, and the first call of a filter pays for every module that is loaded.
-    from ..artifacts import live_parts, windows_live
+    from ..artifacts import windows_live
 
-    live_parts.refuse_managed(spec)
+    refuse_managed(spec)
     problems = Problems()
     existing, persist = _existing(spec, problems)
     if persist:

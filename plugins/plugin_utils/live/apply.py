@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..artifacts import script_plan, static_plan
+from ..artifacts import live_plan
 from ..artifacts.node_plan import Plan, Service
 from ..families import al2, al2023, ubuntu
 from ..formats import toml, yaml
 from ..outputs.node_plan import needs_instance, node_plan, removal_plan
 from . import options as common
-from . import overrides, patches, report, waiting
+from . import overrides, patches, report
 
-LOADED = (al2, al2023, ubuntu, script_plan, static_plan, toml, yaml)
+LOADED = (al2, al2023, ubuntu, live_plan, toml, yaml)
 """What plans need. Ansible loads an action once, before it forks a worker for each node: what a worker loads, each one pays for."""
 
 MODULE = "nodebootstrap.eks.apply_plan"
@@ -37,6 +37,18 @@ _STAND_IN = {"instance_type": "m5.large"}
 
 _NOT_FOR_USERS = ("foreign", "invocation", "registration", "waited")
 """What the module says to this function only. User data may hold secrets."""
+
+FIRST_WAIT = 5
+"""Seconds that the first call of the module waits, the one that does everything."""
+
+_WAIT_FOR_HEALTH, _WAIT_FOR_JOIN = 10, 5
+"""Seconds that each of the following calls waits. The reason why a node does not join changes, and the user wants to see it."""
+
+_RECONNECT_SECONDS = 5
+"""Seconds between two attempts to reach a node whose connection was lost."""
+
+_SILENT_SECONDS = 10
+"""Seconds without a line of progress, at most."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +91,7 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
     asked = {
         "plan": plan.encoded(),
         "phases": list(phases),
-        "wait_timeout": min(waiting.FIRST_WAIT, options["wait_timeout"]),
+        "wait_timeout": min(FIRST_WAIT, options["wait_timeout"]),
         "wait_for": options["wait_for"] if _starts(options, phases) else "healthy",
         **{name: options[name] for name in ("state", "restart", "take_over", "reconcile")},
     }
@@ -103,8 +115,7 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
         later = node.run(MODULE, {**asked, "phases": ["verify"], "wait_timeout": seconds}, True)
         return _refused(node, later) if later.get("failed") else later
 
-    terms = waiting.Terms(options["wait_timeout"], _units(plan))
-    end = waiting.Wait(node, terms, ask).end(answer, worth_a_line=bool(answer.get("changed")))
+    end = Wait(node, options["wait_timeout"], _units(plan), ask).end(answer, worth_a_line=bool(answer.get("changed")))
     join = end.get("join") or {}
     # Of a node that has joined, evidence tells what is wrong nevertheless.
     return result | end | {"warnings": [*warnings, *(join.get("evidence", []) if join.get("cause") is None else [])]}
@@ -138,3 +149,99 @@ def _warnings(plan: Plan, answer: Mapping[str, Any]) -> list[str]:
     if ours is not None:
         found += overrides.disagreements(ours.content, ours.path, answer.get("foreign") or {}, plan.owned)
     return found
+
+
+class Wait:
+    """One wait, with one deadline for the node's health and for its join.
+
+    timeout: seconds for the whole wait. units: those whose logs tell more. ask: checks again, for at most so many seconds, and returns the
+    module's answer.
+    """
+
+    def __init__(self, node: Node, timeout: int, units: Sequence[str], ask: Callable[[int], Mapping[str, Any]]) -> None:
+        self.node = node
+        self.timeout = timeout
+        self.units = units
+        self.ask = ask
+        self.began = 0.0
+        self.healthy_since: float | None = None
+        self.text = ""
+        self.last_line = 0.0
+
+    def end(self, answer: Mapping[str, Any], worth_a_line: bool) -> dict[str, Any]:
+        """Wait from the first answer on. Returns the part of the task's result that describes the wait; a failed answer as it came.
+
+        worth_a_line: whether to print a line for a node that needs no wait.
+        """
+        self.began = self.node.clock() - float(answer.get("waited") or 0) - _waited(answer)
+        timeout = self.timeout
+        while True:
+            if answer.get("failed"):
+                return dict(answer)
+            if answer.get("healthy") and self.healthy_since is None:
+                self.healthy_since = self.node.clock() - _waited(answer)
+            known = {"healthy": bool(answer.get("healthy")), "missing": _missing(answer), "join": answer.get("join")}
+            if _is_final(answer):
+                return {**known, "failed": True, "msg": self.node.explain(answer["join"])}
+            if _is_done(answer):
+                if worth_a_line or self.text:
+                    self._say(self._success(answer))
+                return known
+            passed = self.node.clock() - self.began
+            if passed >= timeout:
+                return {**known, **self._failure(answer)}
+            self._show_progress(_why(answer), passed)
+            if answer.get("unreachable"):
+                self.node.pause(_RECONNECT_SECONDS)
+            usual = _WAIT_FOR_HEALTH if self.healthy_since is None else _WAIT_FOR_JOIN
+            answer = self.ask(max(1, min(usual, round(timeout - passed))))
+
+    def _show_progress(self, text: str, passed: float) -> None:
+        now = self.node.clock()
+        if text != self.text or now - self.last_line >= _SILENT_SECONDS:
+            self._say(report.progress(text, passed, self.timeout))
+            self.text, self.last_line = text, now
+
+    def _say(self, line: str) -> None:
+        self.node.say(f"{self.node.name}: {line}")
+
+    def _success(self, answer: Mapping[str, Any]) -> str:
+        healthy = (self.healthy_since or self.began) - self.began
+        join = answer.get("join")
+        return report.healthy(healthy) if not join else report.joined(healthy, self.node.clock() - self.began, join)
+
+    def _failure(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Why the task fails at its deadline."""
+        if answer.get("unreachable"):
+            return {"unreachable": True, "msg": f"the node was set up, but the connection to it was lost: {answer.get('msg')}"}
+        join = answer.get("join") or {}
+        reason = self.node.explain(join) if join.get("cause") else ""
+        if answer.get("healthy"):
+            return {"failed": True, "msg": report.not_joined(reason, self.timeout)}
+        return {"failed": True, "msg": report.not_healthy(_missing(answer), self.timeout, self.units, reason)}
+
+
+def _waited(answer: Mapping[str, Any]) -> float:
+    return float((answer.get("join") or {}).get("waited") or 0)
+
+
+def _is_final(answer: Mapping[str, Any]) -> bool:
+    return bool((answer.get("join") or {}).get("final"))
+
+
+def _is_done(answer: Mapping[str, Any]) -> bool:
+    """Whether the node is healthy, and has joined where the module checked that."""
+    return bool(answer.get("healthy")) and (answer.get("join") or {}).get("cause") is None
+
+
+def _missing(answer: Mapping[str, Any]) -> list[str]:
+    return [str(what) for what in answer.get("missing") or []]
+
+
+def _why(answer: Mapping[str, Any]) -> str:
+    """Why the wait goes on, for a line of progress."""
+    if answer.get("unreachable"):
+        return f"no connection: {answer.get('msg') or 'no reason given'}"
+    if answer.get("healthy"):
+        return str(answer["join"]["message"])
+    return "; ".join(_missing(answer)) or "not healthy yet"

@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import format_failure
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply as live
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 GROUP = {"family": "al2023", "max_pods": 20, "instance": {"type": "m5.large"}}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES, chosen
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES, choose_phases
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.report import actions_lines, explained
 
 
@@ -28,7 +28,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.report impo
     ],
 )
 def test_phases(asked: Any, run: list[str], skip: list[str], phases: tuple[str, ...]) -> None:
-    assert chosen(asked, run, skip) == phases
+    assert choose_phases(asked, run, skip) == phases
 
 
 @pytest.mark.parametrize(

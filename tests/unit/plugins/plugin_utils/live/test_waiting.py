@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.phases import PHASES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.live.test_apply import DONE, NOT_YET, Machine
 
 NODE = "ip-10-0-0-5.ec2.internal"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.equivalence import is_equivalent, without_imports
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import is_equivalent
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validation import _without_imports
 
 
 @pytest.mark.parametrize(
@@ -41,4 +42,4 @@ def test_containerd_is_asked_and_doubt_means_another() -> None:
 
 def test_the_files_that_a_dump_was_read_from_do_not_count() -> None:
     dump = 'disabled_plugins = []\nimports = ["/run/x/a.toml", "/etc/b.toml"]\nroot = "/var"\n'
-    assert without_imports(dump) == 'disabled_plugins = []\nroot = "/var"\n'
+    assert _without_imports(dump) == 'disabled_plugins = []\nroot = "/var"\n'
