@@ -28,9 +28,7 @@ PATTERNS = [(re.compile(rf"\b(?:{phrase})", re.IGNORECASE), better) for phrase, 
 CHECKED = ("plugins/", "docs/", "roles/", "molecule/", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
 SUFFIXES = (".py", ".yml", ".md")
 
-NOT_YET_CLEAN: tuple[str, ...] = (
-    "README.md",
-)
+NOT_YET_CLEAN: tuple[str, ...] = ("README.md",)
 """Files that are still to be rewritten. The list only shrinks."""
 
 
