@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.expression_values import Beyond, ExpressionError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.expression_values import ExpressionError, UnsupportedExpression
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.expressions import evaluate
 from ansible_collections.nodebootstrap.eks.tests.oracle import go_programs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.nodeconfig.test_expressions import (
@@ -44,7 +44,7 @@ def ours(expression: str) -> int | str | None:
         return evaluate(expression, M5_LARGE)
     except ExpressionError:
         return None
-    except Beyond:
+    except UnsupportedExpression:
         return "left to CEL"
 
 

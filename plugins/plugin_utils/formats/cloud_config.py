@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""C(#cloud-config) documents: reading, writing, and what cloud-init does when there are several."""
+"""Reads and writes C(#cloud-config) documents, and predicts how cloud-init merges several of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER = "#cloud-config\n"
 
 @read_once
 def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
-    """The document's mapping. Anything else than one mapping is a problem, and the result is empty."""
+    """The mapping in the document. If the document is not one mapping, report a problem and return an empty mapping."""
     try:
         document = _load_yaml(text)
     except YamlError as error:
@@ -38,7 +38,7 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
 
 
 def conflicts(documents: Sequence[tuple[str, Mapping[str, Any]]], problems: Problems) -> None:
-    """Report the keys that one document takes away from an earlier one.
+    """Report the keys of an earlier document that a later one replaces.
 
     documents: (path in the user's input, mapping) in the order of the parts. cloud-init merges top-level keys by
     replacing them (22.4), so a second C(runcmd) makes the first disappear, unless the later document asks for another
@@ -61,5 +61,5 @@ def conflicts(documents: Sequence[tuple[str, Mapping[str, Any]]], problems: Prob
 
 
 def dump(document: Mapping[str, Any]) -> str:
-    """A C(#cloud-config) text. Raises C(YamlError) for what YAML cannot carry."""
+    """A C(#cloud-config) text. Raises C(YamlError) for values that YAML cannot represent."""
     return HEADER + _dump_yaml(dict(document))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gzip and base64 as EC2 user data meets them: written the same way every time, undone within bounds."""
+"""gzip and base64 for EC2 user data. Encoding is deterministic, and decoding is limited in size."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import zlib
 from ..errors import Problems
 
 MAX_UNPACKED = 1 << 20
-"""Bytes that user data may unpack to. EC2 accepts 16,384; more than 64 times as much is not user data."""
+"""The limit of decompressed user data in bytes: 64 times the 16,384 bytes that EC2 accepts."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _SHORTEST_BROKEN_BASE64 = 40
-"""Shorter words made of base64's letters that do not decode are taken for plain text, not for damaged base64."""
+"""Shorter words of base64 characters that cannot be decoded are treated as plain text, not as damaged base64."""
 
 
 def gzip_bytes(data: bytes) -> bytes:
@@ -31,7 +31,7 @@ def gzip_bytes(data: bytes) -> bytes:
 
 
 def unpack(data: str | bytes, path: str, problems: Problems) -> str:
-    """User data as text: plain, base64, gzip or base64 of gzip. What cannot be read is a problem, and the result is C('').
+    """User data as text: plain, base64, gzip or base64 of gzip. If it cannot be decoded, report a problem and return C('').
 
     path: its place in the user's input. Each layer is decoded once, as the consumers on a node do.
     """
@@ -92,7 +92,7 @@ def _from_base64(raw: bytes) -> bytes | str | None:
 
 
 def _gunzip(raw: bytes) -> bytes | str:
-    """All members of C(raw), or a message."""
+    """The decompressed gzip members of C(raw), or a message."""
     out = bytearray()
     while raw:
         reader = zlib.decompressobj(31)

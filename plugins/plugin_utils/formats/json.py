@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""JSON with nothing left to chance: sorted keys, no NaN, no key twice, bounded depth, one kind of error."""
+"""Strict JSON: sorted keys, no NaN, no duplicate keys, limited depth, one type of error."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import re
 from typing import Any
 
 MAX_DEPTH = 100
-"""Levels of nesting that are read and written; no configuration needs a third of it, and the stack allows it."""
+"""The limit of nesting. Configurations need less than a third of it, and the stack allows it."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class JsonError(ValueError):
-    """What is wrong with a JSON text, or with a value that should become one. C(line) and C(column) start at 1."""
+    """Invalid JSON, or a value that JSON cannot represent. C(line) and C(column) start at 1."""
 
     def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
         self.message, self.line, self.column = message, line, column
@@ -61,7 +61,7 @@ def _check(value: Any, depth: int) -> None:
 
 
 def load(text: str, *, strict: bool = True) -> Any:
-    """The value of C(text). strict: a key that stands twice is an error, otherwise the later wins. Raises C(JsonError)."""
+    """The value of C(text). strict: a duplicate key is an error. Otherwise the last one wins. Raises C(JsonError)."""
 
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(found)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MIME multipart user data that cloud-init (Python's email) and nodeadm (Go's mime/multipart) read alike.
+"""MIME multipart user data that cloud-init (Python's email) and nodeadm (Go's mime/multipart) parse in the same way.
 
 Both read the same bytes on Amazon Linux 2023, and disagree about several inputs. Written is what both give back byte for
 byte; read is only what both accept, everything else is a problem with its cure (cloud-init 22.4, nodeadm of July 2026).
@@ -34,11 +34,11 @@ _CHARSET = re.compile(r";[ \t]*charset[ \t]*=[ \t]*(?:\"[^\"]*\"|[^;\s]*)[ \t]*"
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=?-](?:[0-9A-Za-z'()+_,./:=? -]{0,68}[0-9A-Za-z'()+_,./:=?-])?")
 
 # Anything else than visible ASCII, blanks, tabs and line feeds is written as base64: email ends a line at a lone carriage
-# return, and cloud-init takes text beyond ASCII for something else when it stands unencoded.
+# return, and cloud-init misreads text beyond ASCII that is not encoded.
 _NOT_PLAIN = re.compile(r"[^\t\n\x20-\x7e]")
 _BROKEN_QUOTED_PRINTABLE = re.compile(r"=(?![0-9A-Fa-f]{2}|[ \t]*$)", re.MULTILINE)
 
-# cloud-init looks at how the text starts for these, whatever the header says, and believes the others.
+# For these types, cloud-init checks the beginning of the text and ignores the header. For others it trusts the header.
 _SNIFFED = frozenset({"text/plain", "text/x-not-multipart", "application/octet-stream", SHELL})
 _NEEDS_SHEBANG = frozenset({"text/x-shellscript-per-boot", "text/x-shellscript-per-instance", "text/x-shellscript-per-once"})
 _BELIEVED = frozenset(
@@ -80,7 +80,7 @@ class Part:
 
     @property
     def transfer_encoding(self) -> str:
-        """C(base64), C(quoted-printable) or C('') for text that stands as it is."""
+        """C(base64), C(quoted-printable), or C('') for text without encoding."""
         for name, value in self.headers:
             if name.lower() == "content-transfer-encoding":
                 lowered = value.strip().lower()
@@ -89,7 +89,7 @@ class Part:
 
 
 def write(parts: Sequence[Part]) -> str:
-    """A multipart/mixed document, LF, whose parts both readers give back byte for byte, in as few bytes as that takes.
+    """A multipart/mixed document with LF line ends. Both parsers return its parts byte for byte. It is as short as possible.
 
     Text that is not plain ASCII is written as base64, with its charset in the part's one Content-Type. The boundary is the
     first of C(=_), C(=_0), C(=_1) … that occurs in no part, encoded or decoded. Raises C(SpecError) for what cannot be
@@ -149,7 +149,7 @@ def _block(part: Part, plain: list[str]) -> str:
 
 
 def _raw(part: Part) -> bytes:
-    """The bytes that the part's transfer encoding stands for."""
+    """The bytes of the part after decoding its transfer encoding."""
     try:
         data = part.body.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -170,13 +170,13 @@ def _raw(part: Part) -> bytes:
 
 
 def decoded(part: Part, path: str, problems: Problems) -> str:
-    """The text of a part as its consumer sees it: transfer encoding undone, and gzip where that consumer undoes it.
+    """The text of a part as its consumer sees it: with the transfer encoding decoded, and decompressed if the consumer does so.
 
     What cannot be decoded is a problem, and the result is C('').
     """
     before = len(problems)
     try:
-        # nodeadm knows no transfer encoding but quoted-printable; it undoes base64 and gzip by how they look.
+        # nodeadm supports only the transfer encoding quoted-printable. It detects base64 and gzip from the content.
         sniffed = part.media_type == NODE_CONFIG and part.transfer_encoding != "quoted-printable"
         raw = part.body.encode("utf-8") if sniffed else _raw(part)
     except _Unwritable as error:
@@ -197,7 +197,7 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
 
 @read_once
 def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
-    """The parts of a document that cloud-init and nodeadm read alike. Anything else is a problem with its cure.
+    """The parts of a document that cloud-init and nodeadm parse in the same way. Other documents are problems with a fix.
 
     text: decoded already (no base64, no gzip around it). path: its place in the user's input. Parts keep their
     headers and their encoding, so C(write) gives them out as they stand; lines of CRLF become LF.
@@ -256,7 +256,7 @@ def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tup
 
 
 def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, problems: Problems) -> str | None:
-    """The boundary that the document's own headers name, or None with a problem."""
+    """The boundary in the headers of the document, or None with a problem."""
     if headers is None:
         return None
     before = len(problems)
@@ -315,7 +315,7 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
 
 
 def _media(value: str) -> tuple[str, dict[str, str]] | None:
-    """Type and parameters as Go parses them, without its leniencies; None for what it refuses."""
+    """Type and parameters as parsed by Go, without its leniencies. None if Go rejects them."""
     match = _MEDIA_TYPE.fullmatch(value)
     if match is None:
         return None
@@ -411,7 +411,7 @@ def _part(lines: list[str], start: int, path: str, problems: Problems) -> Part |
 
 
 def _check_use(part: Part, path: str, problems: Problems) -> None:
-    """Report a part that nothing on the node runs, or that would be changed."""
+    """Report a part that no program on the node runs, or that would be changed."""
     kind = part.media_type
     if kind.startswith(("multipart/", "message/")):
         problems.add(

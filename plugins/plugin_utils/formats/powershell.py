@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PowerShell literals and calls, the tags that EC2Launch looks for around them, and a Windows service's command line."""
+"""PowerShell literals and calls, the tags of EC2Launch, and the command line of a Windows service."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .read_once import read_once
 _SINGLE_QUOTES = re.compile("(['\u2018\u2019\u201a\u201b])")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# EC2Launch cuts the text at these tags before PowerShell sees it, in any case and wherever they stand.
+# EC2Launch splits the text at these tags before PowerShell runs it, in upper and lower case and at any place.
 _TAG = re.compile(r"<\s*(/?)\s*(powershell|script|persist|powershellArguments|runAsLocalSystem|detach|version)\s*>", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _VARIABLE = re.compile(r"\$[A-Za-z][A-Za-z0-9_]*")
 
 _PLAIN_ARGUMENT = re.compile(r"[A-Za-z0-9_./:@+-]+(?:=[A-Za-z0-9_./:@+=-]*)?")
 _FLAG = re.compile(r"(--?[A-Za-z0-9][A-Za-z0-9-]*=)(.*)", re.DOTALL)
-# What the service manager would replace by a variable of the environment when it starts the service.
+# The service manager would replace this by an environment variable when it starts the service.
 _EXPANSION = re.compile(r"%[A-Za-z_][A-Za-z0-9_()]*%")
 
 
@@ -89,7 +89,7 @@ def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]])
 
 
 class Unwrapped(NamedTuple):
-    """PowerShell lines without their tags. persist: what C(<persist>) said, None when there was none."""
+    """PowerShell lines without their tags. persist: the value of C(<persist>), or None if it is missing."""
 
     lines: tuple[str, ...]
     persist: bool | None
@@ -155,7 +155,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def wrap(lines: Sequence[str], persist: bool = False) -> str:
-    """User data of one C(<powershell>) block, LF, and C(<persist>true</persist>) when it is to run at every boot.
+    """User data with one C(<powershell>) block, LF line ends, and C(<persist>true</persist>) if it runs at every boot.
 
     Raises C(SpecError) for a line that holds a tag of EC2Launch, NUL or a lone surrogate.
     """
@@ -178,7 +178,7 @@ def kubelet_args_problem(word: str) -> str | None:
 
 
 def kubelet_extra_args(words: Sequence[str]) -> str:
-    """The text for C(-KubeletExtraArgs): Windows' own splitting (CommandLineToArgvW) gives back exactly C(words).
+    """The text for C(-KubeletExtraArgs): Windows (CommandLineToArgvW) splits it into exactly C(words).
 
     Values are quoted behind the equals sign, C(--node-labels="a=b,c=d"), as the EKS documentation writes them.
     Raises C(SpecError) (see C(kubelet_args_problem)).
@@ -198,7 +198,7 @@ def _argument(word: str) -> str:
         return word
     flag = _FLAG.fullmatch(word)
     head, value = (flag[1], flag[2]) if flag else ("", word)
-    # Backslashes count only before a quote: there each is doubled, and the quote gets one of its own.
+    # Backslashes are special only before a quote: each of them is doubled, and the quote is escaped with one more.
     escaped = re.sub(r'(\\*)"', r'\1\1\\"', value)
     escaped = re.sub(r"(\\+)\Z", r"\1\1", escaped)
     return f'{head}"{escaped}"'

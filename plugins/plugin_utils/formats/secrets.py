@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator
 
-# What may stand between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
+# Text between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
 _IS = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?"
 # A value that only refers to a secret is not a secret: $VAR, ${VAR}, $(command), {{ template }}, <placeholder>.
 _REAL = r"(?![$<{%(\[*])"
@@ -50,7 +50,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 
-# «auth» and «password» are words of many languages: they count only as a key with a value that can be one.
+# "auth" and "password" are common words. They count only as a key with a value that can be a secret.
 _AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/=])")
 _PASSWORD = re.compile(rf"(?:^|[\s\"'{{,.])password[\"']?\s*[:=]\s*(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',}}]+))")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:[ \t]*\r?\n[ \t]*[A-Za-z0-9+/]{8,})*")
@@ -73,7 +73,7 @@ RULES = {
 
 
 def find_secrets(text: str) -> list[tuple[str, int]]:
-    """What looks like a secret in C(text), as C((what, line)), sorted by line; lines count from 1.
+    """The possible secrets in C(text), as C((what, line)), sorted by line. Lines start at 1.
 
     The secret itself is never returned. Base64 in it, and gzip in base64, are undone once.
     """
@@ -86,7 +86,7 @@ def find_secrets(text: str) -> list[tuple[str, int]]:
 
 
 def _decoded(text: str) -> Iterator[tuple[int, str]]:
-    """What words of base64 hold, each with where it begins: files of a cloud-config, settings of Bottlerocket, C(base64 -d)."""
+    """The decoded base64 words, each with its position: files of a cloud-config, settings of Bottlerocket, C(base64 -d)."""
     for match in _BASE64.finditer(text):
         word = "".join(match[0].split())
         raw = base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "==")
@@ -112,7 +112,7 @@ def _matches(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _is_basic_auth(word: str) -> bool:
-    """Whether C(word) is base64 of C(user:password), which is what a registry's C(auth) holds."""
+    """Whether C(word) is base64 of C(user:password), as in the C(auth) of a registry."""
     try:
         return b":" in base64.b64decode(word, validate=True)
     except (binascii.Error, ValueError):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Words, commands and files for bash, so that what bash runs is what was asked.
+"""Quotes words, commands and files for bash.
 
 Everything here can be pasted into a script that starts with C(#!/bin/bash) or C(#!/bin/sh). Nothing can hold NUL or a
 lone surrogate: no program argument can, so both are refused with the reason.
@@ -47,7 +47,7 @@ _MODE = re.compile(r"[0-7]{3,4}")
 
 
 def text_problem(text: str) -> str | None:
-    """Why no file or argument of a script can hold C(text) (NUL, lone surrogates), or None."""
+    """The reason why a file or argument of a script cannot contain C(text) (NUL, lone surrogates), or None."""
     if "\0" in text:
         return "holds a NUL character, which no shell can carry"
     if _SURROGATE.search(text):
@@ -56,7 +56,7 @@ def text_problem(text: str) -> str | None:
 
 
 def shell_problem(value: str) -> str | None:
-    """Why C(value) cannot be one word of a one-line command (NUL, line breaks, lone surrogates), or None."""
+    """The reason why C(value) cannot be one word of a one-line command (NUL, line breaks, lone surrogates), or None."""
     if "\n" in value or "\r" in value:
         return "holds a line break, which one command-line word must not"
     return text_problem(value)
@@ -70,7 +70,7 @@ def quote(value: str) -> str:
 
 
 def command(words: Sequence[str]) -> str:
-    """One simple command: the program and its arguments, each quoted where it must be.
+    """One simple command: the program and its arguments, quoted if necessary.
 
     The first word is quoted when bash would take it for an assignment or a keyword.
     """
@@ -81,7 +81,7 @@ def command(words: Sequence[str]) -> str:
 
 
 def write_file(path: str, content: str, mode: str = "0644") -> str:
-    """Lines of a script run by root that write C(content) to C(path), exactly, and end with a line feed.
+    """Script lines that write exactly C(content) to C(path) as root. They end with a line feed.
 
     path: absolute. content: any text without NUL, with or without a final newline. mode: three or four octal digits.
     Missing parents are created with mode 0755. The file exists with its mode before anything is written into it, whatever

@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECTION = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What Unicode sets aside as never a character: systemd takes a line that holds one for broken UTF-8 and ignores it.
+# Unicode noncharacters: systemd treats a line that contains one as invalid UTF-8 and ignores it.
 _NONCHARACTER = re.compile("[\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@-]+")
 
@@ -47,7 +47,7 @@ def environment_assignment(name: str, value: str) -> str:
 
 
 def exec_word(value: str) -> str:
-    """One argument of C(ExecStart=): C(%) and C($) doubled, quoted where needed. The program's path is not such a word."""
+    """One argument of C(ExecStart=): C(%) and C($) doubled, quoted if needed. Do not use it for the path of the program."""
     if reason := systemd_problem(value):
         raise SpecError([Problem("systemd.unsafe_text", "systemd", reason, value=value)])
     if _PLAIN.fullmatch(value):

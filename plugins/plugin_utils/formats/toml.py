@@ -22,7 +22,7 @@ from ..errors import Problem, Problems, SpecError, joined
 from .read_once import read_once
 
 MAX_DEPTH = 64
-"""Levels of tables and arrays; Bottlerocket's settings have seven."""
+"""The limit of nested tables and arrays. The settings of Bottlerocket have seven levels."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f\"\\\ud800-\udfff]*")
@@ -37,7 +37,7 @@ _TABLE_HEADER = re.compile(r"[ \t]*\[([^\[\]#]+)\][ \t\r]*(?:#.*)?$")
 
 
 class _Unwritable(Exception):
-    """Raised where TOML has no form for a value; C(dump) then walks again to say where."""
+    """TOML cannot represent a value. C(dump) then finds its path."""
 
 
 @dataclass(frozen=True)
@@ -142,13 +142,13 @@ def _float(value: float) -> str:
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     text = repr(value)
-    # TOML wants a digit behind the point, and Python's 1e+16 has no point, which TOML allows.
+    # TOML needs a digit after the point. 1e+16, as Python writes it, has no point, and TOML allows that.
     return text
 
 
 @lru_cache(maxsize=4096)
 def _key(key: str) -> str:
-    """A bare key as it is, any other one quoted (which never equals the key itself)."""
+    """A bare key unchanged, or another key quoted (which never equals the key)."""
     if not isinstance(key, str):
         raise _Unwritable
     return key if _BARE.fullmatch(key) else _short_string(key)
@@ -159,14 +159,14 @@ def _string(text: str) -> str:
         return f'"{text}"'
     if _LITERAL.fullmatch(text):
         return f"'{text}'"
-    # Both kinds of quotes: three apostrophes do without escapes, unless the text ends in one or has a line break.
+    # With both kinds of quotes, three apostrophes need no escapes, unless the text ends in one or has a line break.
     if _LONG_LITERAL.fullmatch(text):
         return f"'''{text}'''"
     return _basic_string(text)
 
 
 def quote(text: str) -> str:
-    """C(text) as one TOML string, which is a key as well. Raises C(SpecError) for a lone surrogate."""
+    """C(text) as one TOML string, which is also valid as a key. Raises C(SpecError) for a lone surrogate."""
     try:
         return _short_string(text)
     except _Unwritable as error:
@@ -174,7 +174,7 @@ def quote(text: str) -> str:
 
 
 def _short_string(text: str) -> str:
-    """A string that can be a key: those of three quotes cannot."""
+    """A string that is valid as a key. Strings with three quotes are not."""
     if _PLAIN.fullmatch(text):
         return f'"{text}"'
     if _LITERAL.fullmatch(text):
@@ -194,7 +194,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _unwritable(value: Any, path: str, depth: int) -> Iterator[Problem]:
-    """Every place of C(value) that TOML has no form for."""
+    """All places in C(value) that TOML cannot represent."""
     if depth > MAX_DEPTH + 1:
         yield Problem("toml.too_deep", path, f"is nested deeper than {MAX_DEPTH} levels")
     elif isinstance(value, Mapping):
@@ -226,7 +226,7 @@ def _unwritable(value: Any, path: str, depth: int) -> Iterator[Problem]:
 
 
 def eks_merge_problem(settings: Mapping[str, Any], path: str, problems: Problems) -> None:
-    """Report what EKS's own merger of Bottlerocket settings cannot read (managed node groups without an AMI of their own).
+    """Report TOML that EKS cannot merge with its own Bottlerocket settings (managed node groups without an AMI of their own).
 
     It takes no quotes inside quoted keys, no escaped quotes in values and no arrays of mixed types (Amazon EKS user guide).
     """
@@ -306,7 +306,7 @@ def _parse_with_tomlkit(text: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = tomlkit.parse(text).unwrap()
     except (TOMLKitError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError) as error:
-        # For some invalid texts tomlkit raises other exceptions than its own.
+        # For some invalid texts, tomlkit raises exceptions that are not its own.
         raise _unreadable(text, error) from error
     return document
 

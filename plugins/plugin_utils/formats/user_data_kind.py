@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which syntax a piece of user data is written in, told as its consumers tell it: by how it starts."""
+"""Detects the syntax of user data by its beginning, like its consumers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INCLUDE = re.compile(r"#include(?:-once)?(?![a-z0-9-])", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"#cloud-config(?!-)", re.IGNORECASE)
 _BOOTHOOK = re.compile(r"#cloud-boothook", re.IGNORECASE)
 _WINDOWS_TAG = re.compile(r"<(?:powershell|script|persist)>", re.IGNORECASE)
-# A table or a dotted key of Bottlerocket's one top table.
+# A table or a dotted key in the only top-level table of Bottlerocket.
 _SETTINGS = re.compile(r"[ \t]*(?:\[{1,2}[ \t]*[\"']?settings[\"']?[ \t]*[.\]]|[\"']?settings[\"']?[ \t]*[.=])")
 _API_VERSION = re.compile(r"^(?:---[ \t]+)?[\"']?apiVersion[\"']?[ \t]*:[ \t]*[\"']?node\.eks\.aws/", re.MULTILINE)
 _KIND = re.compile(r"^(?:---[ \t]+)?[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?NodeConfig\b", re.MULTILINE)
@@ -38,7 +38,7 @@ KIND_NAMES: Mapping[Kind, str] = {
     "empty": "empty",
     "unknown": "text that nothing on a node would run",
 }
-"""What each kind is, to be said in a message."""
+"""The name of each kind in messages."""
 
 
 def classify(text: str) -> Kind:
@@ -73,7 +73,7 @@ def classify(text: str) -> Kind:
 
 
 def _is_mime(text: str) -> bool:
-    """Whether the first lines are mail headers that speak of MIME."""
+    """Whether the first lines are MIME headers."""
     for line in text.split("\n"):
         header = _HEADER.match(line)
         if header is None:
@@ -93,7 +93,7 @@ def _is_nodeconfig(text: str) -> bool:
 
 
 def _is_bottlerocket(text: str) -> bool:
-    """Does the first line that is not a comment belong to C(settings), the only table that Bottlerocket accepts?"""
+    """Whether the first line that is not a comment belongs to C(settings), the only table that Bottlerocket accepts."""
     for line in text.split("\n"):
         bare = line.strip()
         if bare and not bare.startswith("#"):

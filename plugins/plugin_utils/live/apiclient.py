@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scripts for the control container of a Bottlerocket node, and what their output says.
+"""Scripts for the control container of a Bottlerocket node, and the parsers of their output.
 
 They need C(sh), C(apiclient) and coreutils; C(curl) only for the health of kubelet. Whatever comes from the user travels as
 base64, so nothing of it is code to the shell, or a parameter to Systems Manager. Systems Manager cuts output after 24,000
@@ -25,14 +25,14 @@ PAGE = 20_000
 """Characters of output in one page."""
 
 BODY_LIMIT = 40_000
-"""Bytes of settings in one transaction: they travel as one argument of a command, and as one parameter of Systems Manager."""
+"""Bytes of settings in one transaction. They are sent as one argument of a command and as one parameter of Systems Manager."""
 
 NO_APICLIENT = 97
 NOT_READ = 98
 REFUSED = 96
 NOT_COMMITTED = 95
 NOT_READ_AGAIN = 94
-"""Exit codes of the scripts; apiclient's own are 1 and 2."""
+"""Exit codes of the scripts. apiclient itself uses 1 and 2."""
 
 _HEALTHZ = "http://127.0.0.1:10248/healthz"
 _ALWAYS: tuple[Place, ...] = (("kubernetes", "cluster-name"), ("kubernetes", "hostname-override"))
@@ -71,7 +71,7 @@ class Page:
 
 @dataclass(frozen=True)
 class State:
-    """What apiclient says of a node. settings: the tree below C(settings). healthy: None if kubelet could not be asked."""
+    """The state of a node according to apiclient. settings: the tree below C(settings). healthy: None if kubelet could not be asked."""
 
     variant: str
     version: str
@@ -80,8 +80,8 @@ class State:
 
 
 def prefixes(places: Iterable[Place]) -> str:
-    """Arguments of C(apiclient get) for these places and for the places that are always read. Only as far down as names are plain
-    words, and never a whole group when less will do: neighbours may be secrets."""
+    """Arguments of C(apiclient get) for these places and for the places that are always read. They select as few other settings
+    as possible, because these may be secrets. A name that is not a plain word selects its parent."""
     found = set()
     for place in (*_ALWAYS, *places):
         words = list(takewhile(_PLAIN.fullmatch, place[:2] if place[:2] in (LABELS, TAINTS) else place))
@@ -90,12 +90,12 @@ def prefixes(places: Iterable[Place]) -> str:
 
 
 def read(places: Iterable[Place], first: int = 0) -> str:
-    """Prints the settings at C(places), from character C(first) of their base64 on, and whether kubelet is healthy."""
+    """A script that prints the settings at C(places), from character C(first) of their base64, and whether kubelet is healthy."""
     return f"{_START}{_HEALTH}{_shown(places, first)}ask\nshow\n"
 
 
 def change(places: Iterable[Place], body: Mapping[str, Any], transaction: str, apply: bool) -> str:
-    """Puts C(body) into one transaction and commits it, or drops it whole; then prints as C(read) does.
+    """A script that puts C(body) into one transaction and commits it, or deletes the transaction. Then it prints like C(read).
 
     apply: whether Bottlerocket restarts what the settings concern; otherwise they wait for the next boot.
     """
@@ -111,12 +111,12 @@ trap - HUP INT TERM
 
 
 def check(body: Mapping[str, Any], transaction: str) -> str:
-    """Lets Bottlerocket read C(body) as a transaction, which is then dropped."""
+    """A script that lets Bottlerocket check C(body) as a transaction, which it then deletes."""
     return f"{_START}{_staged(body, transaction)}\ndrop\n"
 
 
 def wait_healthy(seconds: int, settle: int) -> str:
-    """Waits for kubelet at most C(seconds), after C(settle) seconds in which the old one may still answer."""
+    """A script that waits up to C(seconds) for kubelet. First it waits C(settle) seconds, in which the old kubelet may still answer."""
     return f"""{_HEALTH}sleep {settle}
 end=$(($(date +%s) + {seconds}))
 ask
@@ -129,7 +129,7 @@ printf 'nodebootstrap 0 - %s\\n' "$health"
 
 
 def _shown(places: Iterable[Place], first: int) -> str:
-    # A proxy's user and password are taken out on the node: what a command prints is kept by Systems Manager.
+    # The user and password of a proxy are removed on the node, because Systems Manager stores the output of commands.
     return f"""show() {{
   text=$(apiclient get os {prefixes(places)}) || exit {NOT_READ}
   text=$(printf '%s' "$text" | sed '/"https-proxy"/s#://[^"]*@#://***@#' | base64 | tr -d '\\n')
@@ -141,7 +141,7 @@ def _shown(places: Iterable[Place], first: int) -> str:
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
-    """The body of a request to Bottlerocket's API."""
+    """The body of a request to the API of Bottlerocket."""
     return json.dumps(body, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
@@ -159,7 +159,7 @@ fi"""
 
 
 def page(output: str) -> Page:
-    """What a script printed. Raises C(ValueError) for anything else, and for a page that was cut."""
+    """Parse the output of a script. Raises C(ValueError) for invalid or truncated output."""
     header, _unused, text = output.strip().partition("\n")
     match = _HEADER.fullmatch(header.strip())
     if match is None:
@@ -172,7 +172,7 @@ def page(output: str) -> Page:
 
 
 def state(pages: Iterable[Page]) -> State:
-    """What whole pages say together. Raises C(ValueError) when they are not the whole, or no answer of apiclient."""
+    """Parse all pages together. Raises C(ValueError) if they are incomplete, or not output of apiclient."""
     listed = list(pages)
     text = "".join(one.text for one in listed)
     last = listed[-1]
@@ -180,7 +180,7 @@ def state(pages: Iterable[Page]) -> State:
         raise ValueError(f"{len(text)} of {last.size} characters arrived")
     answer = json.loads(base64.b64decode(text, validate=True))
     system = answer.get("os") if isinstance(answer, dict) else None
-    # Where a node has none of the settings that were asked for, there is nothing below C(settings).
+    # If a node has none of the requested settings, C(settings) is missing.
     settings = (answer.get("settings") or {}) if isinstance(answer, dict) else None
     if not isinstance(system, dict) or not isinstance(settings, dict):
         raise ValueError("it holds no os and no settings")

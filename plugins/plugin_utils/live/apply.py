@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One node, from the input to one that has joined: render, one module call, and a bounded wait when it takes longer.
+"""Applies a node group to one Linux node: renders, calls the module, and waits until the node has joined.
 
-Pure but for what it is given: a C(Node) runs modules, prints lines, knows the time and waits.
+Side effects happen only in the given C(Node): it runs modules, prints lines, reads the clock and waits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import options as common
 from . import overrides, patches, report
 
 LOADED = (al2, al2023, ubuntu, live_plan, toml, yaml)
-"""What plans need. Ansible loads an action once, before it forks a worker for each node: what a worker loads, each one pays for."""
+"""Modules that plans need. Ansible loads an action once, before it forks a worker for each node, so the workers do not load them again."""
 
 MODULE = "nodebootstrap.eks.apply_plan"
 IMDS = "nodebootstrap.eks.imds_info"
@@ -30,33 +30,33 @@ OPTIONS: dict[str, Any] = {
     **common.OPTIONS,
     "wait_for": {**common.OPTIONS["wait_for"], "default": "ready"},
 }
-"""The options of the action, as Ansible checks them."""
+"""The argument spec of the action."""
 
 _STAND_IN = {"instance_type": "m5.large"}
-"""Any type that is known: with it every problem is found that does not depend on the type, before a node is asked."""
+"""Any known type. It is used to find problems that do not depend on the type before the node is contacted."""
 
 _NOT_FOR_USERS = ("foreign", "invocation", "registration", "waited")
-"""What the module says to this function only. User data may hold secrets."""
+"""Fields of the module that the task does not return, because user data may contain secrets."""
 
 FIRST_WAIT = 5
-"""Seconds that the first call of the module waits, the one that does everything."""
+"""Seconds that the first call of the module waits. This call runs all phases."""
 
 _WAIT_FOR_HEALTH, _WAIT_FOR_JOIN = 10, 5
-"""Seconds that each of the following calls waits. The reason why a node does not join changes, and the user wants to see it."""
+"""Seconds that each further call waits. Short calls let the user see when the reason changes."""
 
 _RECONNECT_SECONDS = 5
 """Seconds between two attempts to reach a node whose connection was lost."""
 
 _SILENT_SECONDS = 10
-"""Seconds without a line of progress, at most."""
+"""The longest time in seconds without a progress line."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """The node as the action sees it.
+    """The connection to the node.
 
-    run: calls a module there, by name and options, and returns its result; a node that cannot be reached gives C(unreachable) when
-    a third option says so, and else ends the task. say: prints a line for people. clock: seconds that never go back. pause: waits.
+    run: calls a module on the node, by name and options, and returns its result. If the node is unreachable, it returns C(unreachable)
+    if the third argument allows it, and otherwise ends the task. say: prints a line for the user. clock: monotonic seconds. pause: waits.
     explain: the message for a node that did not join, from the module's result. core: the version of ansible-core.
     """
 
@@ -71,7 +71,7 @@ class Node:
 
 
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
-    """The result of the task. options: those of C(OPTIONS), checked. Raises C(SpecError), and then nothing was contacted."""
+    """The result of the task. options: the checked C(OPTIONS). Raises C(SpecError) before the node is contacted."""
     common.check_wait(options, "Linux")
     cluster, group = options["cluster"], options["node_group"]
     leaves = options["state"] == "absent"
@@ -117,7 +117,7 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
 
     end = Wait(node, options["wait_timeout"], _units(plan), ask).end(answer, worth_a_line=bool(answer.get("changed")))
     join = end.get("join") or {}
-    # Of a node that has joined, evidence tells what is wrong nevertheless.
+    # For a node that has joined, the evidence contains warnings.
     return result | end | {"warnings": [*warnings, *(join.get("evidence", []) if join.get("cause") is None else [])]}
 
 
@@ -137,13 +137,13 @@ def _for_users(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refused(node: Node, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """A failed answer, in better words where Python on the node was the reason."""
+    """A failed answer, with a clearer message if Python on the node was the reason."""
     message = report.explained(answer, node.core)
     return _for_users(answer) | ({"msg": message} if message else {})
 
 
 def _warnings(plan: Plan, answer: Mapping[str, Any]) -> list[str]:
-    """What the specification, the module and other NodeConfigs on the node give reason to look at."""
+    """Warnings about the specification, from the module, and about other NodeConfigs on the node."""
     found = [*map(str, plan.warnings), *(answer.get("warnings") or [])]
     ours = next((one.file for one in plan.files if one.file.path.startswith(overrides.FOLDER)), None)
     if ours is not None:
@@ -152,10 +152,10 @@ def _warnings(plan: Plan, answer: Mapping[str, Any]) -> list[str]:
 
 
 class Wait:
-    """One wait, with one deadline for the node's health and for its join.
+    """One wait, with one deadline for the health of the node and for its join.
 
-    timeout: seconds for the whole wait. units: those whose logs tell more. ask: checks again, for at most so many seconds, and returns the
-    module's answer.
+    timeout: seconds for the whole wait. units: the units whose logs show more. ask: checks again for at most the given seconds, and
+    returns the answer of the module.
     """
 
     def __init__(self, node: Node, timeout: int, units: Sequence[str], ask: Callable[[int], Mapping[str, Any]]) -> None:
@@ -169,7 +169,7 @@ class Wait:
         self.last_line = 0.0
 
     def end(self, answer: Mapping[str, Any], worth_a_line: bool) -> dict[str, Any]:
-        """Wait from the first answer on. Returns the part of the task's result that describes the wait; a failed answer as it came.
+        """Wait after the first answer. Returns the part of the result that describes the wait, or a failed answer unchanged.
 
         worth_a_line: whether to print a line for a node that needs no wait.
         """
@@ -211,7 +211,7 @@ class Wait:
         return report.healthy(healthy) if not join else report.joined(healthy, self.node.clock() - self.began, join)
 
     def _failure(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        """Why the task fails at its deadline."""
+        """The failure message at the deadline."""
         if answer.get("unreachable"):
             return {"unreachable": True, "msg": f"the node was set up, but the connection to it was lost: {answer.get('msg')}"}
         join = answer.get("join") or {}
@@ -230,7 +230,7 @@ def _is_final(answer: Mapping[str, Any]) -> bool:
 
 
 def _is_done(answer: Mapping[str, Any]) -> bool:
-    """Whether the node is healthy, and has joined where the module checked that."""
+    """Whether the node is healthy and, if the module checked it, has joined."""
     return bool(answer.get("healthy")) and (answer.get("join") or {}).get("cause") is None
 
 
@@ -239,7 +239,7 @@ def _missing(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _why(answer: Mapping[str, Any]) -> str:
-    """Why the wait goes on, for a line of progress."""
+    """The reasons why the wait continues, for a progress line."""
     if answer.get("unreachable"):
         return f"no connection: {answer.get('msg') or 'no reason given'}"
     if answer.get("healthy"):

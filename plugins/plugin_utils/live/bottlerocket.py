@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One Bottlerocket node, from the input to a healthy kubelet: render, read, compare, one transaction, and a bounded wait.
+"""Applies a node group to one Bottlerocket node: renders, reads, compares, commits one transaction, and waits for kubelet.
 
-Pure but for what it is given: an C(Instance) runs scripts in the node's control container, prints lines and knows the time.
+Side effects happen only in the given C(Instance): it runs scripts in the control container, prints lines and reads the clock.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {
     "instance_id": {"type": "str", "required": True},
     "command_timeout": {"type": "int", "default": 120},
 }
-"""The options of the action, as Ansible checks them; those of AWS come on top."""
+"""The argument spec of the action. The AWS options are added to it."""
 
 _INSTANCE = re.compile(r"m?i-[0-9a-f]{8,17}")
 _NAME: Place = ("kubernetes", "cluster-name")
@@ -36,7 +36,7 @@ _REGISTERED_AS: Place = ("kubernetes", "hostname-override")
 _TRIES = 3
 _WAIT = 20
 _SETTLE = 5
-"""Seconds: that one command waits for kubelet at most, and in which kubelet may still run with its old settings."""
+"""Seconds: the longest wait for kubelet in one command, and the time in which kubelet may still run with its old settings."""
 
 _NO_ABSENT = (
     "state: absent is not possible on Bottlerocket: its API can change a setting, but has no way to unset one, and nothing on the node "
@@ -48,7 +48,7 @@ _LOGS = "open a session with Systems Manager and run: enter-admin-container, sud
 
 @dataclass(frozen=True)
 class Answer:
-    """How a script ended: its exit code, and what it printed."""
+    """The exit code and the output of a script."""
 
     code: int
     output: str
@@ -57,10 +57,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Instance:
-    """The node as the action sees it.
+    """The connection to the node.
 
-    run: runs a script there, with its purpose and whether it changes anything. transaction: a unique name.
-    say: prints a line for people. clock: seconds of one that never goes back.
+    run: runs a script on the node. Its other arguments are the purpose, and whether it changes anything. transaction: a unique name.
+    say: prints a line for the user. clock: monotonic seconds.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Instance:
 
 
 class _Failed(Exception):
-    """Ends the run. Its text is the message for the user, C(result) the rest of the result."""
+    """The run failed. The text is the message for the user, and C(result) is the rest of the result."""
 
     def __init__(self, message: str, **result: Any) -> None:
         super().__init__(message)
@@ -81,7 +81,7 @@ class _Failed(Exception):
 
 
 def apply(instance: Instance, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
-    """The result of the task. options: those of C(OPTIONS), checked. Raises C(SpecError), and then nothing was contacted."""
+    """The result of the task. options: the checked C(OPTIONS). Raises C(SpecError) before AWS is contacted."""
     check_wait(options, "Bottlerocket", ("healthy",))
     spec, wanted = _wanted(options["cluster"], options["node_group"])
     if not phases:
@@ -142,7 +142,7 @@ def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mappin
 
 
 def _read(instance: Instance, places: Leaves) -> apiclient.State:
-    """What apiclient says of the node, page by page. Settings that change between two pages are read anew."""
+    """Read the output of apiclient page by page. If settings change between two pages, start again."""
     for _attempt in range(_TRIES):
         pages: list[apiclient.Page] = []
         first = 0
@@ -178,7 +178,7 @@ def _unreadable(error: ValueError) -> str:
 
 
 def _ended(answer: Answer, version: str) -> None:
-    """Raises C(_Failed) unless the script ended well."""
+    """Raise C(_Failed) unless the script succeeded."""
     said = " ".join(answer.errors.split())[-1000:]
     if answer.code == apiclient.NO_APICLIENT:
         raise _Failed(
@@ -209,7 +209,7 @@ def _preflight(state: apiclient.State, spec: NodeSpec, take_over: bool) -> None:
 
 
 def _registration(state: apiclient.State, spec: NodeSpec, found: Sequence[Change], reconcile: bool) -> tuple[Change, ...]:
-    """The labels and taints that the Node object does not get from kubelet any more. Raises C(_Failed) unless that is accepted."""
+    """The labels and taints that kubelet does not send any more. Raises C(_Failed) without the option C(reconcile)."""
     live = settings_changes.at(state.settings, _NAME)
     if live is settings_changes.ABSENT or (spec.cluster.name is not None and live != spec.cluster.name):
         return ()  # It has yet to register there.
@@ -243,7 +243,7 @@ def _secrets_left(secret: Sequence[Place]) -> list[str]:
 def _change(
     instance: Instance, sent: Leaves, found: Sequence[Change], body: Mapping[str, Any], applies: bool, version: str
 ) -> tuple[apiclient.State, list[str]]:
-    """Bring the node to C(found) in one transaction. Returns what it says afterwards, and what is still not as it was meant."""
+    """Commit the changes C(found) in one transaction. Returns the new state of the node, and the settings that still differ."""
     answer = instance.run("change the settings", apiclient.change(sent, body, instance.transaction, applies), True)
     if answer.code == apiclient.NOT_COMMITTED:
         raise _not_committed(instance, sent, found, " ".join(answer.errors.split())[-1000:])
@@ -277,7 +277,7 @@ def _not_committed(instance: Instance, sent: Leaves, found: Sequence[Change], sa
 
 
 def _told(instance: Instance, state: apiclient.State, found: Sequence[Change], applies: bool, warnings: list[str]) -> dict[str, Any]:
-    """The result so far, and lines for people."""
+    """The result so far, and the lines for the user."""
     paths = [change.path for change in found]
     boot = list(settings_changes.at_boot(found))
     result: dict[str, Any] = {
@@ -301,7 +301,7 @@ def _told(instance: Instance, state: apiclient.State, found: Sequence[Change], a
 
 
 def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout: int, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask until kubelet is healthy or the time is over. healthy: what is known; None after a restart, or if kubelet cannot be asked."""
+    """Poll until kubelet is healthy or the wait ends. healthy: the known state; None after a restart, or if it cannot be checked."""
     started = instance.clock()
     settle, asked = (_SETTLE if restarted else 0), not restarted
     while not healthy:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options that all actions on live nodes have in common, and the phases that they and tags choose."""
+"""Options of all actions on live nodes, and the selection of phases by options and tags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import Problems
 
 PHASES = ("preflight", "configure", "validate", "start", "verify")
-"""In the order in which a node goes through them."""
+"""The phases, in the order of a run."""
 
 WAIT_FOR = ("healthy", "registered", "ready")
 
@@ -56,7 +56,7 @@ def check_wait(options: Mapping[str, Any], system: str, states: tuple[str, ...] 
 
 
 def choose_phases(asked: Sequence[str] | None, run_tags: Iterable[str], skip_tags: Iterable[str]) -> tuple[str, ...]:
-    """The phases to go through.
+    """Return the phases to run.
 
     asked: what the task says; it decides alone. Otherwise the tags of the run do: tags that name phases select them, a
     run that names none means all of them, and what is skipped is taken off.

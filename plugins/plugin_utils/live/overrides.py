@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Amazon Linux 2023: where other NodeConfigs on the node and ours disagree, and whose value nodeadm takes.
+"""Amazon Linux 2023: finds values in which other NodeConfigs on the node differ from ours, and the value that nodeadm uses.
 
 nodeadm merges user data first, then the documents of /etc/eks/nodeadm.d in the order of their names; the later one wins.
 """
@@ -19,7 +19,7 @@ from ..formats.user_data_kind import classify
 from ..model.checks import shows_secret
 
 USER_DATA = "user_data"
-"""The key under which the node reports its user data; all others are paths."""
+"""The key of the user data in the report of the node. All other keys are paths."""
 
 FOLDER = "/etc/eks/nodeadm.d/"
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -28,14 +28,14 @@ _UNITED_FLAGS = ("node-labels",)
 
 @dataclass(frozen=True)
 class _Document:
-    """One document on the node: how messages call it, and its values by path."""
+    """One document on the node: its name in messages, and its values by path."""
 
     where: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def disagreements(ours: str, path: str, foreign: Mapping[str, str], own: Sequence[str] = ()) -> list[str]:
-    """A sentence for each value in which another document of the node differs from ours, and for each document that cannot be read.
+    """One sentence for each value that differs in another document of the node, and for each document that cannot be read.
 
     ours: our document, which lies at C(path). foreign: text of the others by path, and of the user data. own: files of ours
     in the same folder.
@@ -83,12 +83,12 @@ def _won(document: _Document, key: str, ours: Any, theirs: Any) -> str:
 
 
 def _told(key: str, value: Any) -> str:
-    """The value for a message; nothing when it may be a secret."""
+    """The value for a message. Empty if it may be a secret."""
     return "" if shows_secret(Problem("input.conflict", key, "", value=value)) else f" ({shown(value)})"
 
 
 def _read(name: str, text: str) -> _Document:
-    """What one document says, its parts merged. Raises C(NodeConfigError)."""
+    """The merged NodeConfigs of one document. Raises C(NodeConfigError)."""
     from ..nodeconfig import merge, read
 
     configs = [read.parse(part) for part in _texts(name, text)]
@@ -111,7 +111,7 @@ def _texts(name: str, text: str) -> Iterator[str]:
 
 
 def _values(spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every value of a NodeConfig by its path, kubelet's flags by name, and containerd's TOML by key."""
+    """All values of a NodeConfig by path. Flags of kubelet are listed by name, and the TOML of containerd by key."""
     for section, content in spec.items():
         rest = dict(content) if isinstance(content, Mapping) else content
         if section == "kubelet" and isinstance(rest, dict):
@@ -130,7 +130,7 @@ def _leaves(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _flags(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Of a flag that stands twice the last one counts; labels are united."""
+    """The last value of a repeated flag wins. Labels are merged."""
     for word in words:
         name, _unused, value = word.lstrip("-").partition("=")
         bare = value.replace('"', "").replace("'", "")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the controller has to tell the API server so that a registered node gets other labels and taints."""
+"""Patches with which the controller changes the labels and taints of a registered node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def label_patches(registration: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Merge patches for the Node object, each a whole definition: a label that is null goes away.
+    """Merge patches for the Node object, each a complete definition. A label that is null is removed.
 
     registration: what the module says, or None when the node is registered as the plan wants it.
     """
@@ -21,14 +21,14 @@ def label_patches(registration: Mapping[str, Any] | None) -> list[dict[str, Any]
 
 
 def taint_changes(registration: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Changes of taints, each what C(kubernetes.core.k8s_taint) takes: C(name), C(state) and C(taints).
+    """Changes of taints, each with the options C(name), C(state) and C(taints) of C(kubernetes.core.k8s_taint).
 
     No merge patch can do this: it would replace the whole list, and with it the taints that others have set.
     """
     changes = (registration or {}).get("taints") or {}
     wanted = [_taint(text, "present") for text in changes.get("set") or ()]
     stay = [(taint["key"], taint["effect"]) for taint in wanted]
-    # One with another value is replaced by the second step; removing it first would be a change in every run.
+    # The second step replaces a taint that has another value. Removing it first would report a change in every run.
     gone = [
         taint for taint in (_taint(text, "absent") for text in changes.get("remove") or ()) if (taint["key"], taint["effect"]) not in stay
     ]
@@ -42,5 +42,5 @@ def taint_changes(registration: Mapping[str, Any] | None) -> list[dict[str, Any]
 def _taint(text: str, state: str) -> dict[str, str]:
     pair, _unused, effect = text.rpartition(":")
     key, _unused, value = pair.partition("=")
-    # A taint is found by key and effect; a value would be one condition more.
+    # A taint is matched by key and effect. A value would be an additional condition.
     return {"key": key, "effect": effect} | ({"value": value} if value and state == "present" else {})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What users read of a run on a live node: a line for each phase that did something, and why it failed."""
+"""Messages about a run on a live node: one line for each phase with actions, and the reason of a failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTED = {
     "restore": ("file", "restored"),
     "make": ("folder", "made"),
 }
-"""Verbs of actions with a path that are told as a number: noun, participle."""
+"""Verbs of actions that the summary counts, each with a noun and a participle."""
 
 _PAST = {
     "disable": "disabled",
@@ -33,17 +33,17 @@ _PAST = {
 _RECOVERED = {"finished": "finished what an interrupted run had begun", "undone": "undid what an interrupted run had begun"}
 
 _NO_PYTHON = re.compile(r"requires a minimum of Python|Could not find .*interpreter|No python interpreters found", re.IGNORECASE)
-"""What ansible-core says in its own words."""
+"""Messages of ansible-core about a missing or an unsupported Python."""
 
 _OLD_PYTHON = re.compile(r"^SyntaxError: .*|.*python[0-9.]*'?: (?:(?:command )?not found|No such file or directory).*", re.MULTILINE)
-"""What the shell or Python says when the module does not even begin."""
+"""Messages of the shell or Python if the module does not start."""
 
 PYTHON_NEEDED = {(2, 16): "3.7", (2, 17): "3.7", (2, 18): "3.8", (2, 19): "3.8", (2, 20): "3.9", (2, 21): "3.9"}
 """ansible-core on the controller → the oldest Python on the node with which the modules of this collection run."""
 
 
 def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:
-    """A line for each phase that did something, or would do it in check mode: C(configure: 7 files written)."""
+    """One line for each phase with actions, also in check mode: C(configure: 7 files written)."""
     lines = []
     recovered = result.get("recovered")
     if recovered:
@@ -54,7 +54,7 @@ def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:
     if any(written):
         lines.append(f"configure: {', '.join(filter(None, written))}")
     rest = [pair for pair in pairs if not _is_file(*pair)]
-    # By what was done, in the order of the first of each: the result has the exact order.
+    # Grouped by verb, in the order of their first action. The result has the exact order.
     done = [_listed(verb, [name for one, name in rest if one == verb], check_mode) for verb in dict.fromkeys(verb for verb, _name in rest)]
     if done:
         lines.append(f"start: {'; '.join(done)}")
@@ -79,40 +79,40 @@ def _listed(verb: str, names: Sequence[str], check_mode: bool) -> str:
 
 
 def _settings(text: str) -> str:
-    """C(SNAP: KEY, KEY) as the number of settings: they are many, and --diff shows them."""
+    """The number of settings in C(SNAP: KEY, KEY). The list can be long, and C(--diff) shows it."""
     name, colon, keys = text.partition(": ")
     count = len(keys.split(", "))
     return f"{count} setting{'s' if count > 1 else ''} of {name}" if colon else name
 
 
 def progress(what: str, passed: float, timeout: float) -> str:
-    """The line that says what a node is still waited for."""
+    """The progress line with the reasons why the wait continues."""
     return f"verify: {what} ({passed:.0f} s of {timeout:.0f} s)"
 
 
 def healthy(passed: float) -> str:
-    """The line that says that all is well. passed: seconds that it took."""
+    """The line for a healthy node. passed: the duration in seconds."""
     return f"verify: healthy after {passed:.1f} s"
 
 
 def joined(healthy_after: float, joined_after: float, join: Mapping[str, Any]) -> str:
-    """The line that says that the node has joined. join: what the module says of it."""
+    """The line for a node that has joined. join: the result of the check."""
     return f"{healthy(healthy_after)}, {'ready' if join.get('ready') else 'registered'} as {join.get('node')} after {joined_after:.1f} s"
 
 
 def not_joined(reason: str, timeout: float) -> str:
-    """Why the run fails when a healthy node does not join. reason: lines with the cause, the fix and the evidence."""
+    """The message if a healthy node does not join. reason: lines with the cause, the fix and the evidence."""
     return "\n".join((reason, *_next_steps(timeout)))
 
 
 def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str], reason: str) -> str:
-    """Why the run fails: what is still missing, and what to check next. units: those of the plan. reason: '', or why it cannot join."""
+    """The failure message: what is missing, and what to check next. units: of the plan. reason: '', or why the node cannot join."""
     names = " ".join(f"-u {unit.removesuffix('.service')}" for unit in units)
     return unhealthy(missing, timeout, f"journalctl -b --no-pager -n 200 {names}", reason)
 
 
 def unhealthy(missing: Sequence[str], timeout: float, log: str, reason: str = "") -> str:
-    """Why the run fails on any family. log: the command or the steps that show kubelet's log."""
+    """The failure message of any family. log: the command or the steps that show the log of kubelet."""
     what = "; ".join(missing) or "no reason given"
     lines = [f"the node is not healthy after {timeout:.0f} s: {what}", *([reason] if reason else []), f"Log: {log}"]
     return "\n".join((*lines, *_next_steps(timeout)))
@@ -126,7 +126,7 @@ def _next_steps(timeout: float) -> tuple[str, ...]:
 
 
 def explained(result: Mapping[str, Any], core: str) -> str | None:
-    """A better message for a module that Python on the node could not run; None when that is not what went wrong.
+    """A clearer message if Python on the node could not run the module. None if this was not the reason.
 
     core: the version of ansible-core on the controller.
     """
@@ -135,7 +135,7 @@ def explained(result: Mapping[str, Any], core: str) -> str | None:
     if _NO_PYTHON.search(message):
         found = message
     else:
-        # Only ansible-core gives these outputs, when a module did not answer: scripts that a module runs say such words, too.
+        # Only ansible-core returns these fields if a module did not answer. Scripts that a module runs can print similar words.
         found = next((match[0].strip() for output in outputs if (match := _OLD_PYTHON.search(output))), "")
     if not found:
         return None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bottlerocket: which settings of a running node differ from the wanted ones, and what people read of that."""
+"""Bottlerocket: compares the settings of a running node with the wanted settings, and describes the differences."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _AT_BOOT: tuple[Place, ...] = (
     ("kernel", "lockdown"),
     ("kernel", "modules"),
 )
-"""What Bottlerocket looks at while it boots, or cannot take back before the next boot (bottlerocket.dev, settings reference)."""
+"""Settings that Bottlerocket reads only at boot, or cannot revert before the next boot (bottlerocket.dev, settings reference)."""
 
 _LONG = 100
-"""Characters from which on a value is shown by its ends and its digest: certificates, manifests."""
+"""Values of at least this many characters, such as certificates, are shown shortened and with a digest."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One setting that differs. before: what the node has, C(ABSENT) when it has none."""
+    """One setting that differs. before: the value on the node, or C(ABSENT)."""
 
     place: Place
     before: Any
@@ -46,12 +46,12 @@ class Change:
 
     @property
     def path(self) -> str:
-        """How users call it: C(settings.kubernetes.max-pods)."""
+        """The path in messages, for example C(settings.kubernetes.max-pods)."""
         return path_of(self.place)
 
 
 def path_of(place: Place) -> str:
-    """A place below C(settings) in the spelling users read."""
+    """The path of a place below C(settings), as text."""
     path = "settings"
     for key in place:
         path = joined(path, key)
@@ -59,8 +59,8 @@ def path_of(place: Place) -> str:
 
 
 def withheld(wanted: Leaves) -> tuple[Place, ...]:
-    """The settings that may be secrets. Systems Manager keeps what it ran and what came out of it, so they are not asked for
-    and not sent."""
+    """The settings that may be secrets. Systems Manager stores commands and their output, so these settings are neither read
+    nor sent."""
     return tuple(sorted(place for place, setting in wanted.items() if _holds_secret(setting)))
 
 
@@ -71,13 +71,13 @@ def _holds_secret(setting: Setting) -> bool:
 
 
 def changes(wanted: Leaves, live: Mapping[str, Any]) -> tuple[Change, ...]:
-    """The settings of C(wanted) that C(live), the tree below C(settings) on the node, lacks or has otherwise; sorted."""
+    """The settings of C(wanted) that are missing or different in C(live), the tree below C(settings) on the node; sorted."""
     found = (Change(place, at(live, place), setting.value) for place, setting in sorted(wanted.items()))
     return tuple(change for change in found if _canonical(change.after) != _canonical(change.before))
 
 
 def at(live: Mapping[str, Any], place: Place) -> Any:
-    """What stands at C(place) of a tree of settings; C(ABSENT) when nothing does."""
+    """The value at C(place) in a tree of settings, or C(ABSENT)."""
     node: Any = live
     for key in place:
         node = node.get(key, ABSENT) if isinstance(node, Mapping) else ABSENT
@@ -85,11 +85,11 @@ def at(live: Mapping[str, Any], place: Place) -> Any:
 
 
 def _canonical(value: Any) -> Any:
-    """C(value) in one form: Bottlerocket's API prints some settings otherwise than they were given, and means the same."""
+    """C(value) in a normal form. The API of Bottlerocket prints some settings in another form than they were set."""
     if isinstance(value, Mapping):
         return tuple(sorted((key, _canonical(item)) for key, item in value.items() if item is not None))
     if isinstance(value, (list, tuple)):
-        # Where a list can stand, one item may stand alone.
+        # A list with one item can also be written as the item.
         return _canonical(value[0]) if len(value) == 1 else tuple(_canonical(item) for item in value)
     if isinstance(value, bool) or value is ABSENT:
         return (value,)
@@ -102,12 +102,12 @@ def _canonical(value: Any) -> Any:
 
 
 def body(found: Iterable[Change]) -> dict[str, Any]:
-    """The changes as the tree that Bottlerocket's API takes."""
+    """The changes as a tree for the API of Bottlerocket."""
     return nested({change.place: Setting(change.place, change.after, "") for change in found})
 
 
 def of_registration(found: Iterable[Change]) -> tuple[Change, ...]:
-    """The settings that kubelet sends to the cluster only once, when the node registers: labels and taints."""
+    """The changed labels and taints. kubelet sends them to the cluster only when the node registers."""
     return tuple(change for change in found if change.place[:2] in (LABELS, TAINTS))
 
 
@@ -117,7 +117,7 @@ def at_boot(found: Iterable[Change]) -> tuple[str, ...]:
 
 
 def rows(found: Iterable[Change]) -> list[dict[str, Any]]:
-    """The changes as a result of the task: C(setting), C(before) (none where there was nothing), C(after)."""
+    """The changes for the result of the task: C(setting), C(before) (None if it was not set) and C(after)."""
     return [
         {"setting": one.path, "before": None if one.before is ABSENT else shortened(one.before), "after": shortened(one.after)}
         for one in found
@@ -125,7 +125,7 @@ def rows(found: Iterable[Change]) -> list[dict[str, Any]]:
 
 
 def diff(found: Iterable[Change], name: str) -> list[dict[str, str]]:
-    """What C(--diff) shows: the changed settings as TOML, before and after. name: of the instance."""
+    """The diff: the changed settings as TOML, before and after. name: of the instance."""
     listed = list(found)
     if not listed:
         return []
@@ -145,7 +145,7 @@ def _toml(values: Mapping[Place, Any]) -> str:
 
 
 def shortened(value: Any) -> Any:
-    """C(value) with long texts cut; a digest tells two of them apart."""
+    """C(value) with long texts shortened. A digest distinguishes them."""
     if isinstance(value, Mapping):
         return {key: shortened(item) for key, item in value.items() if item is not None}
     if isinstance(value, (list, tuple)):
@@ -157,7 +157,7 @@ def shortened(value: Any) -> Any:
 
 
 def node_patches(found: Iterable[Change], node: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Merge patches of labels and changes of taints with which the controller makes the Node object agree.
+    """Merge patches for labels and changes of taints with which the controller updates the Node object.
 
     node: the name under which the node is registered; C(ABSENT) when it is not known.
     """

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One Windows node, from the input to a healthy kubelet: render, one call of win_powershell, and a bounded wait when it takes longer.
+"""Applies a node group to one Windows node: renders, calls win_powershell once, and waits until kubelet is healthy.
 
-Pure but for what it is given: a C(Node) runs modules, prints lines, knows the time and waits.
+Side effects happen only in the given C(Node): it runs modules, prints lines, reads the clock and waits.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from . import patches, report
 MODULE = "ansible.windows.win_powershell"
 
 SCRIPT = ("begin.ps1", "node_facts.ps1", "old_state.ps1", "checks.ps1", "configure.ps1", "start.ps1", "end.ps1")
-"""The files that make the script of the node, in order."""
+"""The files of the script for the node, in order."""
 
 ASKS = "instance_type.ps1"
-"""The file that asks the node for its instance type."""
+"""The script that reads the instance type on the node."""
 
 _STAND_IN = "m5.large"
-"""Any type that is known: with it every problem is found that does not depend on the type, before a node is asked."""
+"""Any known type. It is used to find problems that do not depend on the type before the node is contacted."""
 
 _FIRST_WAIT = 5
 _WAIT = 10
-"""Seconds that one call waits for a healthy node: the first one, and each that follows."""
+"""Seconds that one call waits for a healthy node: the first call, and each further call."""
 
 _RECONNECT = 5
-"""Seconds between two tries to reach a node whose network is being rebuilt."""
+"""Seconds between two attempts to connect while the network of the node is rebuilt."""
 
 _LOGS = "Get-WinEvent -LogName 'EKS Windows' -MaxEvents 50"
 
 
 @dataclass(frozen=True)
 class Node:
-    """The node as the action sees it.
+    """The connection to the node.
 
-    run: calls a module there, by name and options, and returns its result; a node that cannot be reached gives C(unreachable) when
-    the second option says so, and else ends the task. read: the text of a PowerShell file of this collection. say: prints a line
-    for people. clock: seconds that never go back. pause: waits.
+    run: calls a module on the node, by name and options, and returns its result. If the node is unreachable, it returns C(unreachable)
+    if the second argument allows it, and otherwise ends the task. read: the text of a PowerShell file of this collection. say: prints
+    a line for the user. clock: monotonic seconds. pause: waits.
     """
 
     name: str
@@ -70,7 +70,7 @@ class _Rendered:
 
 
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
-    """The result of the task. options: those of the action, checked. Raises C(SpecError), and then nothing was contacted."""
+    """The result of the task. options: the checked options of the action. Raises C(SpecError) before the node is contacted."""
     common.check_wait(options, "Windows", ("healthy",))
     cluster, group = options["cluster"], options["node_group"]
     asks = needs_instance(group)
@@ -154,7 +154,7 @@ def _call(node: Node, rendered: _Rendered, options: Mapping[str, Any], steps: Se
 def _verified(
     node: Node, rendered: _Rendered, options: Mapping[str, Any], answer: Mapping[str, Any], ended: float, timeout: int
 ) -> dict[str, Any]:
-    """Ask until the node is healthy or the time is over. A node that bootstraps rebuilds its network, so it may be gone for a while."""
+    """Poll until the node is healthy or the wait ends. A new node rebuilds its network, so it can be unreachable for some time."""
     worth_a_line = bool(answer.get("changed"))
     missing = list(answer["result"]["missing"])
     passed = 0.0
@@ -180,7 +180,7 @@ def _verified(
 
 
 def _refusal(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The failure in an answer that is invalid or names a problem; empty otherwise. Nothing else of the answer is shown."""
+    """The failure if an answer is invalid or has a problem, otherwise empty. The message shows no other part of the answer."""
     said = answer.get("result")
     if answer.get("unreachable"):
         return {"unreachable": True, "msg": str(answer.get("msg") or "the node cannot be reached")}
@@ -201,7 +201,7 @@ def _refusal(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _difference(before: Mapping[str, Any] | None, rendered: _Rendered) -> dict[str, Any] | None:
-    """What has to change in the Node object, in the words of C(patches); None when nothing has to."""
+    """The changes of the Node object, as input for C(patches). None if there are no changes."""
     if not before:
         return None
     old, new = _pairs(before["labels"]), _pairs(rendered.labels)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's configuration as nodeadm makes it: its own in version 2 or 3, the user's TOML on top (amazon-eks-ami, July 2026)."""
+"""The containerd configuration that nodeadm writes: its own (version 2 or 3), merged with the user's TOML (amazon-eks-ami, July 2026)."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _IMAGES, _RUNTIME = "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime
 
 
 def is_version_3(config: str) -> bool:
-    """Does nodeadm treat the user's TOML as version 3 of containerd's configuration? The names in it decide."""
+    """Whether nodeadm treats the TOML of the user as version 3. The names in the TOML decide."""
     return _IMAGES in config or _RUNTIME in config
 
 
 def migrates(config: str, containerd_version: str) -> bool:
-    """Whether nodeadm lets containerd rewrite the result: TOML that is not of version 3 for a containerd that is."""
+    """Whether nodeadm lets containerd migrate the result: the TOML is not version 3, but containerd uses version 3."""
     return _is_2(containerd_version) and bool(config) and not is_version_3(config)
 
 
 def config(user: str, containerd_version: str, *, cdi: bool) -> str:
     """The TOML before any migration.
 
-    user: C(containerd.config) of the NodeConfig, or "". cdi: whether devices come by the Container Device Interface.
-    Raises C(NodeConfigError), fatal, for invalid TOML, and for version 3 with a containerd that knows only version 2.
+    user: C(containerd.config) of the NodeConfig, or "". cdi: whether the Container Device Interface is used.
+    Raises a fatal C(NodeConfigError) for invalid TOML, and for version 3 with a containerd that supports only version 2.
     """
     from ..formats import toml
 

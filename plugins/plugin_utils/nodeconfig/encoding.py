@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base64 and gzip as nodeadm undoes them: with Go's encoding/base64 and compress/gzip, each once, base64 first."""
+"""Decodes base64 and gzip like nodeadm: with the rules of Go's encoding/base64 and compress/gzip, each once, base64 first."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ import zlib
 _BASE64 = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _GZIP_MAGIC = b"\x1f\x8b"
 _MOST_BYTES = 16 * 1024 * 1024
-"""User data has at most 16 KiB; what unpacks to a thousand times that is a bomb."""
+"""User data has at most 16 KiB. Data that decompresses to a thousand times as much is a zip bomb."""
 
 
 class GzipError(ValueError):
-    """Data that begin like gzip and do not end so."""
+    """Data with a gzip header that is not valid gzip."""
 
 
 def decode_base64(data: bytes) -> bytes | None:
-    """The decoded bytes, or None where C(data) is not standard padded base64; line ends are skipped."""
+    """The decoded bytes, or None if C(data) is not standard padded base64. Line breaks are ignored."""
     joined = data.replace(b"\r", b"").replace(b"\n", b"")
     return binascii.a2b_base64(joined) if _BASE64.fullmatch(joined) else None
 
 
 def unwrap(data: bytes) -> bytes:
-    """C(data) without base64, then without gzip, where it has them. Raises C(GzipError)."""
+    """C(data), decoded from base64 and decompressed from gzip if necessary. Raises C(GzipError)."""
     decoded = decode_base64(data)
     return gunzip(data if decoded is None else decoded)
 
 
 def gunzip(data: bytes) -> bytes:
-    """C(data) unpacked where it begins as gzip does, else unchanged. Raises C(GzipError)."""
+    """C(data), decompressed if it has a gzip header. Raises C(GzipError)."""
     if not data.startswith(_GZIP_MAGIC):
         return data
     try:

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the NodeConfigs in user data and in files exactly where nodeadm finds them (amazon-eks-ami, July 2026).
+"""Finds the NodeConfigs in user data and files in the same way as nodeadm (amazon-eks-ami, July 2026).
 
-nodeadm reads MIME with Go's net/mail, mime and mime/multipart, which refuse what Python's email forgives: a blank before
-a header's colon, an unquoted boundary with a slash, a missing last boundary. So the little of MIME that counts is read here
-by their rules.
+nodeadm parses MIME with Go's net/mail, mime and mime/multipart. They reject input that Python's email accepts: a blank before
+the colon of a header, an unquoted boundary with a slash, a missing last boundary. This module implements the rules of the Go
+packages for the parts of MIME that nodeadm uses.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Headers = dict[str, str]
 
 
 def node_configs(data: bytes, *, user_data: bool = True) -> list[dict[str, Any]]:
-    """Every NodeConfig in C(data) in document order, each as C(read.parse) gives it; arguments and errors as C(documents)."""
+    """All NodeConfigs in C(data), in document order, as results of C(read.parse). Arguments and errors are those of C(documents)."""
     return [parse(text) for text in documents(data, user_data=user_data)]
 
 
 def documents(data: bytes, *, user_data: bool = True) -> list[str]:
     """The texts in C(data) that nodeadm decodes as NodeConfigs, in order.
 
-    user_data: what an instance gets, where base64 and gzip around the whole are undone; False for a file in
-    C(/etc/eks/nodeadm.d), where they are not. Raises C(NodeConfigError); its C(fatal) says whether nodeadm stops
-    or only warns and goes on without this user data.
+    user_data: True for the user data of an instance, which nodeadm decodes from base64 and gzip; False for a file in
+    C(/etc/eks/nodeadm.d), which it does not decode. Raises C(NodeConfigError). If it is C(fatal), nodeadm stops.
+    Otherwise nodeadm logs a warning and ignores this user data.
     """
     content = _unwrapped(data) if user_data else data
     parts = _multipart(content)
@@ -63,9 +63,9 @@ def documents(data: bytes, *, user_data: bool = True) -> list[str]:
 
 
 def effective(user_data: bytes, drop_ins: Mapping[str, bytes] | None = None) -> dict[str, Any]:
-    """The one NodeConfig that nodeadm makes of user data and the files of C(/etc/eks/nodeadm.d), by name.
+    """The merged NodeConfig that nodeadm gets from user data and the files of C(/etc/eks/nodeadm.d), by name.
 
-    Raises C(NodeConfigError) where nodeadm ends without one. What it only warns of is lost, as on the node.
+    Raises C(NodeConfigError) if nodeadm fails. Input that nodeadm ignores with a warning is ignored.
     """
     configs: list[dict[str, Any]] = []
     ignored: NodeConfigError | None = None
@@ -101,7 +101,7 @@ def _unwrapped(data: bytes) -> bytes:
 
 
 def _multipart(content: bytes) -> list[tuple[Headers, bytes]] | None:
-    """The parts of a MIME multipart document, or None where nodeadm takes C(content) for something else."""
+    """The parts of a MIME multipart document, or None if nodeadm does not treat C(content) as MIME."""
     found = _headers(content)
     if isinstance(found, str):
         return None
@@ -116,7 +116,7 @@ def _multipart(content: bytes) -> list[tuple[Headers, bytes]] | None:
 
 
 def _headers(content: bytes) -> tuple[Headers, bytes] | str:
-    """Header fields by lower-case name (the first of several) and what follows them, or what is wrong with them."""
+    """The header fields by lower-case name (the first of several) and the text after them, or the problem."""
     fields: list[list[bytes]] = []
     rest = content
     while True:
@@ -141,7 +141,7 @@ def _headers(content: bytes) -> tuple[Headers, bytes] | str:
 
 
 def _parsed(value: str) -> tuple[str | None, dict[str, str]]:
-    """Media type in lower case and parameters of a Content-Type; None where Go's mime package refuses it."""
+    """The media type in lower case and the parameters of a Content-Type, or None if Go's mime package rejects it."""
     match = _MEDIA_TYPE.match(value)
     if match is None:
         return None, {}
@@ -169,18 +169,18 @@ def _parts(body: bytes, boundary: bytes) -> list[tuple[Headers, bytes]]:
             return []
         raise NodeConfigError("the boundary that the header names occurs nowhere", fatal=True)
     newline = opening[1]
-    # A line that begins like a boundary and goes on with a blank or two dashes ends the part, whatever follows.
+    # A line that begins with the boundary and a blank or two dashes ends the part, whatever follows.
     border = re.compile(newline + re.escape(dashes) + rb"(?=[ \t\r\n]|--)")
     parts = []
     at = opening.end()
     while True:
-        # Headers are read first, over a boundary too when no blank line ends them.
+        # Headers are read first. They continue past a boundary if no blank line ends them.
         found = _headers(body[at:])
         if isinstance(found, str):
             raise NodeConfigError(f"a part cannot be read: {found}", fatal=True)
         headers, rest = found
         at = len(body) - len(rest)
-        # An empty part: its boundary follows at once, the line end before it belongs to the headers.
+        # An empty part: its boundary follows directly, and the line break before it belongs to the headers.
         end = border.search(body, at - len(newline) if rest.startswith(dashes) else at)
         if end is None:
             raise NodeConfigError("the last part is not closed by a boundary", fatal=True)

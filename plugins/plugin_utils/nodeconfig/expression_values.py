@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of the Common Expression Language: kinds are checked before anything is computed, and never mixed by themselves.
+"""Values of the Common Expression Language. Kinds are checked before the evaluation, and are never converted implicitly.
 
-C(dyn) hides a kind until the value is there. Source: CEL's language definition, 2024.
+C(dyn) hides a kind until the evaluation. Source: the CEL language definition, 2024.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_DIGITS = 40
 
 
 class ExpressionError(ValueError):
-    """What CEL itself says no to: at once, or when it computes.
+    """An expression that CEL rejects, when it checks or when it evaluates it.
 
     unknown: the unknown name, if that is the reason.
     """
@@ -31,19 +31,19 @@ class ExpressionError(ValueError):
         self.unknown = unknown
 
 
-class Beyond(Exception):
-    """CEL may know this; nothing here does."""
+class UnsupportedExpression(Exception):
+    """An expression that CEL may support, but this evaluator does not."""
 
 
 class Node(NamedTuple):
-    """A checked part of an expression: the kind of its value, and how to get it."""
+    """A checked part of an expression: the kind of its value, and the function that computes it."""
 
     kind: str
     value: Callable[[], Any]
 
 
 class Value(NamedTuple):
-    """A value whose kind is known only now: what dyn() hides."""
+    """A value whose kind is known only at evaluation, because of dyn()."""
 
     kind: str
     plain: Any
@@ -104,7 +104,7 @@ def _boolean(node: Node) -> bool:
 
 
 def logical(sign: str, left: Node, right: Node) -> Node:
-    """Either side alone may decide, and then an error of the other does not count."""
+    """If one side decides the result, an error of the other side is ignored."""
     for side in (left, right):
         if side.kind not in (BOOL, DYN):
             raise ExpressionError(f"{sign} does not go with {side.kind}")
@@ -224,7 +224,7 @@ def convert(name: str, kind: str, plain: Any) -> Any:
         return plain
     if name == STRING:
         if kind == DOUBLE:
-            raise Beyond("the text of a double is not told here")
+            raise UnsupportedExpression("the text of a double is not told here")
         return str(plain).lower() if kind == BOOL else str(plain)
     if kind == BOOL or (name == BOOL and kind != STRING):
         raise ExpressionError(f"a {kind} is not of type {name}")
@@ -233,7 +233,7 @@ def convert(name: str, kind: str, plain: Any) -> Any:
     if name == DOUBLE:
         return float(plain)
     least, most = _RANGES[name]
-    # The least integer as a double may be one that was rounded to it: CEL refuses that one.
+    # A double that equals the smallest integer may have been rounded to it, so CEL rejects it.
     if kind == DOUBLE and not (least < plain < most or plain == least == 0):
         raise ExpressionError(f"{plain} is more than an {name} holds")
     return _in_range(name, int(plain))

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What C(maxPodsExpression) comes to: the part of CEL, the Common Expression Language, that computes with numbers.
+"""Evaluates C(maxPodsExpression): the numeric part of CEL, the Common Expression Language.
 
-Numbers, texts, booleans, variables, C(+ - * / %), comparisons, C(&& || !), C(? :), parentheses, and the conversions int, uint, double,
-string, bool and dyn. As in CEL (language definition, 2024) kinds are checked before anything is computed and never mixed, integers have
-64 bits and overflow is an error, division rounds towards zero. Lists, mappings, members and macros are C(Beyond) it.
+Supports numbers, strings, booleans, variables, C(+ - * / %), comparisons, C(&& || !), C(? :), parentheses, and the conversions int, uint,
+double, string, bool and dyn. As in CEL (language definition, 2024), kinds are checked before the evaluation and never mixed, integers have
+64 bits, overflow is an error, and division rounds towards zero. Lists, mappings, members and macros raise C(UnsupportedExpression).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from ..capacity import InstanceShape, max_pods
 from . import expression_values as values
-from .expression_values import BOOL, CONVERSIONS, DOUBLE, INT, NUMBERS, STRING, UINT, Beyond, ExpressionError, Node
+from .expression_values import BOOL, CONVERSIONS, DOUBLE, INT, NUMBERS, STRING, UINT, ExpressionError, Node, UnsupportedExpression
 
 _MAX_DEPTH = 60
 _MAX_WORDS = 400
@@ -46,7 +46,7 @@ _MOST_PODS = 2**31 - 1
 
 
 def pods(expression: str, shape: InstanceShape) -> int:
-    """The number of pods that nodeadm lets C(expression) decide for an instance. Errors as C(evaluate)."""
+    """The number of pods that nodeadm computes with C(expression) for an instance. Raises the same errors as C(evaluate)."""
     found = evaluate(expression, dict(zip(VARIABLES, (shape.max_enis, shape.ips_per_eni, max_pods(shape)), strict=True)))
     if not 0 < found <= _MOST_PODS:
         raise ExpressionError(f"the result is {found}, which is not a number of pods")
@@ -54,9 +54,10 @@ def pods(expression: str, shape: InstanceShape) -> int:
 
 
 def evaluate(expression: str, variables: Mapping[str, int]) -> int:
-    """The whole number that the expression comes to; nodeadm converts other results: 1.5 is 1, '5' is 5.
+    """The result of the expression as an integer. Like nodeadm, it converts other results: 1.5 is 1, '5' is 5.
 
-    variables: name → value. Raises C(ExpressionError) where CEL has no such number, C(Beyond) where only CEL can tell.
+    variables: name → value. Raises C(ExpressionError) if the result is not a number, and C(UnsupportedExpression) if this evaluator
+    cannot compute it.
     """
     found = _Parser(expression, variables).whole()
     kind, plain = values.wrapped(found)
@@ -66,7 +67,7 @@ def evaluate(expression: str, variables: Mapping[str, int]) -> int:
 
 
 class _Parser:
-    """Reads an expression from left to right, and checks kinds as it goes."""
+    """Parses an expression from left to right, and checks kinds at the same time."""
 
     def __init__(self, text: str, variables: Mapping[str, int]) -> None:
         self._variables = variables
@@ -77,9 +78,9 @@ class _Parser:
         while not self._tokens or self._tokens[-1][0] != "end":
             match = _TOKEN.match(text, at)
             if len(self._tokens) > _MAX_WORDS:
-                raise Beyond(f"it has more than {_MAX_WORDS} words")
+                raise UnsupportedExpression(f"it has more than {_MAX_WORDS} words")
             if match is None:
-                raise Beyond(f"{text[at:].strip()[:1]!r} is not understood here")
+                raise UnsupportedExpression(f"{text[at:].strip()[:1]!r} is not understood here")
             kind = str(match.lastgroup)
             self._tokens.append((kind, match[kind]))
             at = match.end()
@@ -92,12 +93,12 @@ class _Parser:
         return found
 
     def _refuse_members(self, found: Node) -> None:
-        """A member, an index and C(in) after a value: numbers have none of them, and the rest is not understood here."""
+        """Reject a member, an index or C(in) after a value. Numbers do not have them, and other values are not supported."""
         kind, text = self._tokens[self._next]
         if text in (".", "[") and kind == "sign" and found.kind in (*NUMBERS, BOOL):
             raise ExpressionError(f"an {found.kind} has no members")
         if text in (".", "[", "{", "in") or kind == STRING:
-            raise Beyond(f"{text!r} is not understood here")
+            raise UnsupportedExpression(f"{text!r} is not understood here")
 
     def _take(self, *signs: str) -> str | None:
         kind, text = self._tokens[self._next]
@@ -117,7 +118,7 @@ class _Parser:
     def _choice(self) -> Node:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise Beyond(f"parentheses are nested more than {_MAX_DEPTH} deep")
+            raise UnsupportedExpression(f"parentheses are nested more than {_MAX_DEPTH} deep")
         found = self._binary(0)
         if self._take("?"):
             then = self._binary(0)
@@ -143,11 +144,11 @@ class _Parser:
         while not self._at_negative_number() and self._take(sign):
             several += 1
         found = self._primary()
-        # As in CEL two signs are none, whatever they stand before.
+        # As in CEL, two signs cancel each other.
         return values.negated(sign, found) if several % 2 else found
 
     def _at_negative_number(self) -> bool:
-        """The sign belongs to the number: the smallest integer has no positive twin."""
+        """The sign is part of the number, because the smallest integer has no positive counterpart."""
         return self._tokens[self._next] == ("sign", "-") and self._tokens[self._next + 1][0] in (INT, DOUBLE)
 
     def _primary(self) -> Node:
@@ -169,7 +170,7 @@ class _Parser:
             self._next += 1
             return values.literal(kind, text)
         if text in ("[", "{", ".", "null", "in"):
-            raise Beyond(f"{text!r} is not understood here")
+            raise UnsupportedExpression(f"{text!r} is not understood here")
         if kind != "name":
             raise self._missing("a value")
         self._next += 1
@@ -180,14 +181,14 @@ class _Parser:
         if text in self._variables:
             return Node(INT, lambda: self._variables[text])
         if self._tokens[self._next][0] == STRING:
-            raise Beyond(f"the text after {text} is not understood here")
+            raise UnsupportedExpression(f"the text after {text} is not understood here")
         if text in _NEWER:
-            raise Beyond(f"{text} is known to the nodeadm of newer images only")
+            raise UnsupportedExpression(f"{text} is known to the nodeadm of newer images only")
         raise ExpressionError(f"{text:.40} means nothing here", unknown=text)
 
     def _call(self, name: str) -> Node:
         if name in _ELSEWHERE:
-            raise Beyond(f"{name}() is not understood here")
+            raise UnsupportedExpression(f"{name}() is not understood here")
         if name not in CONVERSIONS:
             raise ExpressionError(f"{name:.40}() means nothing here", unknown=name)
         argument = self._choice()

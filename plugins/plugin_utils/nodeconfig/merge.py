@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Merges NodeConfigs as nodeadm does (amazon-eks-ami, July 2026): the later wins, with exceptions that are nodeadm's own."""
+"""Merges NodeConfigs like nodeadm (amazon-eks-ami, July 2026): later values win, with some exceptions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .schema import API_VERSION, KIND, SPEC, Field
 
 
 def merge(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One NodeConfig that stands for C(configs) in their order, with C(apiVersion) and C(kind).
+    """Merge C(configs), in their order, into one NodeConfig with C(apiVersion) and C(kind).
 
-    Only kubelet.flags are appended; other lists and single values are replaced by a later one that is not empty,
-    mappings are united, enableOutpost stays true once it is. Fields that nodeadm does not know are dropped, as by nodeadm:
-    check them with C(schema.document_problems) first. Raises C(NodeConfigError) for wrong types and invalid TOML.
+    kubelet.flags are appended. Later values that are not empty replace other lists and single values. Mappings are merged.
+    enableOutpost stays true. Unknown fields are dropped, as by nodeadm: check them with C(schema.document_problems) first.
+    Raises C(NodeConfigError) for wrong types and invalid TOML.
     """
     merged: dict[str, Any] = {}
     for config in configs:
@@ -42,12 +42,12 @@ def _value(old: Any, new: Any, here: Field, path: tuple[str, ...]) -> Any:
         return [*old, *new]
     if here.kind in ("environment", "gates", "free"):
         return merge_mappings(old, new)
-    # Once both are set, nodeadm's merger takes false and "" for empty, and empty replaces nothing.
+    # If both are set, nodeadm treats false and "" as empty, and an empty value replaces nothing.
     return new or old
 
 
 def merge_mappings(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """C(old) with C(new) laid over it: mappings united at every depth, all else replaced, null and empty lists included."""
+    """C(old) merged with C(new): mappings are merged at every depth, other values are replaced, also by null and empty lists."""
     result = dict(old)
     for key, value in new.items():
         before = result.get(key)

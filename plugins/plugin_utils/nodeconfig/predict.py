@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The files that the config phase of C(nodeadm init) writes on a node (nodeadm of amazon-eks-ami, July 2026; kubelet 1.28 and newer).
 
-Not told, because user data does not tell it: what the image's NVIDIA packages add to containerd and to kubelet's labels.
+Does not predict what the NVIDIA packages of the image add to the configuration of containerd and to the labels of kubelet,
+because this does not depend on user data.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..formats import json
 from ..kubernetes import parse_version
 from ..network import cidr_problem
 from . import containerd_files, read
-from .expression_values import Beyond, ExpressionError
+from .expression_values import ExpressionError, UnsupportedExpression
 from .expressions import pods
 from .read import NodeConfigError
 
@@ -55,11 +56,11 @@ _IMAGES_OF_ECR_FROM_1_32 = ("ecr-public.aws.com",)
 
 @dataclass(frozen=True)
 class Node:
-    """What nodeadm asks the instance, EC2 and the image for.
+    """Facts that nodeadm reads from the instance, EC2 and the image.
 
-    shape: network interfaces of the instance type; None when neither nodeadm's table nor EC2 knows them.
+    shape: network interfaces of the instance type; None if neither the table of nodeadm nor EC2 has them.
     vcpus: of the machine. memory_mib: of the machine, in MiB; None if unknown.
-    ipv6: the address of the first interface; needed in an IPv6 cluster only.
+    ipv6: the address of the first interface; needed only in an IPv6 cluster.
     kubelet_version, containerd_version: such as C(1.36.3) and C(2.1.5).
     """
 
@@ -86,12 +87,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What C(nodeadm init) leaves.
+    """The result of C(nodeadm init).
 
-    files: path → text, equal to nodeadm's by meaning: order and layout of JSON, YAML and TOML are ours, and kubelet's own flags, which
-    nodeadm writes in a new order each time, are sorted. All files have the mode 0644.
-    warnings: what nodeadm only complains of in its journal.
-    unknown: path → why the content of this file cannot be predicted; such a path is not in C(files).
+    files: path → text, equivalent to the files of nodeadm. The order and layout of JSON, YAML and TOML can differ. The flags of kubelet,
+    which nodeadm writes in random order, are sorted. All files have the mode 0644.
+    warnings: messages that nodeadm only logs.
+    unknown: path → the reason why the content of this file cannot be predicted. Such a path is not in C(files).
     """
 
     files: Mapping[str, str]
@@ -102,7 +103,7 @@ class Prediction:
 def predict(spec: Mapping[str, Any], node: Node) -> Prediction:
     """The files of a merged C(spec) (C(envelope.effective), C(merge.merge)) on C(node).
 
-    Raises C(NodeConfigError), fatal, where nodeadm stops.
+    Raises a fatal C(NodeConfigError) if nodeadm stops.
     """
     reason = read.missing(spec)
     if reason is not None:
@@ -117,21 +118,21 @@ def predict(spec: Mapping[str, Any], node: Node) -> Prediction:
 
 
 def standard_max_pods(node: Node) -> int:
-    """How many pods nodeadm thinks an instance has addresses for."""
+    """The number of pods for which an instance has addresses, as nodeadm computes it."""
     return PODS_OF_UNKNOWN_TYPES if node.shape is None else max_pods(node.shape)
 
 
 def cluster_dns(cidr: str) -> str:
-    """The address of the cluster's DNS service as nodeadm makes it: by text, so that it may lie outside a small range.
+    """The address of the cluster DNS as nodeadm computes it: as text, so it can be outside of a small range.
 
-    C(network.cluster_dns_ips) has the right one. Raises C(NodeConfigError), fatal, for an invalid CIDR.
+    C(network.cluster_dns_ips) computes the correct one. Raises a fatal C(NodeConfigError) for an invalid CIDR.
     """
     address = cidr.partition("/")[0]
     return f"{address}a" if _is_ipv6(cidr) else f"{address.rpartition('.')[0]}.10"
 
 
 def _is_ipv6(cidr: str) -> bool:
-    """Bits after the prefix are no problem to nodeadm."""
+    """nodeadm accepts host bits."""
     try:
         network = ipaddress.ip_network(cidr, strict=False)
     except ValueError:
@@ -143,7 +144,7 @@ def _is_ipv6(cidr: str) -> bool:
 
 
 class _Work:
-    """The files of one node as they come together."""
+    """Collects the files of one node."""
 
     def __init__(self, spec: Mapping[str, Any], node: Node) -> None:
         self._spec = spec
@@ -192,7 +193,7 @@ class _Work:
         return self._gates.get("FastImagePull", False) and large
 
     def kubelet(self) -> None:
-        """kubelet's configuration, way to the API server, credentials of registries, and words of its command line."""
+        """Configuration, kubeconfig, registry credentials and command line of kubelet."""
         own = self._spec.get("kubelet", {}).get("config", {})
         self._base_config()
         if own:
@@ -210,7 +211,7 @@ class _Work:
         minor = self._node.minor
         try:
             most = self._max_pods()
-        except Beyond as beyond:
+        except UnsupportedExpression as beyond:
             most = standard_max_pods(self._node)
             self.unknown[CONFIG_FILE] = f"kubelet.maxPodsExpression: {beyond}"
         if self._pulls_with_soci():
@@ -293,7 +294,7 @@ _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t
 
 
 def _quoted(text: str) -> str:
-    """Go's quoted text, with C(%) doubled for systemd."""
+    """The text quoted as in Go, with C(%) doubled for systemd."""
     return '"' + "".join(map(_escaped, text)).replace("%", "%%") + '"'
 
 

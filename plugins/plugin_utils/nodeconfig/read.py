@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads one NodeConfig document as nodeadm does (amazon-eks-ami, July 2026): JSON or YAML, unknown fields dropped, types kept.
+"""Parses one NodeConfig document like nodeadm (amazon-eks-ami, July 2026): JSON or YAML, without unknown fields, with types.
 
-What is strictly right is C(.schema)'s business.
+C(.schema) has the strict checks.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MISSING = {
 
 
 class NodeConfigError(ValueError):
-    """Why nodeadm does not take a NodeConfig.
+    """nodeadm does not accept a NodeConfig.
 
-    fatal: whether it stops even where it forgives user data that it cannot decode.
+    fatal: whether nodeadm stops. It ignores some user data that it cannot decode.
     """
 
     def __init__(self, message: str, *, fatal: bool = False) -> None:
@@ -37,11 +37,11 @@ class NodeConfigError(ValueError):
 
 
 def document(text: str, *, strict: bool = True) -> Any:
-    """C(text) as plain data, by the reader that nodeadm chooses: JSON where it begins with a brace, else YAML.
+    """C(text) as plain data. Like nodeadm, it parses text that begins with a brace as JSON, and other text as YAML.
 
-    strict: refuse keys that stand twice. Raises C(NodeConfigError).
+    strict: reject duplicate keys. Raises C(NodeConfigError).
     """
-    # Kubernetes' decoder takes what begins with a brace for JSON, flow style YAML included.
+    # The decoder of Kubernetes treats text that begins with a brace as JSON, including YAML in flow style.
     looks_like_json = text.lstrip().startswith("{")
     try:
         return json.load(text, strict=strict) if looks_like_json else yaml.load(text, strict=strict)
@@ -52,7 +52,7 @@ def document(text: str, *, strict: bool = True) -> Any:
 def parse(text: str) -> dict[str, Any]:
     """The document in C(text), with C(apiVersion), C(kind) and the decoded C(spec) (see C(decode)).
 
-    Raises C(NodeConfigError) where nodeadm refuses.
+    Raises C(NodeConfigError) if nodeadm rejects it.
     """
     found = document(text, strict=False)
     if found is None:
@@ -68,15 +68,15 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def decode(spec: Any) -> dict[str, Any]:
-    """The C(spec) of a document as nodeadm holds it: unknown fields dropped, empty ones left out, base64 in standard form.
+    """The C(spec) of a document as nodeadm decodes it: without unknown and empty fields, and with base64 in standard form.
 
-    Raises C(NodeConfigError) for a wrong type. A certificate authority that is given as "" stays, as it does in nodeadm.
+    Raises C(NodeConfigError) for a wrong type. An empty certificate authority is kept, as in nodeadm.
     """
     return _record(spec, SPEC, "spec")
 
 
 def missing(spec: Mapping[str, Any]) -> str | None:
-    """What C(nodeadm config check) says about a decoded, merged C(spec): the first thing missing, or None."""
+    """The result of C(nodeadm config check) for a decoded, merged C(spec): the first missing field, or None."""
     cluster = spec.get("cluster", {})
     for name, message in _MISSING.items():
         absent = name not in cluster if name == "certificateAuthority" else not cluster.get(name)

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fields of a NodeConfig, C(node.eks.aws/v1alpha1) of amazon-eks-ami, July 2026, and what is strictly right in them.
+"""The fields of a NodeConfig, C(node.eks.aws/v1alpha1) of amazon-eks-ami, July 2026, and their strict checks.
 
-nodeadm itself drops fields it does not know and checks hardly a value; what it would drop, ignore or trip over later
-is a problem here. C(.read) has the lenient view.
+nodeadm drops unknown fields and checks few values. Here, values that nodeadm would drop or ignore, or that make it fail later,
+are problems. C(.read) is as lenient as nodeadm.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Check = Callable[[Any, str, Problems], None]
 
 @dataclass(frozen=True)
 class Field:
-    """One field: C(kind) is its type in Go, C(check) what its value must be besides.
+    """One field: C(kind) is its type in Go, and C(check) is a further check of its value.
 
     kind: text, bytes (base64 text), bool, texts (list), record (C(fields)), environment (text by variable by service),
     gates (bool by name), free (any mapping).
@@ -82,10 +82,10 @@ _GO_NAMES = {
 
 
 def spec_problems(spec: Any, path: str, problems: Problems, version: Version = None) -> None:
-    """Report everything about the C(spec) of a NodeConfig, or a part of one, that is not strictly right.
+    """Report every problem in the C(spec) of a NodeConfig, or in a part of it.
 
-    path: the place of C(spec) in the user's input. version: of Kubernetes, (major, minor); without it a kubelet field
-    of any known version will do.
+    path: the place of C(spec) in the input. version: of Kubernetes, (major, minor); without it, kubelet fields of all known
+    versions are accepted.
     """
     _walk(spec, SPEC, path, problems)
     kubelet = spec.get("kubelet") if isinstance(spec, Mapping) else None
@@ -99,7 +99,7 @@ def spec_problems(spec: Any, path: str, problems: Problems, version: Version = N
 
 
 def document_problems(document: Any, path: str, problems: Problems, version: Version = None) -> bool:
-    """As C(spec_problems) for a whole document with apiVersion and kind; True when nothing was found."""
+    """Check a whole document with apiVersion and kind like C(spec_problems). Returns True if it has no problems."""
     before = len(problems)
     if not isinstance(document, Mapping):
         problems.add(

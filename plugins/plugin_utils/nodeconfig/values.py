@@ -1,9 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What single values of a NodeConfig must be so that the node comes up, beyond what nodeadm checks (amazon-eks-ami, July 2026).
+"""Checks of single values of a NodeConfig that nodeadm does not make, but that a node needs to start (amazon-eks-ami, July 2026).
 
-Every function has the form C(check(value, path, problems)); types have been checked before.
+Every function has the form C(check(value, path, problems)). Types are already checked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..data import instance_types
 from ..errors import Problems, joined, nearest
 from ..network import cidr_problem, ip_problem
 from .encoding import decode_base64
-from .expression_values import Beyond, ExpressionError
+from .expression_values import ExpressionError, UnsupportedExpression
 from .expressions import VARIABLES, pods
 
 STRATEGIES = ("RAID0", "RAID10", "Mount")
@@ -27,7 +27,7 @@ DISABLED_MOUNTS = ("Containerd", "PodLogs", "SOCI")
 FEATURE_GATES = ("InstanceIdNodeName", "FastImagePull")
 
 _MAX_DEPTH = 60
-"""Levels of a free mapping: what stands around it has to fit into a YAML document too."""
+"""Levels of a free mapping. The surrounding document must also fit into the limit of YAML."""
 
 _CLUSTER_NAME = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}", re.ASCII)
 _ENDPOINT = re.compile(r"https://[^\s/?#@]+/?", re.ASCII)
@@ -180,7 +180,7 @@ def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> No
 
 
 def kubelet_flag(value: str, path: str, problems: Problems) -> None:
-    """One flag as one word; nodeadm joins all with blanks into an EnvironmentFile that systemd splits again."""
+    """One flag as one word. nodeadm joins all flags with blanks in an EnvironmentFile, and systemd splits them again."""
     if _CONTROL.search(value):
         problems.add(
             "nodeconfig.unsafe_text",
@@ -217,7 +217,7 @@ def kubelet_config(value: Mapping[Any, Any], path: str, problems: Problems) -> N
 
 
 def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
-    """Report what JSON cannot hold."""
+    """Report values that JSON cannot represent."""
     if depth > _MAX_DEPTH:
         problems.add("nodeconfig.too_deep", path, f"is nested more than {_MAX_DEPTH} levels deep")
     elif isinstance(value, str):
@@ -249,9 +249,9 @@ def toml(value: str, path: str, problems: Problems) -> None:
 
 
 def max_pods_expression(value: str, path: str, problems: Problems) -> None:
-    """A CEL expression over three integers; nodeadm only warns of one that gives no number of pods, and goes on without it.
+    """A CEL expression with three integers. If the result is not a number of pods, nodeadm only logs a warning and ignores it.
 
-    Refused is what gives none on any instance type; what only CEL can tell is taken.
+    Reports an expression that has no valid result on any instance type. Accepts an expression that only CEL can evaluate.
     """
     if not value.strip():
         problems.add("nodeconfig.empty", path, "is empty", fix="leave it out")
@@ -263,7 +263,7 @@ def max_pods_expression(value: str, path: str, problems: Problems) -> None:
             return
         except ExpressionError as error:
             errors[str(error)] = error.unknown
-        except Beyond:
+        except UnsupportedExpression:
             return
     [(message, unknown), *others] = errors.items()
     if others:
@@ -282,6 +282,6 @@ def max_pods_expression(value: str, path: str, problems: Problems) -> None:
 
 @cache
 def _shapes() -> tuple[InstanceShape, ...]:
-    """All pairs of network interfaces and addresses that instance types have."""
+    """All pairs of numbers of network interfaces and addresses that instance types have."""
     pairs = {(row["max_enis"], row["ips_per_eni"]) for row in instance_types().values()}
     return tuple(InstanceShape(*pair) for pair in sorted(pair for pair in pairs if None not in pair))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""User data of many node groups at once: files to write, a table to read, text to compare."""
+"""Renders the user data of many node groups: files, a table for the user, and diffs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _LONGEST_NAME = 63
 
 @dataclass(frozen=True)
 class Output:
-    """What became of one node group."""
+    """The rendered user data of one node group."""
 
     group: str
     rendered: Rendered
     file_name: str | None
-    """None when there is nothing to write."""
+    """None if there is nothing to write."""
     content: bytes
 
     @property
@@ -46,7 +46,7 @@ class Output:
 
     @property
     def percent(self) -> float:
-        """How much of EC2's limit the stored form takes, in percent with one decimal."""
+        """The stored size in percent of the limit of EC2, with one decimal."""
         return round(100 * len(self.rendered.stored) / LIMIT, 1)
 
     def row(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Source:
-    """One cluster with its node groups, or with the text of an eksctl ClusterConfig that holds them."""
+    """One cluster with its node groups, or with the text of an eksctl ClusterConfig that contains them."""
 
     cluster: Any
     node_groups: Any = None
@@ -76,7 +76,7 @@ class Source:
 
 
 def render_sources(sources: Sequence[Source], encoding: str = "plain") -> tuple[list[Output], list[dict[str, str]]]:
-    """Render every group of every source: the outputs, and what of eksctl's files is not ours.
+    """Render all groups of all sources. Returns the outputs, and the fields of eksctl files that are not part of node bootstrap.
 
     Raises C(SpecError) with the problems of all of them; with several sources each path begins with C(sources[N]).
     """
@@ -203,7 +203,7 @@ def _cell(text: str, width: int, right: bool) -> str:
 
 
 def readable(fragments: Iterable[Fragment], certificate_authority: str | None) -> str:
-    """Fragments as text for a diff: a heading each, and the cluster's certificate shortened to its ends."""
+    """Fragments as text for a diff: each with a heading, and with a shortened certificate of the cluster."""
     text = "".join(f"# --- {piece.name}\n{piece.text}{'' if piece.text.endswith(chr(10)) else chr(10)}" for piece in fragments)
     if certificate_authority and len(certificate_authority) > 40:
         text = text.replace(certificate_authority, f"{certificate_authority[:12]}…{certificate_authority[-12:]}")
@@ -211,12 +211,12 @@ def readable(fragments: Iterable[Fragment], certificate_authority: str | None) -
 
 
 def diff(output: Output, folder: str, before: bytes | None) -> dict[str, str]:
-    """What C(--diff) shows of one file: decoded text by part; nothing but sizes when the text may hold secrets."""
+    """The text of C(--diff) for one file: the decoded parts, or only their sizes if the text may contain secrets."""
     spec = output.rendered.spec
     path = f"{folder}/{output.file_name}"
     contents = (before or b"", output.content)
     texts = [readable(fragments_of(content), spec.cluster.certificate_authority) for content in contents]
-    # The file of an earlier run may hold what this one must not.
+    # The file of an earlier run may contain a secret even if the new one does not.
     if spec.allow_secrets or find_secrets(texts[0]):
         texts = [f"{len(content)} bytes, not shown: they may hold secrets (allow_secrets_in_user_data)\n" for content in contents]
     return {"before_header": path if before is not None else "(no file)", "after_header": path, "before": texts[0], "after": texts[1]}

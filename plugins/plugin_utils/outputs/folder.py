@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder on the controller that holds rendered user data."""
+"""Reads and writes the directory of rendered user data on the controller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .batch import Output, Source, diff
 
 
 def check_paths(options: Mapping[str, Any]) -> None:
-    """Raise C(SpecError) for paths that are no text: Ansible's own check would turn any list into the name of a folder."""
+    """Raise C(SpecError) for paths that are not text. The argument check of Ansible would convert a list to a directory name."""
     problems = Problems()
     sources = options.get("sources")
     named = [("", options), *((f"sources[{index}].", one) for index, one in enumerate(sources if isinstance(sources, list) else ()))]
@@ -28,7 +28,7 @@ def check_paths(options: Mapping[str, Any]) -> None:
 
 
 def read(path: str) -> bytes | None:
-    """The content of a file, or None when it cannot be read."""
+    """The content of a file, or None if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -37,7 +37,7 @@ def read(path: str) -> bytes | None:
 
 
 def read_text(path: str, option: str) -> str:
-    """The text of a file that the user named in C(option). Raises C(SpecError) when it cannot be read."""
+    """The text of a file that the user named in C(option). Raises C(SpecError) if it cannot be read."""
     content = read(path)
     if content is None:
         raise SpecError([Problem("input.unreadable_file", option, "cannot be read", value=path, fix="give the path of an existing file")])
@@ -45,23 +45,23 @@ def read_text(path: str, option: str) -> str:
 
 
 def source(options: Mapping[str, Any]) -> Source:
-    """One source as the action render knows it, with the text of the file that C(eksctl_config) names."""
+    """One source of the action render, with the text of the file in C(eksctl_config)."""
     path = options["eksctl_config"]
     return Source(options["cluster"], options["node_groups"], read_text(path, "eksctl_config") if path else None)
 
 
 def changed(outputs: Iterable[Output], folder: str) -> list[Output]:
-    """The outputs whose file is not yet what it should be."""
+    """The outputs whose file is missing or differs."""
     return [output for output in outputs if output.file_name and read(f"{folder}/{output.file_name}") != output.content]
 
 
 def diffs(outputs: Iterable[Output], folder: str) -> list[dict[str, str]]:
-    """What C(--diff) shows of these outputs."""
+    """The diffs of these outputs, for C(--diff)."""
     return [diff(output, folder, read(f"{folder}/{output.file_name}")) for output in outputs]
 
 
 def write(outputs: Iterable[Output], folder: str) -> None:
-    """Write the outputs, each file replaced in one step. Raises C(SpecError) when the folder cannot be written."""
+    """Write the outputs, and replace each file atomically. Raises C(SpecError) if the directory cannot be written."""
     for output in outputs:
         path = f"{folder}/{output.file_name}"
         try:

@@ -13,7 +13,7 @@ from ..model.plain import INVALID
 
 
 def node_family(node_group: Any) -> str:
-    """The family of C(node_group), eksctl's names resolved: al2, al2023, bottlerocket, ubuntu or windows. Raises C(SpecError)."""
+    """The family of C(node_group), with the names of eksctl resolved: al2, al2023, bottlerocket, ubuntu or windows. Raises C(SpecError)."""
     problems = Problems()
     if not isinstance(node_group, dict):
         problems.add("input.wrong_type", "node_group", "is not a mapping", value=node_group)

@@ -25,7 +25,7 @@ LIMIT = 16384
 _MERGED = "EKS merges its own part into the user data of a managed node group, and cannot read it compressed"
 
 EKS_SHARE = 3072
-"""Bytes of the limit that are kept for what EKS adds to the user data of a managed node group."""
+"""Bytes of the limit that are reserved for the part that EKS adds to the user data of a managed node group."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Rendered:
     document: UserData
     encoding: str
     stored: bytes
-    """What EC2 stores and counts: the document, compressed when the encoding says so."""
+    """The bytes that EC2 stores and counts: the document, compressed if the encoding is gzip."""
 
     @property
     def text(self) -> str:
