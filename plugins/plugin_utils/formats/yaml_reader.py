@@ -4,7 +4,8 @@
 """Reads YAML as nodeadm and kubelet do (sigs.k8s.io/yaml 1.6), not as PyYAML does.
 
 Bare C(y) is a boolean, C(010) is 8, C(1e3) is 1000, C(1:30) and dates are strings; keys become strings as in JSON.
-PyYAML supplies the scanner and the parser; what a scalar means, merge keys and limits are decided here.
+C(.yaml_scanner) makes tokens of the text and PyYAML's parser makes events of them. This module decides what a scalar means and
+handles merge keys and limits.
 Import C(load) from C(.yaml).
 """
 
@@ -15,13 +16,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from yaml import events
-from yaml.error import MarkedYAMLError, YAMLError
-from yaml.reader import ReaderError
+from yaml.parser import Parser, ParserError
 
 from .json import MAX_DEPTH
 from .yaml_error import YamlError
-from .yaml_events import Events
 from .yaml_scalars import ScalarError, json_number, key_text, resolve
+from .yaml_scanner import Scanner
 
 _MAX_ALIASED = 100_000
 """Values that aliases may add to one document: beyond it the document is a bomb."""
@@ -58,26 +58,24 @@ def load_all(text: str, *, strict: bool = True) -> list[Any]:
 
 def _documents(text: str, strict: bool) -> Iterator[Any]:
     try:
-        source: Any = Events(text)
+        source: Any = _Events(text)
         while not isinstance(event := source.get_event(), events.StreamEndEvent):
             if isinstance(event, events.DocumentStartEvent):
                 yield _Builder(strict).value(_compose(source), 0)
-    except MarkedYAMLError as error:
+    except ParserError as error:
         mark = error.problem_mark or error.context_mark
         message = str(error.problem or error.context or "this is not YAML")
         raise (YamlError(message, mark.line + 1, mark.column + 1) if mark else YamlError(message)) from error
-    except ReaderError as error:
-        line, column = text.count("\n", 0, error.position) + 1, error.position - text.rfind("\n", 0, error.position)
-        code = error.character if isinstance(error.character, int) else ord(error.character)
-        raise YamlError(f"the character U+{code:04X} is not allowed", line, column) from error
-    except YAMLError as error:
-        raise YamlError(str(error)) from error
     except RecursionError as error:
         raise YamlError("nested too deeply") from error
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, YamlError):
-            raise
-        raise YamlError(f"an escape names no character ({error})") from error
+
+
+class _Events(Scanner, Parser):
+    """The events of a text: PyYAML's parser, which reads the tokens of our scanner."""
+
+    def __init__(self, text: str) -> None:
+        Scanner.__init__(self, text)
+        Parser.__init__(self)
 
 
 def _compose(source: Any) -> _Node:

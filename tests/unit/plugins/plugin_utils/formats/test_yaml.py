@@ -101,7 +101,7 @@ UNREADABLE = [
     ("a: \ud800", "line 1, column 4: the character U+D800 is not allowed"),
     ('a: "\\ud800"', "line 1, column 4: an escape names half of a surrogate pair: write the character itself or \\U and eight digits"),
     ('a: "\\UFFFFFFFF"', "an escape names no character"),
-    ("!!int x", "line 1, column 1: 'x' is no int"),
+    ("!!int x", "line 1, column 1: 'x' is not of type int"),
     ("%FOO\n---\na", "line 1, column 1: unknown directive %FOO"),
     ("[" * 5000, "line 1, column 101: nested more than 100 levels deep"),
     ("- " * 5000, "line 1, column 201: nested more than 100 levels deep"),
