@@ -155,6 +155,14 @@ TRICKY = [
     "[1e400, 1e20, 1e21, 1e-7, 18446744073709551615, 18446744073709551616]",
     "{12:30:45: here}", "{a:1}", "{a: http://x/y}", "[a:b, c: d]", "{'a':1}", '{"a":1}', "[?a, ?]", "{a: [b, c], }", "[a, , b]", "[,]",
     "{,}", "[-1, - 1]", "-- a", "--- a", "---a",
+    "!a/b!c x", "!'!in x", "!!str\ta", "!a\tb", "!\ta", "!! a", "!a! b", "!a!b!c x", "!<x%41> b", "!!%73tr 5", "!%zz a", "!%ff a",
+    "[!!str,a]", "!<x>a",
+    "a: |\t\n  b\n", "a: |-\t# c\n  b\n", "a: |2\t\n   b\n", "a: |0\n b\n", "a: |12\n b\n", "a: |#c\n b\n", "a: |\tx\n b\n",
+    *[f"%YAML {version}\n---\na: y\n" for version in ("1.0", "1.2", "2.0", "1.01", "1", "1.1.1", "1.1x", "1.1 x", "01.1", "0000000001.1")],
+    "%YAML\t1.1\n---\na\n", "%YAML 1.1\t# c\n---\na\n", "%YAML 1.1#c\n---\na\n", "%YAML 1.1\n%YAML 1.1\n---\na\n", "%YAML\n---\na\n",
+    "%TAG\t!e!\ttag:yaml.org,2002:\t\n---\n!e!int '3'\n", "%TAG ! tag:yaml.org,2002:\n---\n!int '3'\n", "%TAG !e tag:x\n---\na\n",
+    "%TAG\n---\na\n",
+    "- \ufeffa: b\n  c: d\n", "\ufeff a\n", "---\n\ufeffa\n",
 ]
 # fmt: on
 

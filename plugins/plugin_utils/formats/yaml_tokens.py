@@ -25,8 +25,8 @@ END = "\0"
 _ANY_BREAK = r"\r\n\x85\u2028\u2029"
 _ANY_BLANK = r"\0\t " + _ANY_BREAK
 _LINE_END = rf"(?=[\0{_ANY_BREAK}])"
-_SPACE_OR_END = rf"(?=[\0 {_ANY_BREAK}])"
-_COMMENT = rf" *(?:#[^\0{_ANY_BREAK}]*)?"
+_BLANK_AHEAD = rf"(?=[{_ANY_BLANK}])"
+_COMMENT = rf"[ \t]*(?:#[^\0{_ANY_BREAK}]*)?"
 _NAME = r"[0-9A-Za-z_-]"
 _URI = r"(?:[0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]-]|%[0-9A-Fa-f]{2})+"
 
@@ -34,7 +34,7 @@ BLANK = re.compile(rf"[{_ANY_BLANK}]")
 SPACES = re.compile(" *")
 SPACES_AND_TABS = re.compile("[ \t]*")
 REST_OF_LINE = re.compile(rf"[^\0{_ANY_BREAK}]*")
-DOCUMENT_MARKER = re.compile(rf"(?:---|\.\.\.)(?=[{_ANY_BLANK}])")
+DOCUMENT_MARKER = re.compile(rf"(?:---|\.\.\.){_BLANK_AHEAD}")
 
 _LINE_BREAK = re.compile(rf"\r\n|[{_ANY_BREAK}]")
 _FORBIDDEN = re.compile("[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -45,14 +45,12 @@ _FLOW_WORD = re.compile(rf"[^{_ANY_BLANK}:,?\[\]{{}}]*(?::(?![{_ANY_BLANK}])[^{_
 # Words of a quoted scalar with the blanks between them, but without blanks at their end.
 _SINGLE_QUOTED = re.compile(rf"[^'{_ANY_BLANK}]*(?:[ \t]+[^'{_ANY_BLANK}]+)*")
 _DOUBLE_QUOTED = re.compile(rf'[^"\\{_ANY_BLANK}]*(?:[ \t]+[^"\\{_ANY_BLANK}]+)*')
-_BLOCK_HEADER = re.compile(
-    rf"[|>](?:(?P<chomp>[+-])(?P<digit>[1-9])?|(?P<digit_first>[1-9])(?P<chomp_last>[+-])?)?{_SPACE_OR_END}{_COMMENT}{_LINE_END}"
-)
+_BLOCK_HEADER = re.compile(rf"[|>](?:(?P<chomp>[+-])(?P<digit>[1-9])?|(?P<digit_first>[1-9])(?P<chomp_last>[+-])?)?{_COMMENT}{_LINE_END}")
 _ANCHOR = re.compile(rf"[*&]({_NAME}+)(?=[{_ANY_BLANK}?:,\]}}%@`])")
-_TAG = re.compile(rf"(?:!<(?P<verbatim>{_URI})>|(?P<handle>!{_NAME}*!)(?P<suffix>{_URI})|!(?!{_NAME}*!)(?P<local>{_URI})?){_SPACE_OR_END}")
-_YAML_DIRECTIVE = re.compile(rf"%YAML +([0-9]+)\.([0-9]+){_SPACE_OR_END}")
-_TAG_DIRECTIVE = re.compile(rf"%TAG +(!(?:{_NAME}*!)?) +({_URI}){_SPACE_OR_END}")
-_DIRECTIVE_NAME = re.compile(rf"%(?!(?:YAML|TAG)(?!{_NAME})){_NAME}+{_SPACE_OR_END}")
+_TAG = re.compile(rf"(?:!<(?P<verbatim>{_URI})>|(?P<handle>!{_NAME}*!)(?P<suffix>{_URI})|!(?!{_NAME}*!)(?P<local>{_URI})?){_BLANK_AHEAD}")
+_YAML_DIRECTIVE = re.compile(r"%YAML[ \t]+([0-9]{1,9})\.([0-9]{1,9})")
+_TAG_DIRECTIVE = re.compile(rf"%TAG[ \t]+(!(?:{_NAME}*!)?)[ \t]+({_URI}){_BLANK_AHEAD}")
+_DIRECTIVE_NAME = re.compile(rf"%(?!(?:YAML|TAG)(?!{_NAME})){_NAME}+{_BLANK_AHEAD}")
 _COMMENT_TO_LINE_END = re.compile(_COMMENT + _LINE_END)
 
 # The escapes of YAML 1.1. The Go port has no "\/", which YAML 1.2 took over from JSON.
@@ -317,6 +315,8 @@ def scan_directive(cursor: Cursor) -> DirectiveToken:
     value: tuple[int, int] | tuple[str, str]
     if (version := cursor.take_match(_YAML_DIRECTIVE)) is not None:
         name, value = "YAML", (int(version[1]), int(version[2]))
+        if value != (1, 1):
+            raise YamlError("the version of YAML must be 1.1", start.line + 1, start.column + 1)
     elif (tag := cursor.take_match(_TAG_DIRECTIVE)) is not None:
         name, value = "TAG", (tag[1], _unescape_uri(tag[2], cursor))
     elif (unknown := _DIRECTIVE_NAME.match(cursor.text, cursor.position)) is not None:

@@ -103,6 +103,8 @@ UNREADABLE = [
     ('a: "\\UFFFFFFFF"', "an escape names no character"),
     ("!!int x", "line 1, column 1: 'x' is not of type int"),
     ("%FOO\n---\na", "line 1, column 1: unknown directive %FOO"),
+    ("%YAML 1.2\n---\na", "line 1, column 1: the version of YAML must be 1.1"),
+    ("\ufeff\ufeffa", "line 1, column 1: the text starts with a second byte order mark"),
     ("[" * 5000, "line 1, column 101: nested more than 100 levels deep"),
     ("- " * 5000, "line 1, column 201: nested more than 100 levels deep"),
     ("&a [*a]", "nested more than 100 levels deep"),
