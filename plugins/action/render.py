@@ -33,7 +33,7 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        return super().run(tmp, task_vars) | run_action(self, self._render)
+        return super().run(tmp, task_vars) | run_action(self, task_vars or {}, self._render)
 
     def _render(self) -> dict[str, Any]:
         folder.check_paths(to_plain(self._task.args))

@@ -15,6 +15,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError, AnsibleFilterError
+from ansible.release import __version__
 
 from .errors import Problem, SpecError
 
@@ -94,23 +95,48 @@ def run_live_action(
         _unused, validated = action.validate_argument_spec(options, **rules)
         given = to_plain(validated)
         tags = [to_plain(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
-        return work(given, choose_phases(given["phases"], *tags))
+        try:
+            return work(given, choose_phases(given["phases"], *tags))
+        except SpecError as error:
+            raise error.in_group(given["node_group"]) from None
 
-    return run_action(action, run)
+    return run_action(action, facts, run)
 
 
-def run_action(action: Any, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Call C(work) and return the result of the action; an input problem becomes a failed task that states it.
+def run_action(action: Any, facts: Mapping[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Call C(work) and return the result of the action; an input problem becomes a failed task that lists every problem.
 
     Raises C(AnsibleConnectionFailure) when the node cannot be reached.
     """
+    name = action._task.action.rpartition(".")[2]
     try:
-        return result_of(action._task.action.rpartition(".")[2], work)
+        result = work()
+    except SpecError as error:
+        result = _failed(name, error)
+    except RecursionError:
+        result = _failed(name, _too_deep())
     except AnsibleConnectionFailure:
         raise
     except AnsibleError as error:
         # If this is raised again, ansible-core 2.16 shows a traceback, and newer versions change the text.
-        return {"failed": True, "msg": error.message}
+        result = {"failed": True, "msg": error.message}
+    _show_lines(action, facts, result)
+    return result
+
+
+def _show_lines(action: Any, facts: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    """Print a failure message of several lines if Ansible does not: before ansible-core 2.19, it shows results as JSON only."""
+    text = str(result.get("msg") or "")
+    if result.get("failed") and "\n" in text and not action._task.no_log and _core_version() < (2, 19):
+        from ansible import constants
+        from ansible.utils.display import Display
+
+        line = f"[ERROR]: {facts.get('inventory_hostname', 'node')}: {text}"
+        Display().display(line, color=constants.COLOR_ERROR)
+
+
+def _core_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in __version__.split(".")[:2])
 
 
 def node_runner(action: Any, facts: Mapping[str, Any]) -> Callable[..., Any]:
@@ -134,24 +160,14 @@ def node_runner(action: Any, facts: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 def call(name: str, error_type: type[Exception], function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
-    """Call C(function) and convert the errors of the library to C(error_type)."""
+    """Call C(function) and convert the errors of the library to C(error_type). The first argument may be a node group."""
     try:
         return function(*args, **kwargs)
     except SpecError as error:
         # The message is complete. With a cause, Ansible would append the messages of the whole chain.
-        raise error_type(message(name, error)) from None
+        raise error_type(message(name, error.in_group(args[0] if args else None))) from None
     except RecursionError:
         raise error_type(message(name, _too_deep())) from None
-
-
-def result_of(name: str, function: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
-    """Call C(function) and return its result; an input problem becomes the result of a failed task that lists every problem."""
-    try:
-        return function(*args)
-    except SpecError as error:
-        return _failed(name, error)
-    except RecursionError:
-        return _failed(name, _too_deep())
 
 
 def _failed(name: str, error: SpecError) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -75,7 +75,16 @@ def listed(names: Iterable[str], guess: str | None = None) -> str | None:
 
 
 _ABSENT: Any = object()
-_GROUP = re.compile(r"(?:sources\[\d+\]\.)?node_groups\[\d+\]")
+_GROUP = re.compile(r"(?:sources\[\d+\]\.)?node_group(?:s\[\d+\]|\b)")
+
+_LONGEST_GROUP_NAME = 63
+"""Characters of a group name that messages repeat. Longer names are invalid."""
+
+
+def group_name(node_group: Any) -> str | None:
+    """The name of a node group for messages, or None if it has no valid one. node_group: the input, unchecked."""
+    name = node_group.get("name") if isinstance(node_group, Mapping) else None
+    return name if isinstance(name, str) and 0 < len(name) <= _LONGEST_GROUP_NAME else None
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,7 @@ class Problem:
     allowed: what would be correct.
     nearest: the allowed word that is most similar to the given one.
     fix: what to do.
-    group: the name of the node group, if several groups are rendered.
+    group: the name of the node group, if the problem is in a group that has one.
     """
 
     rule: str
@@ -115,7 +124,7 @@ class Problem:
 
     @property
     def where(self) -> str:
-        """The path with the name of the node group: C(node_groups[3] (web).labels)."""
+        """The path with the name of the node group: C(node_groups[3] (web).labels) or C(node_group (web).labels)."""
         found = _GROUP.match(self.path) if self.group else None
         return f"{found[0]} ({self.group}){self.path[found.end() :]}" if found else self.path
 
@@ -167,6 +176,15 @@ class SpecError(ValueError):
         unique = {str(problem): problem for problem in problems}
         self.problems: tuple[Problem, ...] = tuple(unique[text] for text in sorted(unique, key=lambda t: (unique[t].path, t)))
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def in_group(self, node_group: Any) -> SpecError:
+        """The same problems, with the name of the node group where the path begins with C(node_group)."""
+        name = group_name(node_group)
+        if name is None:
+            return self
+        return SpecError(
+            replace(problem, group=name) if problem.group is None and _GROUP.match(problem.path) else problem for problem in self.problems
+        )
 
     def with_rules(self) -> str:
         """One line for each problem, followed by the id of its rule."""

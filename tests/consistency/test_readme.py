@@ -77,9 +77,12 @@ def test_links_lead_somewhere(name: str) -> None:
     project.none_of(dead_links(name, project.text(name)))
 
 
-def test_every_page_is_linked_from_the_readme() -> None:
-    text = project.text("README.md")
-    assert [name for name in documented.pages() if name != "README.md" and f"]({name}" not in text] == []
+def test_the_index_links_every_page_and_the_readme_links_the_index() -> None:
+    index = "docs/README.md"
+    text = project.text(index)
+    pages = [name.removeprefix("docs/") for name in documented.pages() if name.startswith("docs/") and name != index]
+    assert [name for name in pages if f"]({name}" not in text] == []
+    assert f"]({index})" in project.text("README.md")
 
 
 PAGE = """\

@@ -17,6 +17,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import clie
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE, REGION, Node, SystemsManager
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.live.read_options import ReadOptions
 
 PEM = b"-----BEGIN CERTIFICATE-----\n" + b"MIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAgAB\n" * 30 + b"-----END CERTIFICATE-----\n"
 CA = base64.b64encode(PEM).decode()
@@ -66,10 +67,11 @@ class Lab:
         self.node = Node(folder / "node", BOOTED)
         self.ssm = SystemsManager(self.node)
         self.lines: list[str] = []
+        self.options = ReadOptions({})
 
     def apply(self, phases: tuple[str, ...] = PHASES, check: bool = False, **changed: Any) -> dict[str, Any]:
         """One run of the task, without Ansible."""
-        options = {**OPTIONS, **changed}
+        options = self.options = ReadOptions({**OPTIONS, **changed})
         aws = {**dict.fromkeys(client.OPTIONS), "endpoint_url": self.ssm.url, "region": REGION, "access_key": "a", "secret_key": "b"}
         runner = ssm.Runner({**options, **aws}, self.lines.append)
         ticks = itertools.count()

@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import ssm
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apiclient
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apiclient, bottlerocket
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, CHANGES, CLUSTER, GROUP, PEM, Lab, running
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE
@@ -47,6 +47,13 @@ def test_one_transaction_and_then_nothing(lab: Lab) -> None:
     assert lab.node.changing_calls() == CHANGES
     assert lab.ssm.operations().count("SendCommand") == 1
     assert lab.node.settings == expected
+
+
+def test_a_run_ignores_no_option(lab: Lab) -> None:
+    """The same check of the other operating systems: tests/unit/plugins/plugin_utils/live/test_options.py."""
+    lab.apply()
+    # The adapter reads the phases, and ssm.Runner the timeout of a command.
+    assert bottlerocket.OPTIONS.keys() - lab.options.read == {"phases", "command_timeout"}
 
 
 def test_every_call_of_aws(lab: Lab) -> None:
@@ -284,7 +291,7 @@ def test_a_wrong_input_contacts_nobody(lab: Lab) -> None:
         lab.apply(node_group={"name": "x", "family": "al2023"})
     with pytest.raises(SpecError, match="does not know this setting"):
         lab.apply(node_group={**GROUP, "bottlerocket": {"settings": {"mtod": "x"}}})
-    assert "is no ID of an instance" in lab.apply(instance_id="i-1; reboot")["msg"]
+    assert "eks_node_bottlerocket_instance_id" in lab.apply(instance_id="i-1; reboot")["msg"]
     assert lab.ssm.calls == []
 
 

@@ -144,7 +144,7 @@ def _refused(node: Node, answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _warnings(plan: Plan, answer: Mapping[str, Any]) -> list[str]:
     """Warnings about the specification, from the module, and about other NodeConfigs on the node."""
-    found = [*map(str, plan.warnings), *(answer.get("warnings") or [])]
+    found = [*report.warnings(plan.warnings, plan.unchecked), *(answer.get("warnings") or [])]
     ours = next((one.file for one in plan.files if one.file.path.startswith(overrides.FOLDER)), None)
     if ours is not None:
         found += overrides.disagreements(ours.content, ours.path, answer.get("foreign") or {}, plan.owned)

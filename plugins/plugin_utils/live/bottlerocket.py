@@ -121,7 +121,7 @@ def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mappin
     configures = "configure" in phases
     applies = "start" in phases and options["restart"] != "never"
     healthy, version = state.healthy, state.version
-    warnings = [*map(str, spec.warnings), *_secrets_left(secret)]
+    warnings = [*report.warnings(spec.warnings, spec.unchecked), *_secrets_left(secret)]
     if found and configures and not instance.check_mode:
         state, late = _change(instance, sent, found, body, applies, version)
         warnings += late

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from ..errors import Problem
 
 _COUNTED = {
     "write": ("file", "written"),
@@ -40,6 +42,14 @@ _OLD_PYTHON = re.compile(r"^SyntaxError: .*|.*python[0-9.]*'?: (?:(?:command )?n
 
 PYTHON_NEEDED = {(2, 16): "3.7", (2, 17): "3.7", (2, 18): "3.8", (2, 19): "3.8", (2, 20): "3.9", (2, 21): "3.9"}
 """ansible-core on the controller → the oldest Python on the node with which the modules of this collection run."""
+
+
+def warnings(found: Iterable[Problem], unchecked: Iterable[Problem]) -> list[str]:
+    """Warnings of a result: what the specification warns of, and the skipped checks.
+
+    Skipped checks do not name the host or the group. Ansible shows equal warnings of several hosts once in a run.
+    """
+    return [*map(str, found), *(f"not checked: {problem}" for problem in unchecked)]
 
 
 def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:

@@ -111,9 +111,10 @@ def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases
         steps = ["remove"]
     answer = node.run(_call(node, rendered, options, steps, min(_FIRST_WAIT, timeout)), False)
     ended = node.clock()
+    warnings = report.warnings(rendered.warnings, rendered.unchecked)
     refusal = _refusal(answer)
     if refusal:
-        return refusal | {"warnings": [str(problem) for problem in rendered.warnings]}
+        return refusal | {"warnings": warnings}
     said = answer["result"]
     registration = _difference(said.get("registration"), rendered)
     result = {
@@ -122,7 +123,7 @@ def _applied(node: Node, rendered: _Rendered, options: Mapping[str, Any], phases
         "restarted": list(said["restarted"]),
         "recovered": said["recovered"],
         "phases": list(phases),
-        "warnings": [*map(str, rendered.warnings), *said["warnings"]],
+        "warnings": [*warnings, *said["warnings"]],
         "unchecked": [problem.plain() for problem in rendered.unchecked],
         "node_patches": patches.label_patches(registration),
         "node_taints": patches.taint_changes(registration),

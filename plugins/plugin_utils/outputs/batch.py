@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..artifacts.model import Fragment
-from ..errors import Problem, Problems, SpecError
+from ..errors import Problem, Problems, SpecError, group_name
 from ..formats.secrets import find_secrets
 from ..importers.eksctl import from_eksctl
 from .existing import fragments_of
@@ -20,8 +20,6 @@ from .user_data import LIMIT, RAW_ENCODINGS, Rendered, render
 
 ENCODINGS = RAW_ENCODINGS
 NOTHING = "0 bytes, EKS supplies it"
-_LONGEST_NAME = 63
-"""Characters of a group name that messages repeat. Longer names are invalid."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,7 @@ def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> li
         try:
             outputs.append(_output(index, render(cluster, group, encoding)))
         except SpecError as error:
-            name = group.get("name") if isinstance(group, Mapping) else None
-            problems.extend(_in_list(error.problems, index, name))
+            problems.extend(_in_list(error.problems, index, group_name(group)))
     problems.raise_any()
     return outputs
 
@@ -127,9 +124,8 @@ def _output(index: int, rendered: Rendered) -> Output:
     return Output(name, rendered, f"{stem}.{document.extension}{suffix}" if document.text else None, content)
 
 
-def _in_list(problems: Iterable[Problem], index: int, name: Any) -> Iterable[Problem]:
+def _in_list(problems: Iterable[Problem], index: int, group: str | None) -> Iterable[Problem]:
     """Problems of one group with its index and name; problems of the cluster do not change."""
-    group = name if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
     for problem in problems:
         if problem.path.startswith("node_group"):
             yield replace(problem, path=f"node_groups[{index}]{problem.path[len('node_group') :]}", group=group)

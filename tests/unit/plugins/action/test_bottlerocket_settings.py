@@ -120,7 +120,7 @@ NO_REGION = {key: value for key, value in CLUSTER.items() if key != "region"}
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"instance_id": "br1"}, ["'br1' is no ID of an instance", "eks_node_bottlerocket_instance_id"]),
+        ({"instance_id": "br1"}, ["'br1'", "eks_node_bottlerocket_instance_id"]),
         ({"node_group": {**GROUP, "max_pods": -1, "lables": {}}}, ["2 problems", "did you mean", "labels"]),
         ({"cluster": "demo"}, ["cluster"]),
         ({"state": "absent"}, ["no way to unset"]),

@@ -165,12 +165,22 @@ def test_plain_data_of_a_problem_has_no_value() -> None:
         ("node_groups[3].labels", "node_groups[3] (web).labels"),
         ("sources[0].node_groups[12]", "sources[0].node_groups[12] (web)"),
         ("cluster.name", "cluster.name"),
-        ('node_group.labels["node_groups[1]"]', 'node_group.labels["node_groups[1]"]'),
+        ('node_group.labels["node_groups[1]"]', 'node_group (web).labels["node_groups[1]"]'),
+        ("node_group", "node_group (web)"),
+        ("node_groups", "node_groups"),
+        ('cluster["node_group.x"]', 'cluster["node_group.x"]'),
     ],
 )
 def test_a_message_names_the_group(path: str, where: str) -> None:
     assert Problem("input.conflict", path, "x", group="web").where == where
     assert Problem("input.conflict", path, "x").where == path
+
+
+@pytest.mark.parametrize("group", [{"name": "web"}, {"name": "x" * 64}, {"name": ""}, {"name": 3}, {}, None, "web"])
+def test_an_error_gets_the_name_of_its_group(group: Any) -> None:
+    error = SpecError([Problem("input.conflict", "node_group.labels", "x"), Problem("input.conflict", "cluster.name", "x")])
+    groups = {problem.path: problem.group for problem in error.in_group(group).problems}
+    assert groups == {"node_group.labels": "web" if group == {"name": "web"} else None, "cluster.name": None}
 
 
 def test_every_line_can_show_its_rule() -> None:
