@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import ansible_adapter
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, SpecError
@@ -90,3 +92,43 @@ def test_errors() -> None:
     first, second, third = str(caught.value).split("\n")
     assert first.endswith("named: 2 problems")
     assert (second.partition(";")[0], third.partition(";")[0]) == ("a: is wrong too", "b: is wrong")
+
+
+def test_an_error_names_the_group() -> None:
+    @ansible_adapter.as_filter
+    def named(_node_group: Any) -> None:
+        raise SpecError([Problem("input.conflict", "node_group.a", "is wrong")])
+
+    with pytest.raises(AnsibleFilterError) as caught:
+        named({"name": "web"})
+    assert "\nnode_group (web).a: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("core", "no_log", "paths", "is_printed"),
+    [
+        ("2.16.14", False, "ab", True),
+        ("2.18.0", False, "ab", True),
+        ("2.19.0rc1", False, "ab", False),
+        ("2.21.1", False, "ab", False),
+        ("2.16.14", True, "ab", False),
+        ("2.16.14", False, "", False),
+    ],
+)
+def test_older_versions_of_ansible_get_the_lines_of_a_failure(
+    monkeypatch: pytest.MonkeyPatch, core: str, no_log: bool, paths: str, is_printed: bool
+) -> None:
+    def work() -> dict[str, Any]:
+        if not paths:
+            return {"changed": True, "msg": "first\nsecond"}
+        raise SpecError([Problem("input.conflict", path, "is wrong") for path in paths])
+
+    printed: list[str] = []
+    monkeypatch.setattr(ansible_adapter, "__version__", core)
+    monkeypatch.setattr(Display, "display", lambda _self, text, **_unused: printed.append(text))
+    action = SimpleNamespace(_task=SimpleNamespace(action="nodebootstrap.eks.apply", no_log=no_log))
+    result = ansible_adapter.run_action(action, {"inventory_hostname": "one"}, work)
+    assert [(text.splitlines()[0], len(text.splitlines())) for text in printed] == (
+        [("[ERROR]: one: apply: 2 problems", 3)] if is_printed else []
+    )
+    assert [problem["path"] for problem in result.get("problems", [])] == list(paths)
