@@ -175,10 +175,16 @@ def _failed(name: str, error: SpecError) -> dict[str, Any]:
 
 
 def message(name: str, error: SpecError) -> str:
-    """Format the message for the user: the number of problems, then one line for each; with C(-v), the ids of the rules, too."""
+    """Format the message for the user: the number of problems and the node group, then one line for each problem.
+
+    With C(-v), the lines end with the ids of the rules.
+    """
     # Needed only when something fails.
     from ansible.utils.display import Display
 
     count = len(error.problems)
     lines = error.with_rules() if Display().verbosity else str(error)
-    return f"{name}: {count} problem{'s' if count > 1 else ''}\n{lines}"
+    # Paths in a list of groups contain the name already.
+    groups = {problem.group for problem in error.problems if problem.group and problem.where == problem.path}
+    place = f" in node group {groups.pop()}" if len(groups) == 1 else ""
+    return f"{name}: {count} problem{'s' if count > 1 else ''}{place}\n{lines}"

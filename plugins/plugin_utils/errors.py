@@ -75,7 +75,8 @@ def listed(names: Iterable[str], guess: str | None = None) -> str | None:
 
 
 _ABSENT: Any = object()
-_GROUP = re.compile(r"(?:sources\[\d+\]\.)?node_group(?:s\[\d+\]|\b)")
+_IN_GROUP = re.compile(r"(?:sources\[\d+\]\.)?node_group(?:s\[\d+\]|\b)")
+_LISTED_GROUP = re.compile(r"(?:sources\[\d+\]\.)?node_groups\[\d+\]")
 
 _LONGEST_GROUP_NAME = 63
 """Characters of a group name that messages repeat. Longer names are invalid."""
@@ -124,8 +125,8 @@ class Problem:
 
     @property
     def where(self) -> str:
-        """The path with the name of the node group: C(node_groups[3] (web).labels) or C(node_group (web).labels)."""
-        found = _GROUP.match(self.path) if self.group else None
+        """The path; in a list of groups with the name of the group: C(node_groups[3] (web).labels)."""
+        found = _LISTED_GROUP.match(self.path) if self.group else None
         return f"{found[0]} ({self.group}){self.path[found.end() :]}" if found else self.path
 
     @property
@@ -183,7 +184,8 @@ class SpecError(ValueError):
         if name is None:
             return self
         return SpecError(
-            replace(problem, group=name) if problem.group is None and _GROUP.match(problem.path) else problem for problem in self.problems
+            replace(problem, group=name) if problem.group is None and _IN_GROUP.match(problem.path) else problem
+            for problem in self.problems
         )
 
     def with_rules(self) -> str:
