@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -86,3 +87,18 @@ def _make_importable() -> None:
 _register_profiles()
 if not UNDER_ANSIBLE_TEST:
     _make_importable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """While golden messages are written (C(tools/golden.py)), run only the tests that have some."""
+    if os.environ.get("WRITE_GOLDEN_MESSAGES"):
+        items[:] = [item for item in items if "golden_message" in getattr(item, "fixturenames", ())]
+
+
+@pytest.fixture
+def golden_message(request: pytest.FixtureRequest) -> Any:
+    """Compares messages with C(tests/golden/messages): see C(tests/unit/messages.py)."""
+    from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+
+    replaced = {"TMP": str(request.getfixturevalue("tmp_path"))} if "tmp_path" in request.fixturenames else {}
+    return GoldenMessages(request.path, request.node.name, replaced)

@@ -10,7 +10,9 @@ Review the difference before you commit it.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -65,6 +67,13 @@ def plan(cluster: dict, group: dict, contents: dict[str, str]) -> str:
     return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
 
+def write_messages() -> None:
+    """Write the messages of every test that compares some (tests/unit/messages.py). Tests that are skipped here keep theirs."""
+    tests = sorted(str(path) for path in (TOP / "tests").rglob("test_*.py") if "golden_message" in path.read_text(encoding="utf-8"))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    subprocess.run(command, cwd=TOP, env={**os.environ, "WRITE_GOLDEN_MESSAGES": "1"}, check=True)
+
+
 def main() -> None:
     sys.path.insert(0, str(TOP / ".cache"))
     if GOLDEN.exists():
@@ -80,6 +89,7 @@ def main() -> None:
         errors.write(topic, module)
     input_reference.main()
     join_causes.main()
+    write_messages()
 
 
 if __name__ == "__main__":

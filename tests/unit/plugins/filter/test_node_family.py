@@ -12,6 +12,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.nodebootstrap.eks.plugins.filter import node_family
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES, FAMILY_ALIASES
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 family_of = node_family.FilterModule().filters()["node_family"]
 
@@ -24,15 +25,15 @@ def test_every_name_is_known(written: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "said"),
+    "group",
     [
-        ({"family": "al20223"}, 'did you mean "al2023"?'),
-        ({}, "node_group.family: is missing; fix: say what the node runs"),
-        ("al2", "node_group: is not a mapping"),
-        ({"family": ["al2"]}, "node_group.family"),
+        {"family": "al20223"},
+        {},
+        "al2",
+        {"family": ["al2"]},
     ],
 )
-def test_what_is_no_family_is_refused(group: Any, said: str) -> None:
-    with pytest.raises(AnsibleFilterError, match="node_family: 1 problem") as caught:
+def test_what_is_no_family_is_refused(group: Any, golden_message: GoldenMessages) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
         family_of(group)
-    assert said in str(caught.value)
+    golden_message(caught.value)

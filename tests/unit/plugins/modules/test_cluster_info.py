@@ -21,6 +21,7 @@ from moto.server import ThreadedMotoServer
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client as _aws
 from ansible_collections.nodebootstrap.eks.plugins.modules import cluster_info
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 
 REGION = "eu-west-1"
 SECRET = "canary-of-a-secret-key"
@@ -91,13 +92,16 @@ def test_a_cluster_of_either_address_family(monkeypatch: Any, capsys: Any, endpo
     assert cluster == {"name": name, "service_cidr": cidr, "region": REGION, "kubernetes_version": "1.33"}
 
 
-def test_credentials_and_region_of_a_profile(monkeypatch: Any, capsys: Any, endpoint: str, tmp_path: Path) -> None:
+def test_credentials_and_region_of_a_profile(
+    monkeypatch: Any, capsys: Any, endpoint: str, tmp_path: Path, golden_message: GoldenMessages
+) -> None:
     (tmp_path / "config").write_text(
         f"[profile dev]\nregion = {REGION}\naws_access_key_id = a\naws_secret_access_key = b\n", encoding="utf-8"
     )
     assert run(monkeypatch, capsys, name="four", profile="dev", endpoint_url=endpoint)["cluster"]["region"] == REGION
     wrong = run(monkeypatch, capsys, name="four", profile="dew", endpoint_url=endpoint)
-    assert wrong["msg"] == 'cluster_info: the AWS profile dew does not exist; existing profiles: dev; did you mean "dev"?'
+    assert mentions(wrong["msg"], "dew", "dev")
+    golden_message(wrong["msg"])
 
 
 @pytest.mark.parametrize("variable", ["AWS_REGION", "AWS_DEFAULT_REGION"])
@@ -107,33 +111,35 @@ def test_region_of_the_environment(monkeypatch: Any, capsys: Any, endpoint: str,
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options",
     [
-        ({"name": "fuor"}, ['there is no cluster "fuor" in region eu-west-1', "there are: four, six", 'did you mean "four"?']),
-        ({"region": "eu-west-2"}, ['there is no cluster "four" in region eu-west-2', "no other either", "check region"]),
-        ({"region": None}, ["the region is not set", "AWS_REGION"]),
-        ({"access_key": None, "secret_key": None, "session_token": None}, ["the AWS credentials are missing", "set profile"]),
-        ({"endpoint_url": "nonsense"}, ["boto3 cannot send a request to EKS", "nonsense"]),
-        ({"region": "no region"}, ["boto3 cannot send a request to EKS", "no region"]),
-        ({"access_key": None, "session_token": None}, ["secret_key", "access_key"]),
-        ({"profile": "dev"}, ["mutually exclusive"]),
+        {"name": "fuor"},
+        {"region": "eu-west-2"},
+        {"region": None},
+        {"access_key": None, "secret_key": None, "session_token": None},
+        {"endpoint_url": "nonsense"},
+        {"region": "no region"},
+        {"access_key": None, "session_token": None},
+        {"profile": "dev"},
     ],
 )
-def test_what_is_wrong_is_said(monkeypatch: Any, capsys: Any, endpoint: str, options: dict[str, Any], words: list[str]) -> None:
+def test_what_is_wrong_is_said(
+    monkeypatch: Any, capsys: Any, endpoint: str, options: dict[str, Any], golden_message: GoldenMessages
+) -> None:
     asked = {"name": "four", "region": REGION, "endpoint_url": endpoint, **KEYS, **options}
     result = run(monkeypatch, capsys, **{key: value for key, value in asked.items() if value is not None})
     assert result["failed"]
-    assert [word for word in words if word not in result["msg"]] == []
+    golden_message(result["msg"])
 
 
-def test_nobody_answers(monkeypatch: Any, capsys: Any) -> None:
+def test_nobody_answers(monkeypatch: Any, capsys: Any, golden_message: GoldenMessages) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://user:canary@127.0.0.1:{unused.getsockname()[1]}"
         arguments = {"name": "four", "region": REGION, **KEYS}
         with pytest.raises(cluster_info.AwsError) as refused:
             cluster_info.describe({**dict.fromkeys(cluster_info.SPECIFICATION), **arguments, "endpoint_url": url})
-    assert "the EKS API at 127.0.0.1 does not answer; fix: check endpoint_url" in str(refused.value)
+    golden_message(refused.value)
     assert "canary" not in str(refused.value)
 
 
@@ -160,7 +166,7 @@ def test_a_local_cluster_on_outposts(monkeypatch: Any, capsys: Any) -> None:
 
 @pytest.mark.parametrize(("status", "joins"), [("ACTIVE", True), ("UPDATING", True), ("CREATING", False), ("DELETING", False)])
 @pytest.mark.parametrize("required", [True, False])
-def test_status(monkeypatch: Any, capsys: Any, status: str, joins: bool, required: bool) -> None:
+def test_status(monkeypatch: Any, capsys: Any, status: str, joins: bool, required: bool, golden_message: GoldenMessages) -> None:
     stub = client_of(monkeypatch)
     stub.add_response("describe_cluster", described(status=status), {"name": "four"})
     result = run(monkeypatch, capsys, name="four", region=REGION, require_active=required, **KEYS)
@@ -168,38 +174,29 @@ def test_status(monkeypatch: Any, capsys: Any, status: str, joins: bool, require
         assert result["status"] == status
         assert result["cluster"] == {"name": "four", "region": REGION, "kubernetes_version": "1.33"}
     else:
-        assert f'cluster "four" is {status}, so no node can join it; fix: wait until it is ACTIVE' in result["msg"]
+        golden_message(result["msg"])
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("AccessDeniedException", "may not call eks:DescribeCluster"),
-        ("ExpiredTokenException", "have expired"),
-        ("UnrecognizedClientException", "AWS does not recognize these credentials"),
-        ("ServerException", "EKS refused to describe"),
-    ],
-)
-def test_refusals_of_eks(monkeypatch: Any, capsys: Any, code: str, words: str) -> None:
+@pytest.mark.parametrize("code", ["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException", "ServerException"])
+def test_refusals_of_eks(monkeypatch: Any, capsys: Any, code: str, golden_message: GoldenMessages) -> None:
     client_of(monkeypatch).add_client_error("describe_cluster", code, "because")
     message = run(monkeypatch, capsys, name="four", region=REGION, **KEYS)["msg"]
-    assert words in message
-    assert f"({code}: because)" in message
+    assert mentions(message, f"({code}: because)")
+    golden_message(message)
 
 
-def test_not_found_without_the_permission_to_list(monkeypatch: Any, capsys: Any) -> None:
+def test_not_found_without_the_permission_to_list(monkeypatch: Any, capsys: Any, golden_message: GoldenMessages) -> None:
     stub = client_of(monkeypatch)
     stub.add_client_error("describe_cluster", "ResourceNotFoundException", "no")
     stub.add_client_error("list_clusters", "AccessDeniedException", "no")
     message = run(monkeypatch, capsys, name="four", region=REGION, **KEYS)["msg"]
-    assert 'there is no cluster "four" in region eu-west-1' in message
-    assert "eks:ListClusters is not possible" in message
+    golden_message(message)
 
 
-def test_a_region_that_does_not_exist() -> None:
+def test_a_region_that_does_not_exist(golden_message: GoldenMessages) -> None:
     session = boto3.session.Session(region_name="eu-wset-1")
     message = _aws.explain_unreachable(session.client("eks"), session, None, "EKS")
-    assert 'EKS is not available in region eu-wset-1; did you mean "eu-west-1"?' in message
+    golden_message(message)
 
 
 def test_boto3_is_missing(monkeypatch: Any, capsys: Any) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import ansible
 import pytest
 
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import (
     FACTS,
     IDENTITY_PATH,
@@ -97,36 +98,43 @@ def test_it_answers(service: StandIn, roots: list[Path], tmp_path: Path, check: 
 
 
 @pytest.mark.parametrize(
-    ("faults", "arguments", "message"),
+    ("faults", "arguments"),
     [
-        ({TOKEN_PATH: [403] * 9}, {}, "is disabled for this instance"),
-        ({TOKEN_PATH: ["silent"] * 9}, {"timeout": 0.2, "retries": 1}, "hop limit of 1"),
-        ({IDENTITY_PATH: [401]}, {}, "401 Unauthorized"),
-        ({}, {"endpoint": "http://127.0.0.1:1"}, "cannot be reached"),
-        ({}, {"endpoint": "http://example.com"}, "the host must be an IP address"),
-        ({}, {"timeout": 0}, "timeout 0.0 is out of range"),
-        ({}, {"retries": 11}, "retries 11 is out of range"),
-        ({}, {"retries": "often"}, "retries"),
+        ({TOKEN_PATH: [403] * 9}, {}),
+        ({TOKEN_PATH: ["silent"] * 9}, {"timeout": 0.2, "retries": 1}),
+        ({IDENTITY_PATH: [401]}, {}),
+        ({}, {"endpoint": "http://127.0.0.1:1"}),
+        ({}, {"endpoint": "http://example.com"}),
+        ({}, {"timeout": 0}),
+        ({}, {"retries": 11}),
+        ({}, {"retries": "often"}),
     ],
 )
 def test_it_fails_with_a_sentence(
-    service: StandIn, roots: list[Path], tmp_path: Path, faults: dict[str, Any], arguments: dict[str, Any], message: str
+    service: StandIn, roots: list[Path], tmp_path: Path, faults: dict[str, Any], arguments: dict[str, Any], golden_message: GoldenMessages
 ) -> None:
     service.faults |= faults
     status, result = call(sys.executable, roots, tmp_path, **{"endpoint": service.endpoint, "retries": 0} | arguments)
     assert status == 1 and result["failed"]
-    assert message in result["msg"] and "Traceback" not in json.dumps(result)
+    assert "Traceback" not in json.dumps(result)
+    if arguments == {"retries": "often"}:
+        assert mentions(result["msg"], "retries"), "the message of Ansible"
+    else:
+        golden_message(result["msg"], ENDPOINT=service.endpoint)
 
 
-def test_it_runs_on_the_python_of_amazon_linux_2(service: StandIn, paths: tuple[Path, Path], tmp_path: Path) -> None:
+def test_it_runs_on_the_python_of_amazon_linux_2(
+    service: StandIn, paths: tuple[Path, Path], tmp_path: Path, golden_message: GoldenMessages
+) -> None:
     for source in SOURCES:
         ast.parse(source.read_text(encoding="utf-8"), feature_version=(3, 7))
     python = old_python()
     assert call(python, list(paths), tmp_path, endpoint=service.endpoint) == (0, {"changed": False, "imds": FACTS})
     service.faults[TOKEN_PATH] = ["silent"] * 9
     status, result = call(python, list(paths), tmp_path, endpoint=service.endpoint, timeout=0.2, retries=1)
-    assert status == 1 and "hop limit of 1" in result["msg"]
+    assert status == 1
+    golden_message(result["msg"], ENDPOINT=service.endpoint)
     service.faults[TOKEN_PATH] = [b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort", 503, "close"]
     assert call(python, list(paths), tmp_path, endpoint=service.endpoint)[0] == 0
     status, result = call(python, list(paths), tmp_path, endpoint="http://[fd00:ec2::zz]")
-    assert status == 1 and "endpoint" in result["msg"]
+    assert status == 1 and mentions(result["msg"], "http://[fd00:ec2::zz]")

@@ -40,3 +40,17 @@ def only_problem_of(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
         assert len(error.problems) == 1, str(error)
         return error.problems[0]
     raise AssertionError("no problem was reported")
+
+
+def error_of(function: Callable[..., Any], *args: Any, **kwargs: Any) -> SpecError:
+    """The error with which C(function) fails."""
+    try:
+        function(*args, **kwargs)
+    except SpecError as error:
+        return error
+    raise AssertionError("no problem was reported")
+
+
+def rules_and_paths(error: SpecError) -> list[str]:
+    """The rule and the path of every problem, for tables."""
+    return [rule_and_path(problem) for problem in error.problems]

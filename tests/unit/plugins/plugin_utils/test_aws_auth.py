@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import problem_list
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 LINUX = ["system:bootstrappers", "system:nodes"]
 WINDOWS = [*LINUX, "eks:kube-proxy-windows"]
@@ -44,30 +47,30 @@ def test_roles(entries: list[tuple[str, str]], expected: list[dict[str, Any]]) -
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "instance profile": ("arn:aws:iam::011122223333:instance-profile/p", "copy Roles[0].Arn of `aws iam get-instance-profile`"),
-    "assumed role": ("arn:aws:sts::011122223333:assumed-role/node/i-0123", "write arn:aws:iam::011122223333:role/node"),
-    "user": ("arn:aws:iam::011122223333:user/joe", "is an IAM user, not a role"),
-    "federated": ("arn:aws:sts::011122223333:federated-user/joe", "is not a role"),
-    "name only": ("node", "give the whole ARN, not the role's name"),
-    "partition": ("arn:aws-moon:iam::011122223333:role/node", "aws-moon is not an AWS partition"),
-    "account": ("arn:aws:iam::11122223333:role/node", "its account is not 12 digits"),
-    "region": ("arn:aws:iam:eu-west-1:011122223333:role/node", "names a region"),
-    "service role": (f"{ARN}aws-service-role/eks.amazonaws.com/AWSServiceRoleForAmazonEKS", "role of AWS's own"),
-    "space": (f"{ARN}a b", "its role name is not one"),
-    "empty path": (f"{ARN}/node", "its role name is not one"),
-    "long": (f"{ARN}{'a' * 65}", "its role name is not one"),
-    "non-ASCII digit": ("arn:aws:iam::٠١١١٢٢٢٢٣٣٣٣:role/node", "its account is not 12 digits"),
-    "line break": (f"{ARN}node\n", "line break"),
-    "number": (3, "must be text"),
+    "instance profile": ("arn:aws:iam::011122223333:instance-profile/p", "aws_auth.invalid_arn entries[0].role_arn"),
+    "assumed role": ("arn:aws:sts::011122223333:assumed-role/node/i-0123", "aws_auth.invalid_arn entries[0].role_arn"),
+    "user": ("arn:aws:iam::011122223333:user/joe", "aws_auth.invalid_arn entries[0].role_arn"),
+    "federated": ("arn:aws:sts::011122223333:federated-user/joe", "aws_auth.invalid_arn entries[0].role_arn"),
+    "name only": ("node", "aws_auth.invalid_arn entries[0].role_arn"),
+    "partition": ("arn:aws-moon:iam::011122223333:role/node", "aws_auth.invalid_arn entries[0].role_arn"),
+    "account": ("arn:aws:iam::11122223333:role/node", "aws_auth.invalid_arn entries[0].role_arn"),
+    "region": ("arn:aws:iam:eu-west-1:011122223333:role/node", "aws_auth.invalid_arn entries[0].role_arn"),
+    "service role": (f"{ARN}aws-service-role/eks.amazonaws.com/AWSServiceRoleForAmazonEKS", "aws_auth.invalid_arn entries[0].role_arn"),
+    "space": (f"{ARN}a b", "aws_auth.invalid_arn entries[0].role_arn"),
+    "empty path": (f"{ARN}/node", "aws_auth.invalid_arn entries[0].role_arn"),
+    "long": (f"{ARN}{'a' * 65}", "aws_auth.invalid_arn entries[0].role_arn"),
+    "non-ASCII digit": ("arn:aws:iam::٠١١١٢٢٢٢٣٣٣٣:role/node", "aws_auth.invalid_arn entries[0].role_arn"),
+    "line break": (f"{ARN}node\n", "input.control_character entries[0].role_arn"),
+    "number": (3, "input.wrong_type entries[0].role_arn"),
 }
 
 
-@pytest.mark.parametrize(("arn", "expected"), REFUSED.values(), ids=REFUSED)
-def test_refused(arn: Any, expected: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        aws_auth_map_roles([{"role_arn": arn, "family": "al2"}])
-    assert str(caught.value).startswith("entries[0].role_arn: ")
-    assert expected in str(caught.value)
+@pytest.mark.parametrize(("arn", "problem"), REFUSED.values(), ids=REFUSED)
+def test_refused(arn: Any, problem: str, golden_message: GoldenMessages) -> None:
+    error = error_of(aws_auth_map_roles, [{"role_arn": arn, "family": "al2"}])
+    assert problem in rules_and_paths(error)
+    golden_message(error)
+    assert error.problems[0].path == "entries[0].role_arn"
 
 
 def test_all_problems_at_once() -> None:
@@ -84,9 +87,11 @@ def test_all_problems_at_once() -> None:
 
 
 @pytest.mark.parametrize("entries", [None, "x", {"role_arn": f"{ARN}n"}, 3])
-def test_a_list_is_required(entries: Any) -> None:
-    with pytest.raises(SpecError, match="must be a list"):
+def test_a_list_is_required(entries: Any, golden_message: GoldenMessages) -> None:
+    with pytest.raises(SpecError) as caught:
         aws_auth_map_roles(entries)
+    assert problem_list.found(caught.value.problems) == [("input.wrong_type", "entries")]
+    golden_message(caught.value)
 
 
 @given(st.text(max_size=60) | st.builds("arn:aws:iam::011122223333:role/{}".format, st.text(max_size=80)))

@@ -18,6 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import 
     max_pods_of_type,
 )
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 
 # Type → ENI, ENI with one reserved, ENI capped, prefix, prefix capped, prefix and custom networking capped, Windows.
 WORKED = [
@@ -190,12 +191,12 @@ def test_no_max_pods(options: dict[str, Any], numbers: dict[str, int], message: 
 
 
 @pytest.mark.parametrize(("mode", "instead"), [("prefix", "eni"), ("windows_prefix", "windows_secondary_ip")])
-def test_prefixes_need_nitro(mode: str, instead: str) -> None:
+def test_prefixes_need_nitro(mode: str, instead: str, golden_message: GoldenMessages) -> None:
     with pytest.raises(SpecError) as caught:
         max_pods(instance_shape("m4.large"), mode)
-    assert str(caught.value) == (
-        f'max_pods.mode: m4.large is not built on Nitro, so no prefixes can be delegated to it (got "{mode}"); allowed: {instead}'
-    )
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.value, problem.allowed) == ("max_pods.mode", mode, instead) and mentions(problem.message, "m4.large")
+    golden_message(caught.value)
 
 
 CPU = [(1, 60), (2, 70), (4, 80), (5, 82), (8, 90), (16, 110), (32, 150), (48, 190), (64, 230), (96, 310), (128, 390), (192, 550)]

@@ -283,7 +283,7 @@ def public_fields(path: Place = (), group: Group | None = None) -> Iterator[str]
     try:
         resolve(COMPLETE, probe)
     except SpecError as error:
-        listed = next((one.allowed for one in error.problems if one.message == "is not a field"), None)
+        listed = next((one.allowed for one in error.problems if one.rule == "input.unknown_field"), None)
     if not listed:
         yield ".".join(path)
         return

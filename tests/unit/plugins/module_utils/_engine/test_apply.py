@@ -21,6 +21,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholde
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.store import Store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, typed_plan, unit
 
 KUBELET = "kubelet.service"
@@ -133,11 +134,17 @@ def remembered(joined: bool | None, **fields: Any) -> Manifest:
 @pytest.mark.parametrize(("joined", "certain", "asked"), [(True, True, 0), (None, True, 0), (False, False, 1)])
 @pytest.mark.parametrize("change", [{"labels": {"a": "2"}}, {"cluster": "other", "labels": {"a": "1"}}])
 def test_a_node_that_joined_or_may_have_joined_is_left_alone(
-    monkeypatch: pytest.MonkeyPatch, joined: bool | None, certain: bool, asked: int, change: dict
+    monkeypatch: pytest.MonkeyPatch,
+    joined: bool | None,
+    certain: bool,
+    asked: int,
+    change: dict,
+    golden_message: GoldenMessages,
 ) -> None:
     node = Standing(monkeypatch, certain)
-    with pytest.raises(ApplyRefused, match=r"this node is registered already|this node belongs to cluster demo"):
+    with pytest.raises(ApplyRefused) as caught:
         node.check(remembered(joined), **change)
+    golden_message(caught.value)
     assert node.asked == asked
 
 
@@ -150,11 +157,12 @@ def test_a_node_that_never_joined_gets_other_labels_and_another_cluster(monkeypa
     assert decision.patched is None, "there is no Node to patch"
 
 
-def test_pods_on_a_node_are_a_sign_that_it_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pods_on_a_node_are_a_sign_that_it_joined(monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
     node = Standing(monkeypatch)
     node.served = True
-    with pytest.raises(ApplyRefused, match="take_over: true"):
+    with pytest.raises(ApplyRefused) as caught:
         node.check(remembered(False), {"a": "1"}, "other")
+    golden_message(caught.value)
 
 
 def test_the_api_server_is_asked_only_if_the_answer_matters(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +198,9 @@ def test_when_a_run_checks_the_join(phases: Any, wait_for: str, checks: bool) ->
 
 
 @pytest.mark.parametrize("certain", [True, False])
-def test_a_removal_asks_whether_the_node_ever_joined(monkeypatch: pytest.MonkeyPatch, certain: bool) -> None:
+def test_a_removal_asks_whether_the_node_ever_joined(
+    monkeypatch: pytest.MonkeyPatch, certain: bool, golden_message: GoldenMessages
+) -> None:
     """A node that may have joined another cluster is not removed without take_over."""
     standing = Standing(monkeypatch, certain)
     plan = typed_plan("al2")._replace(cluster=Cluster("other", "https://y"))
@@ -201,8 +211,9 @@ def test_a_removal_asks_whether_the_node_ever_joined(monkeypatch: pytest.MonkeyP
     if certain:
         apply._remove(run, node.manifest)
     else:
-        with pytest.raises(ApplyRefused, match="take_over: true"):
+        with pytest.raises(ApplyRefused) as caught:
             apply._remove(run, node.manifest)
+        golden_message(caught.value)
     assert standing.asked == 1 and run.result.changed is False
 
 
@@ -233,10 +244,11 @@ def failure(monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> ApplyRefused:
     return caught.value
 
 
-def test_a_start_that_fails_says_what_the_last_lines_of_kubelet_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_that_fails_says_what_the_last_lines_of_kubelet_mean(
+    monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages
+) -> None:
     error = failure(monkeypatch, ["I1121 21:00:00.000000       1 server.go:1] noise", SWAP])
-    assert "swap is on" in error.cause and error.cause.endswith("The node is back in the state it was in")
-    assert error.fix.startswith("turn swap off")
+    golden_message(error)
     symptom = f"systemctl start {KUBELET} failed (status 1): {KUBELET} is activating (auto-restart)"
     assert error.evidence == (f"journal of {KUBELET}: {SWAP}", symptom)
     cause, fix, heading, *evidence = str(error).splitlines()
@@ -244,31 +256,33 @@ def test_a_start_that_fails_says_what_the_last_lines_of_kubelet_mean(monkeypatch
     assert evidence == [f"  - {line}" for line in error.evidence]
 
 
-def test_last_lines_of_unknown_meaning_are_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_last_lines_of_unknown_meaning_are_quoted(monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
     lines = ["I1121 21:00:00.000000       1 server.go:1] noise", "F1121 21:00:00.000000       1 server.go:1] it broke"]
     error = failure(monkeypatch, lines)
     assert "canary" not in str(failure(monkeypatch, ["Error: https://user:canary@proxy:3128 does not answer"]))
-    assert error.cause.startswith(
-        f"systemctl start {KUBELET} failed (status 1): {KUBELET} is activating (auto-restart). The node is back in"
-    )
+    golden_message(error)
     assert error.evidence == tuple(f"journal of {KUBELET}: {line}" for line in lines)
     assert failure(monkeypatch, []).evidence == ()
 
 
-def test_what_an_earlier_kubelet_wrote_is_not_why_something_else_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_earlier_kubelet_wrote_is_not_why_something_else_failed(
+    monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages
+) -> None:
     monkeypatch.setattr(Failing, "unit", "nodeadm-run.service")
     error = failure(monkeypatch, [SWAP])
-    assert error.cause.startswith("systemctl start nodeadm-run.service failed (status 1)")
+    golden_message(error)
     assert error.evidence == (f"journal of nodeadm-run.service: {SWAP}", f"journal of {KUBELET}: {SWAP}")
 
 
-def test_what_others_wrote_stays_beside_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_others_wrote_stays_beside_the_reason(monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
     monkeypatch.setattr(Failing, "beside", ("containerd.service",))
     error = failure(monkeypatch, [SWAP])
-    assert "swap is on" in error.cause and f"journal of containerd.service: {SWAP}" in error.evidence
+    assert f"journal of containerd.service: {SWAP}" in error.evidence
+    golden_message(error)
 
 
-def test_commands_that_could_not_be_undone_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_that_could_not_be_undone_are_named(monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
     monkeypatch.setattr(Failing, "not_restored", (service_commands.restart([KUBELET]),))
     error = failure(monkeypatch, [])
-    assert error.cause.endswith(f"systemctl restart {KUBELET}") and error.fix.startswith("check the units")
+    assert mentions(error.cause, f"systemctl restart {KUBELET}")
+    golden_message(error)

@@ -20,6 +20,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest
 )
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster, Registration
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 PATH = "/var/lib/nodebootstrap/manifest.json"
 ORIGINAL = Original("0" * 32, 0o644, 0, 0)
@@ -70,11 +71,13 @@ def test_the_stored_form() -> None:
 
 
 @pytest.mark.parametrize("change", [{"files": 3}, {"files": {"/a": {}}}, {"units": 3}, {"cluster": "demo"}, {"patched": {"labels": {}}}])
-def test_a_damaged_manifest_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ApplyRefused, match=f"{PATH} is damaged"):
+def test_a_damaged_manifest_is_refused(change: dict[str, Any], golden_message: GoldenMessages) -> None:
+    with pytest.raises(ApplyRefused) as caught:
         manifest.parse({**FULL.plain(), **change}, PATH)
+    golden_message(caught.value)
 
 
-def test_a_manifest_of_a_newer_version_is_refused() -> None:
-    with pytest.raises(ApplyRefused, match=f"{PATH} has format 2"):
+def test_a_manifest_of_a_newer_version_is_refused(golden_message: GoldenMessages) -> None:
+    with pytest.raises(ApplyRefused) as caught:
         manifest.parse({"format": 2}, PATH)
+    golden_message(caught.value)

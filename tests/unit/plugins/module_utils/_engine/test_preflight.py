@@ -13,6 +13,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import p
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.observe import Membership
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, typed_plan, unit
 
 ENDPOINT = str(CLUSTER["endpoint"])
@@ -21,18 +22,21 @@ AL2023 = {"ID": "amzn", "VERSION_ID": "2023", "PRETTY_NAME": "Amazon Linux 2023"
 UBUNTU = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04 LTS"}
 
 
-def test_an_old_python_is_refused_with_a_fix() -> None:
-    with pytest.raises(ApplyRefused, match=r"Python is 3\.6, and 3\.7 or newer is needed") as caught:
+def test_an_old_python_is_refused_with_a_fix(golden_message: GoldenMessages) -> None:
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_python((3, 6, 8))
-    assert "python3.8" in caught.value.fix
+    golden_message(caught.value)
+    assert mentions(caught.value.fix, "python3.8")
     preflight.check_python((3, 7, 0))
 
 
-def test_only_root_and_only_with_systemd(tmp_path: Path) -> None:
-    with pytest.raises(ApplyRefused, match="become: true"):
+def test_only_root_and_only_with_systemd(tmp_path: Path, golden_message: GoldenMessages) -> None:
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_system(uid=1000, systemd=str(tmp_path))
-    with pytest.raises(ApplyRefused, match="systemd does not run"):
+    golden_message(caught.value)
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_system(uid=0, systemd=str(tmp_path / "none"))
+    golden_message(caught.value)
     preflight.check_system(uid=0, systemd=str(tmp_path))
 
 
@@ -48,55 +52,61 @@ def test_the_right_machine_passes(kind: str, release: dict[str, str]) -> None:
         ("al2023", AL2, ["VERSION_ID=2)"], "Amazon Linux 2023", "family: al2"),
         ("ubuntu", AL2, ["Amazon Linux 2"], "Ubuntu", "family: al2"),
         ("al2", UBUNTU, ["ID=ubuntu"], "Amazon Linux 2", "family: ubuntu"),
-        ("al2", {}, ["an unknown system", "ID=?"], "Amazon Linux 2", "the node group that fits"),
-        ("al2", {"ID": "amzn", "VERSION_ID": "2022"}, ["VERSION_ID=2022"], "Amazon Linux 2", "the node group that fits"),
+        ("al2", {}, ["ID=?"], "Amazon Linux 2", ""),
+        ("al2", {"ID": "amzn", "VERSION_ID": "2022"}, ["VERSION_ID=2022"], "Amazon Linux 2", ""),
     ],
 )
-def test_the_wrong_machine_is_refused_with_both_names(kind: str, release: dict[str, str], found: list[str], wanted: str, fix: str) -> None:
+def test_the_wrong_machine_is_refused_with_both_names(
+    kind: str, release: dict[str, str], found: list[str], wanted: str, fix: str, golden_message: GoldenMessages
+) -> None:
     with pytest.raises(ApplyRefused) as caught:
         preflight.check_machine(typed_plan(kind), release)
     assert [word for word in found if word not in caught.value.cause] == []
-    assert caught.value.cause.endswith(f"is for {wanted}") and f"{fix} " in caught.value.fix
+    assert mentions(caught.value.cause, wanted) and mentions(caught.value.fix, fix)
+    golden_message(caught.value)
 
 
-def test_a_release_of_ubuntu_is_compared_where_one_is_asked_for() -> None:
+def test_a_release_of_ubuntu_is_compared_where_one_is_asked_for(golden_message: GoldenMessages) -> None:
     wanted = typed_plan("ubuntu", ubuntu={"release": "22.04"})
-    with pytest.raises(ApplyRefused, match=r"Ubuntu 24\.04.*is for Ubuntu 22\.04"):
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_machine(wanted, UBUNTU)
+    golden_message(caught.value)
 
 
 def never() -> bool:
     raise AssertionError("nobody has to be asked")
 
 
-def test_a_node_of_another_cluster_needs_take_over() -> None:
+def test_a_node_of_another_cluster_needs_take_over(golden_message: GoldenMessages) -> None:
     wanted = typed_plan("al2").cluster
     assert preflight.check_cluster(wanted, None, never) is False
     assert preflight.check_cluster(wanted, Membership(None, ENDPOINT.lower() + ":443/", "x"), never) is False
     assert preflight.check_cluster(wanted, Membership("demo", ENDPOINT, "x"), never) is False
     others = [Membership("other", ENDPOINT, "the manifest"), Membership(None, "https://other.example", "/var/lib/kubelet/kubeconfig")]
     for membership in others:
-        with pytest.raises(ApplyRefused, match=rf"according to {membership.source}, .* is for cluster demo ") as caught:
+        with pytest.raises(ApplyRefused) as caught:
             preflight.check_cluster(wanted, membership, lambda: False)
-        assert "take_over: true" in caught.value.fix
+        golden_message(caught.value)
         assert preflight.check_cluster(wanted, membership, lambda: True) is True
 
 
-def test_for_a_removal_the_name_of_the_cluster_is_enough() -> None:
+def test_for_a_removal_the_name_of_the_cluster_is_enough(golden_message: GoldenMessages) -> None:
     wanted = Cluster("demo", "")
     assert preflight.check_cluster(wanted, Membership("demo", ENDPOINT, "the manifest"), never) is False
-    with pytest.raises(ApplyRefused, match=r"belongs to cluster other \(https://") as caught:
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_cluster(wanted, Membership("other", ENDPOINT, "the manifest"), lambda: False)
-    assert caught.value.cause.endswith("for cluster demo")
+    golden_message(caught.value)
 
 
-def test_units_that_the_image_lacks_are_named() -> None:
+def test_units_that_the_image_lacks_are_named(golden_message: GoldenMessages) -> None:
     wanted = typed_plan("al2")
     units = {name: unit(name) for name in ("containerd.service", "kubelet.service", "sandbox-image.service")}
     preflight.check_units(wanted, units)
     # The plan brings this one itself.
     preflight.check_units(wanted, units | {"kubelet.service": unit("kubelet.service", load="not-found")})
-    with pytest.raises(ApplyRefused, match=r"containerd\.service does not exist on this node"):
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_units(wanted, units | {"containerd.service": unit("containerd.service", load="not-found")})
-    with pytest.raises(ApplyRefused, match=r"systemctl unmask kubelet\.service"):
+    golden_message(caught.value)
+    with pytest.raises(ApplyRefused) as caught:
         preflight.check_units(wanted, units | {"kubelet.service": unit("kubelet.service", load="masked")})
+    golden_message(caught.value)

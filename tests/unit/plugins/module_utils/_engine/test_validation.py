@@ -16,6 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validati
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Current
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 
 UNIT = "/etc/systemd/system/kubelet.service"
 DROP_IN = "/etc/systemd/system/containerd.service.d/50-x.conf"
@@ -67,22 +68,27 @@ def test_containerd_reads_each_content_once(sandbox: ValidationSandbox, programs
     assert sandbox.containerd_dump(b"b") == "version = 2\n" and len(programs.calls) == 2
 
 
-def test_messages_that_may_quote_secrets_are_not_passed_on(tmp_path: Path, programs: Programs) -> None:
+def test_messages_that_may_quote_secrets_are_not_passed_on(tmp_path: Path, programs: Programs, golden_message: GoldenMessages) -> None:
     with ValidationSandbox(str(tmp_path), programs, is_secret=True) as made:
         programs.answer = (1, "", "Can't convert CANARY to int")
         for check in (lambda: made.check_containerd("/c", b"x"), lambda: made.check_nodeadm({"50-b.yaml": b"x"})):
-            with pytest.raises(ApplyRefused, match="may quote a secret") as refused:
+            with pytest.raises(ApplyRefused) as refused:
                 check()
+            golden_message(refused.value)
             assert "CANARY" not in str(refused.value)
         programs.answer = (0, "", "FOLDER/kubelet.service.d/50.conf:3: Invalid environment assignment, ignoring: CANARY\n")
         said = made.check_units({UNIT: b"[Service]\n", DROP_IN: b"[Service]\n"}, lambda _unused: None, STARTED)
-        assert len(said) == 1 and "may quote a secret" in said[0] and "CANARY" not in said[0]
+        assert len(said) == 1 and "CANARY" not in said[0]
+        golden_message(said[0])
 
 
-def test_what_containerd_refuses_is_refused_with_its_reason(sandbox: ValidationSandbox, programs: Programs) -> None:
+def test_what_containerd_refuses_is_refused_with_its_reason(
+    sandbox: ValidationSandbox, programs: Programs, golden_message: GoldenMessages
+) -> None:
     programs.answer = (1, "", "warning\ncontainerd: failed to load TOML: bare key\n")
-    with pytest.raises(ApplyRefused, match=r"containerd does not accept the new /c: containerd: failed to load TOML: bare key"):
+    with pytest.raises(ApplyRefused) as caught:
         sandbox.check_containerd("/c", b"x")
+    golden_message(caught.value)
     assert sandbox.containerd_dump(b"x") is None
     programs.answer = (127, "", "not installed")
     sandbox.check_containerd("/c", b"y")
@@ -111,11 +117,14 @@ def test_drop_ins_are_verified_with_the_unit_of_the_image(sandbox: ValidationSan
         "FOLDER/containerd.service.d/50-x.conf:1: Invalid section header\n",
     ],
 )
-def test_units_that_do_not_load_are_refused(sandbox: ValidationSandbox, programs: Programs, said: str) -> None:
+def test_units_that_do_not_load_are_refused(
+    sandbox: ValidationSandbox, programs: Programs, said: str, golden_message: GoldenMessages
+) -> None:
     programs.answer = (1, "", said)
-    with pytest.raises(ApplyRefused, match="systemd does not accept a unit of this plan") as caught:
+    with pytest.raises(ApplyRefused) as caught:
         check(sandbox)
-    assert "FOLDER" not in str(caught.value) and "Nothing was changed" in str(caught.value)
+    golden_message(caught.value)
+    assert "FOLDER" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +139,10 @@ def test_units_that_do_not_load_are_refused(sandbox: ValidationSandbox, programs
 def test_what_is_harmless_refuses_nothing(sandbox: ValidationSandbox, programs: Programs, said: str, warnings: int) -> None:
     programs.answer = (1, "", said)
     found = check(sandbox)
-    assert len(found) == warnings and all(text.startswith(f"systemd: {UNIT}:3: Unknown key") for text in found)
+    assert len(found) == warnings and all(mentions(text, f"{UNIT}:3") for text in found)
 
 
-def test_nodeadm_sees_the_folder_as_it_will_be(sandbox: ValidationSandbox, programs: Programs) -> None:
+def test_nodeadm_sees_the_folder_as_it_will_be(sandbox: ValidationSandbox, programs: Programs, golden_message: GoldenMessages) -> None:
     sandbox.check_nodeadm({"40-a.yaml": b"theirs", "50-b.yaml": b"ours"})
     [argv] = programs.calls
     assert argv[:5] == ["nodeadm", "config", "check", "--config-source", "imds://user-data"] and argv[6].endswith("/")
@@ -141,8 +150,9 @@ def test_nodeadm_sees_the_folder_as_it_will_be(sandbox: ValidationSandbox, progr
     programs.answer = (1, "", 'Error: unknown command "check" for "config"\n')
     sandbox.check_nodeadm({"50-b.yaml": b"ours"})
     programs.answer = (1, "", "log line\ncidr is missing\n")
-    with pytest.raises(ApplyRefused, match=r"nodeadm does not accept the NodeConfig .*: cidr is missing. Nothing was changed"):
+    with pytest.raises(ApplyRefused) as caught:
         sandbox.check_nodeadm({"50-b.yaml": b"ours"})
+    golden_message(caught.value)
     assert sandbox.nodeadm_dump("after", {}) is None
     programs.answer = (0, "{}\n", "")
     assert sandbox.nodeadm_dump("before", {}) == "{}\n" and programs.calls[-1][-1] == "imds://user-data"

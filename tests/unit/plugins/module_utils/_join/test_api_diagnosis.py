@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import Instance
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_stand_in import NAME, Authority, a_node, serving, status
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_request import Request, diagnose, prints, program
 
@@ -55,12 +56,15 @@ FORBIDDEN = (
         (a_node("another"), "api_error", False),
     ],
 )
-def test_answers(request_node: Request, pem: Path, answer: tuple[int, bytes], cause: str, final: bool) -> None:
+def test_answers(
+    request_node: Request, pem: Path, answer: tuple[int, bytes], cause: str, final: bool, golden_message: GoldenMessages
+) -> None:
     with serving(pem, answer) as server:
         result = request_node(server)
     finding = diagnose(result)
     assert (finding.cause, finding.final) == (cause, final)
-    assert finding.evidence[0].startswith(f"{server.url} answers {answer[0]}")
+    assert mentions(finding.evidence[0], server.url, answer[0])
+    golden_message("\n".join((finding.message, finding.fix, *finding.evidence)), SERVER=server.url)
     is_status = answer[1].startswith(b'{"kind": "Status"')
     assert result.is_kubernetes is is_status and (result.message != "") is is_status
 
@@ -78,14 +82,15 @@ def test_a_wrong_clock_explains_401(request_node: Request, pem: Path) -> None:
     assert result.node is not None and result.node.ready == "True", "the node joined all the same"
 
 
-def test_an_expired_token_explains_401(request_node: Request, pem: Path, tmp_path: Path) -> None:
+def test_an_expired_token_explains_401(request_node: Request, pem: Path, tmp_path: Path, golden_message: GoldenMessages) -> None:
     program(tmp_path, prints(expirationTimestamp="2026-01-01T00:00:00Z"))
     with serving(pem, status(401, "Unauthorized")) as server:
         finding = diagnose(request_node(server))
     assert (finding.cause, finding.final) == ("token_expired", True)
+    golden_message(f"{finding.message}\n{finding.fix}", SERVER=server.url)
 
 
-def test_the_tags_of_the_instance_decide(request_node: Request, pem: Path) -> None:
+def test_the_tags_of_the_instance_decide(request_node: Request, pem: Path, golden_message: GoldenMessages) -> None:
     with serving(pem, status(401, "Unauthorized")) as server:
         result = request_node(server)
     instance = Instance({}, "node-role", "111122223333", "eu-central-1")
@@ -94,24 +99,26 @@ def test_the_tags_of_the_instance_decide(request_node: Request, pem: Path) -> No
     assert "tag aws:eks:cluster-name of this instance: prod" in other.evidence
     for clusters in ({"eks:cluster-name": "demo"}, {}):
         finding = diagnose(result, instance._replace(clusters=clusters))
-        assert finding.cause == "unauthorized" and "node-role" in finding.message and "111122223333" in finding.message
+        assert finding.cause == "unauthorized" and mentions(finding.message, "node-role", "111122223333")
         # Only without a tag the name of the cluster is in doubt.
-        assert ("describe-cluster --name demo --region eu-central-1" in finding.fix and server.url in finding.fix) is not bool(clusters)
+        assert mentions(finding.fix, "--name demo --region eu-central-1", server.url) is not bool(clusters)
+        golden_message(f"{finding.message}\n{finding.fix}", SERVER=server.url)
 
 
-def test_a_tag_says_nothing_about_the_id_of_a_cluster_on_outposts(request_node: Request, pem: Path) -> None:
+def test_a_tag_says_nothing_about_the_id_of_a_cluster_on_outposts(request_node: Request, pem: Path, golden_message: GoldenMessages) -> None:
     """While kubelet requests its certificate there, its program gets the ID of the cluster."""
     with serving(pem, status(401, "Unauthorized")) as server:
         result = request_node(server)
     for tag in ("prod", "demo"):
         finding = diagnose(result, Instance({"eks:cluster-name": tag}, "node-role"), is_bootstrapping=True)
         assert (finding.cause, finding.final) == ("unauthorized", True)
-        assert "describe-cluster --query cluster.id" in finding.fix and "--name demo" not in finding.fix
+        assert mentions(finding.fix, "--query cluster.id") and "--name demo" not in finding.fix
+        golden_message(f"{finding.message}\n{finding.fix}", SERVER=server.url)
 
 
 @pytest.mark.parametrize("broken", ["a: &x {b: c}\n", "clusters: >-\n  a\n", "{{{"])
 def test_a_kubeconfig_that_only_kubelet_can_read_is_not_final(
-    request_node: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+    request_node: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, golden_message: GoldenMessages
 ) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
     request_node.user = {}
@@ -120,4 +127,5 @@ def test_a_kubeconfig_that_only_kubelet_can_read_is_not_final(
     (tmp_path / "kubeconfig").write_text(broken, encoding="utf-8")
     finding = diagnose(request_node.client.request_node(NAME))
     assert (finding.cause, finding.final) == ("bad_kubeconfig", False)
-    assert f"{tmp_path}/kubeconfig" in finding.message and "line 1" in finding.message
+    assert mentions(finding.message, f"{tmp_path}/kubeconfig", "line 1")
+    golden_message(finding.message)

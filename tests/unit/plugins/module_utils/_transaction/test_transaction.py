@@ -21,6 +21,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction imp
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.transaction import StepFailed, Transaction
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.transaction_machine import ME, NEW, Machine, old_files
 
 
@@ -53,7 +54,7 @@ def test_a_second_one_changes_what_the_first_wrote(node: Machine) -> None:
     assert node.store().manifest() == {"version": 2}
 
 
-def test_a_failing_command_turns_everything_back(node: Machine) -> None:
+def test_a_failing_command_turns_everything_back(node: Machine, golden_message: GoldenMessages) -> None:
     begun: list[str] = []
     store = node.store()
     with store.lock(), pytest.raises(StepFailed) as failed:
@@ -63,7 +64,7 @@ def test_a_failing_command_turns_everything_back(node: Machine) -> None:
         node.transaction(store, forward=forward, back=back).run(progress=lambda command: begun.append(command.argv[-1]))
     assert failed.value.command == forward[-1]
     assert (failed.value.status, failed.value.output, failed.value.not_restored) == (3, "start says\n", [back[1]])
-    assert "status 3: start says" in str(failed.value)
+    golden_message(failed.value)
     assert node.log() == ["reload", "restart", "start", "reload back", "stop back", "restart back"]
     assert begun[1:] == node.log()
     # A fresh machine: nothing of ours stays, not even the folder.
@@ -98,9 +99,10 @@ def test_words_reach_a_program_as_they_are(node: Machine) -> None:
 
 
 @pytest.mark.parametrize("argv", [(), ("",), ("a", "b\x1fc"), ("a", "b\x1ec"), ("a\0",), ("a", 1)])
-def test_a_word_that_cannot_be_written_down_is_an_error(node: Machine, argv: tuple[Any, ...]) -> None:
-    with pytest.raises(ValueError, match="command"):
+def test_a_word_that_cannot_be_written_down_is_an_error(node: Machine, argv: tuple[Any, ...], golden_message: GoldenMessages) -> None:
+    with pytest.raises(ValueError) as caught:
         Transaction(node.store(), forward=[Command(argv)])
+    golden_message(caught.value)
 
 
 def test_a_program_gets_nothing_of_ours(node: Machine) -> None:
@@ -158,7 +160,7 @@ def test_what_is_refused_leaves_nothing(node: Machine, case: str) -> None:
     assert node.log() == []
 
 
-def test_a_folder_that_vanished_fails_and_the_rest_is_restored(node: Machine) -> None:
+def test_a_folder_that_vanished_fails_and_the_rest_is_restored(node: Machine, golden_message: GoldenMessages) -> None:
     store = node.store()
     with store.lock():
         store.prepare()
@@ -166,13 +168,14 @@ def test_a_folder_that_vanished_fails_and_the_rest_is_restored(node: Machine) ->
         transaction.stage()
         transaction.commit()
         subprocess.run(["rm", "-r", node.path("new")], check=True)
-        with pytest.raises(StepFailed, match=r"a file could not be replaced: .*new/deep/b\.conf") as failed:
+        with pytest.raises(StepFailed) as failed:
             transaction.forward()
+        golden_message(failed.value)
     assert failed.value.command is None
     assert node.files() == old_files(node)
 
 
-def test_a_folder_in_the_place_of_a_target_fails_and_stays(node: Machine) -> None:
+def test_a_folder_in_the_place_of_a_target_fails_and_stays(node: Machine, golden_message: GoldenMessages) -> None:
     store = node.store()
     with store.lock():
         store.prepare()
@@ -180,14 +183,15 @@ def test_a_folder_in_the_place_of_a_target_fails_and_stays(node: Machine) -> Non
         transaction.stage()
         (node.etc / "new" / "deep" / "b.conf").mkdir()
         transaction.commit()
-        with pytest.raises(StepFailed, match=r"b\.conf"):
+        with pytest.raises(StepFailed) as caught:
             transaction.forward()
+        golden_message(caught.value)
     assert (node.etc / "new" / "deep" / "b.conf").is_dir()
     assert node.files()["etc/a.conf"] == (0o644, "old a")
     assert not [path for path in node.files() if "nodebootstrap" in path]
 
 
-def test_a_staged_file_that_vanished_fails_and_everything_is_restored(node: Machine) -> None:
+def test_a_staged_file_that_vanished_fails_and_everything_is_restored(node: Machine, golden_message: GoldenMessages) -> None:
     store = node.store()
     with store.lock():
         store.prepare()
@@ -195,8 +199,9 @@ def test_a_staged_file_that_vanished_fails_and_everything_is_restored(node: Mach
         transaction.stage()
         (node.etc / ".a.conf.nodebootstrap-new").unlink()
         transaction.commit()
-        with pytest.raises(StepFailed, match=r"etc/a\.conf: "):
+        with pytest.raises(StepFailed) as caught:
             transaction.forward()
+        golden_message(caught.value)
     assert node.files() == old_files(node)
 
 

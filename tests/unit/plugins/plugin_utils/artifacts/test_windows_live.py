@@ -18,6 +18,8 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import windows
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import problem_list
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 VARIABLE = '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"\n'
@@ -153,7 +155,9 @@ def test_the_encoded_plan_is_one_word_that_comes_back() -> None:
     assert json.loads(zlib.decompress(base64.b64decode(packed))) == found
 
 
-def test_a_plan_that_cannot_travel_is_refused() -> None:
+def test_a_plan_that_cannot_travel_is_refused(golden_message: GoldenMessages) -> None:
     noise = base64.b64encode(b"".join(hashlib.sha512(str(number).encode()).digest() for number in range(900))).decode()
-    with pytest.raises(SpecError, match="too long for a live Windows node"):
+    with pytest.raises(SpecError) as caught:
         windows_live.encoded(plan(commands={"pre": f"# {noise}"}))
+    assert problem_list.found(caught.value.problems) == [("live.plan_too_large", "node_group.commands")]
+    golden_message(caught.value)

@@ -19,6 +19,9 @@ from hypothesis import strategies as st
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import problem_list
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 CLUSTER = {
@@ -198,7 +201,7 @@ def test_our_script_is_named_to_run_after_the_users(existing: str, name: str | N
     assert [part.get_filename() for part in message.walk()][-1] == name
 
 
-def test_managed_adds_only_the_users_own_parts() -> None:
+def test_managed_adds_only_the_users_own_parts(golden_message: GoldenMessages) -> None:
     managed = {"mode": "managed", "labels": {"a": "b"}, "taints": [{"key": "k", "effect": "NoSchedule"}]}
     found = parts(text(**managed, commands={"pre": ["echo one"]}, user_data="#!/bin/sh\necho theirs\n"))
     assert found == [("text/x-shellscript", "#!/bin/sh\necho theirs\n"), ("text/x-shellscript", "#!/bin/bash\nset -e\necho one\n")]
@@ -206,8 +209,10 @@ def test_managed_adds_only_the_users_own_parts() -> None:
     assert text(**managed) == ""
     assert render({}, {"family": "al2", "mode": "managed"}).document.text == ""
     assert files(**managed) == {}
-    with pytest.raises(SpecError, match="EKS merges its own part"):
+    with pytest.raises(SpecError) as caught:
         render(CLUSTER, {"family": "al2", **managed, "commands": {"pre": ["true"]}}, "gzip_base64")
+    assert problem_list.found(caught.value.problems) == [("output.unsupported_encoding", "encoding")]
+    golden_message(caught.value)
 
 
 def test_override_replaces_the_call_and_finds_eksctls_variables() -> None:
@@ -250,46 +255,99 @@ OLD = {"kubernetes_version": "1.27"}
 
 # name, cluster, node group, path (below node_group unless it begins with cluster), part of the message
 REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
-    ("configuration, no version", {"kubernetes_version": None}, config(podPidsLimit=9), "kubelet.config", "version is not given"),
-    ("configuration, 1.27", OLD, config(podPidsLimit=9), "kubelet.config", "strategy: static"),
-    ("reserved, 1.27", OLD, {"reserved": {"kube": {"cpu": "1"}}}, "reserved", "runs 1.27"),
-    ("a quote", {}, flags(node_ip="a'b"), "kubelet.flags.node-ip", "single quote"),
-    ("a quote among several", {}, flags(allowed_unsafe_sysctls=["a", 'b"']), "kubelet.flags.allowed-unsafe-sysctls", "double quote"),
-    ("a backslash", {}, flags(root_dir="a\\b"), "kubelet.flags.root-dir", "backslash"),
-    ("the image's flag", {}, config(containerRuntimeEndpoint="unix:///x"), "kubelet.config.containerRuntimeEndpoint", "prefers flags"),
-    ("verbosity", {}, config(logging={"verbosity": 5}), "kubelet.config.logging.verbosity", "kubelet.flags.v"),
-    ("reserved CPUs", {}, config(reservedSystemCPUs="0-1"), "kubelet.config.reservedSystemCPUs", "kubelet.flags.reserved-cpus"),
-    ("a name", {}, {"instance": {"hostname_type": "resource_name"}}, "instance.hostname_type", "asks EC2"),
-    ("another pause image", {}, pause("public.ecr.aws/x/pause:3.9"), "containerd.pause_image", "strategy: static"),
-    ("a pause image elsewhere", {}, pause(ECR.format("eu-west-2")), "containerd.pause_image", "not in eu-west-1"),
-    ("no region to compare", {"region": None}, pause(ECR.format("eu-west-1")), "containerd.pause_image", "cluster.region"),
-    ("no image", {}, pause("$(id)"), "containerd.pause_image", "image reference"),
-    ("no registry", {}, {"containerd": {"registry_mirrors": {"../x": ["https://x"]}}}, 'containerd.registry_mirrors["../x"]', "registry"),
-    ("containerd of version 3", {}, {"containerd": {"config": {"version": 3}}}, "containerd.config.version", "version 2"),
-    ("a plugin of version 3", {}, {"containerd": {"config": {"plugins": {NEW_CRI: {}}}}}, "containerd.config.plugins", "version 2"),
-    ("null in TOML", {}, {"containerd": {"config": {"a": None}}}, "containerd.config.a", "null"),
-    ("IPv6 without its CIDR", {"service_cidr": None, "dns_ips": ["fd40::a"]}, {}, "cluster.service_cidr", "IPv6"),
-    ("a second call", {}, {"user_data": "#!/bin/sh\n  sudo /etc/eks/bootstrap.sh x\n"}, "user_data", "bootstrapped already"),
-    ("a second call before", {}, {"commands": {"pre": ["/etc/eks/bootstrap.sh x"]}}, "commands.pre[0]", "override"),
-    ("NodeConfig", {}, {"user_data": "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"}, "user_data[0]", "nothing on al2"),
-    ("nodeadm", {}, {"nodeadm": {"kubelet": {"flags": ["--v=2"]}}}, "nodeadm", "al2023"),
-    ("ubuntu", {}, {"ubuntu": {"release": "22.04"}}, "ubuntu", "has no effect"),
-    ("override and static", {}, {**STATIC, "override": "true"}, "override", "static makes none"),
-    ("override, containerd", {}, {"override": "true", "containerd": {"config": {"root": "/x"}}}, "containerd.config", "override replaces"),
-    ("managed and max pods", {}, {"mode": "managed", "max_pods": 5}, "max_pods", "managed_custom_ami"),
-    ("managed and override", {}, {"mode": "managed", "override": "true"}, "override", "managed_custom_ami"),
-    ("managed and post", {}, {"mode": "managed", "commands": {"post": ["true"]}}, "commands.post", "managed_custom_ami"),
-    ("managed and static", {}, {"mode": "managed", "strategy": "static"}, "strategy", "managed_custom_ami"),
-    ("static without max pods", {}, {"strategy": "static", "reserved": {"kube": {"cpu": "1"}}}, "max_pods", "required"),
-    ("static without a region", {"region": None}, STATIC, "cluster.region", "required"),
-    ("static on Outposts", {"outpost": True, "id": "1"}, STATIC, "cluster.outpost", "certificate"),
-    ("static and line breaks", {}, {**STATIC, **flags(node_ip="a\nb")}, "kubelet.flags.node-ip", "line break"),
-]  # fmt: skip
+    ("configuration, no version", {"kubernetes_version": None}, config(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
+    ("configuration, 1.27", OLD, config(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
+    ("reserved, 1.27", OLD, {"reserved": {"kube": {"cpu": "1"}}}, "reserved", "kubelet.no_config_drop_in"),
+    ("a quote", {}, flags(node_ip="a'b"), "kubelet.flags.node-ip", "kubelet.unsafe_flag_value"),
+    (
+        "a quote among several",
+        {},
+        flags(allowed_unsafe_sysctls=["a", 'b"']),
+        "kubelet.flags.allowed-unsafe-sysctls",
+        "kubelet.unsafe_flag_value",
+    ),
+    ("a backslash", {}, flags(root_dir="a\\b"), "kubelet.flags.root-dir", "kubelet.unsafe_flag_value"),
+    (
+        "the image's flag",
+        {},
+        config(containerRuntimeEndpoint="unix:///x"),
+        "kubelet.config.containerRuntimeEndpoint",
+        "kubelet.flag_overrides_config",
+    ),
+    ("verbosity", {}, config(logging={"verbosity": 5}), "kubelet.config.logging.verbosity", "kubelet.flag_overrides_config"),
+    ("reserved CPUs", {}, config(reservedSystemCPUs="0-1"), "kubelet.config.reservedSystemCPUs", "kubelet.reserved_cpus_conflict"),
+    ("a name", {}, {"instance": {"hostname_type": "resource_name"}}, "instance.hostname_type", "strategy.hostname_type"),
+    ("another pause image", {}, pause("public.ecr.aws/x/pause:3.9"), "containerd.pause_image", "containerd.pause_image_not_ecr"),
+    ("a pause image elsewhere", {}, pause(ECR.format("eu-west-2")), "containerd.pause_image", "containerd.pause_image_other_region"),
+    (
+        "no region to compare",
+        {"region": None},
+        pause(ECR.format("eu-west-1")),
+        "containerd.pause_image",
+        "containerd.pause_image_other_region",
+    ),
+    ("no image", {}, pause("$(id)"), "containerd.pause_image", "containerd.invalid_pause_image"),
+    (
+        "no registry",
+        {},
+        {"containerd": {"registry_mirrors": {"../x": ["https://x"]}}},
+        'containerd.registry_mirrors["../x"]',
+        "input.invalid_text",
+    ),
+    (
+        "containerd of version 3",
+        {},
+        {"containerd": {"config": {"version": 3}}},
+        "containerd.config.version",
+        "containerd.wrong_config_version",
+    ),
+    (
+        "a plugin of version 3",
+        {},
+        {"containerd": {"config": {"plugins": {NEW_CRI: {}}}}},
+        "containerd.config.plugins",
+        "containerd.wrong_config_version",
+    ),
+    ("null in TOML", {}, {"containerd": {"config": {"a": None}}}, "containerd.config.a", "toml.null"),
+    ("IPv6 without its CIDR", {"service_cidr": None, "dns_ips": ["fd40::a"]}, {}, "cluster.service_cidr", "cluster.missing_service_cidr"),
+    ("a second call", {}, {"user_data": "#!/bin/sh\n  sudo /etc/eks/bootstrap.sh x\n"}, "user_data", "user_data.bootstraps_twice"),
+    ("a second call before", {}, {"commands": {"pre": ["/etc/eks/bootstrap.sh x"]}}, "commands.pre[0]", "user_data.bootstraps_twice"),
+    (
+        "NodeConfig",
+        {},
+        {"user_data": "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"},
+        "user_data[0]",
+        "user_data.wrong_kind",
+    ),
+    ("nodeadm", {}, {"nodeadm": {"kubelet": {"flags": ["--v=2"]}}}, "nodeadm", "family.foreign_field"),
+    ("ubuntu", {}, {"ubuntu": {"release": "22.04"}}, "ubuntu", "family.foreign_field"),
+    ("override and static", {}, {**STATIC, "override": "true"}, "override", "family.unsupported_field"),
+    (
+        "override, containerd",
+        {},
+        {"override": "true", "containerd": {"config": {"root": "/x"}}},
+        "containerd.config",
+        "family.unsupported_field",
+    ),
+    ("managed and max pods", {}, {"mode": "managed", "max_pods": 5}, "max_pods", "mode.unsupported_field"),
+    ("managed and override", {}, {"mode": "managed", "override": "true"}, "override", "mode.unsupported_field"),
+    ("managed and post", {}, {"mode": "managed", "commands": {"post": ["true"]}}, "commands.post", "mode.unsupported_field"),
+    ("managed and static", {}, {"mode": "managed", "strategy": "static"}, "strategy", "mode.static_strategy"),
+    ("static without max pods", {}, {"strategy": "static", "reserved": {"kube": {"cpu": "1"}}}, "max_pods", "strategy.missing_max_pods"),
+    ("static without a region", {"region": None}, STATIC, "cluster.region", "cluster.missing_field"),
+    ("static on Outposts", {"outpost": True, "id": "1"}, STATIC, "cluster.outpost", "cluster.unsupported_outpost"),
+    ("static and line breaks", {}, {**STATIC, **flags(node_ip="a\nb")}, "kubelet.flags.node-ip", "input.control_character"),
+]
 
 
-@pytest.mark.parametrize(("cluster", "fields", "path", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_refused_with_path_and_reason(cluster: dict[str, Any], fields: dict[str, Any], path: str, message: str) -> None:
-    assert message in problems(cluster, **fields)[path if path.startswith("cluster.") else f"node_group.{path}"]
+@pytest.mark.parametrize(("cluster", "fields", "path", "rule"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_refused_with_path_and_reason(
+    cluster: dict[str, Any], fields: dict[str, Any], path: str, rule: str, golden_message: GoldenMessages
+) -> None:
+    error = error_of(text, cluster, **fields)
+    full_path = path if path.startswith("cluster.") else f"node_group.{path}"
+    assert f"{rule} {full_path}" in rules_and_paths(error)
+    golden_message(error)
 
 
 def test_max_pods_alone_needs_no_configuration_file() -> None:

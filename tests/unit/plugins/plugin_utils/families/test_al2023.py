@@ -18,6 +18,8 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_con
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import node_spec
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 CLUSTER = {
@@ -179,28 +181,32 @@ CONFLICTS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "scalar",
         {"kubelet": {"config": {"maxPods": 5}}},
         {"max_pods": 10},
-        "sets spec.kubelet.config.maxPods to 5, and the fields of node_group to 10",
+        "user_data.conflict node_group.user_data",
     ),
-    ("label", {"kubelet": {"flags": ["--node-labels=a=1,b=2"]}}, {"labels": {"a": "3"}}, 'sets label a to "1"'),
+    ("label", {"kubelet": {"flags": ["--node-labels=a=1,b=2"]}}, {"labels": {"a": "3"}}, "user_data.conflict node_group.user_data"),
     (
         "taint",
         {"kubelet": {"flags": ["--register-with-taints=k=1:NoSchedule"]}},
         {"taints": [{"key": "k", "value": "2", "effect": "NoSchedule"}]},
-        "sets taint k:NoSchedule",
+        "user_data.conflict node_group.user_data",
     ),
-    ("flag", {"kubelet": {"flags": ["--v=1"]}}, {"kubelet": {"flags": {"v": "2"}}}, "sets flag --v"),
+    ("flag", {"kubelet": {"flags": ["--v=1"]}}, {"kubelet": {"flags": {"v": "2"}}}, "user_data.conflict node_group.user_data"),
     (
         "storage",
         {"instance": {"localStorage": {"strategy": "Mount"}}},
         {"local_storage": {"strategy": "raid0"}},
-        "spec.instance.localStorage.strategy",
+        "user_data.conflict node_group.user_data",
     ),
 ]
 
 
-@pytest.mark.parametrize(("theirs", "ours", "message"), [row[1:] for row in CONFLICTS], ids=[row[0] for row in CONFLICTS])
-def test_a_disagreement_is_an_error_until_somebody_decides(theirs: dict[str, Any], ours: dict[str, Any], message: str) -> None:
-    assert message in problems(user_data=nodeconfig(**theirs), **ours)
+@pytest.mark.parametrize(("theirs", "ours", "problem"), [row[1:] for row in CONFLICTS], ids=[row[0] for row in CONFLICTS])
+def test_a_disagreement_is_an_error_until_somebody_decides(
+    theirs: dict[str, Any], ours: dict[str, Any], problem: str, golden_message: GoldenMessages
+) -> None:
+    error = error_of(text, user_data=nodeconfig(**theirs), **ours)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
     text(user_data=nodeconfig(**theirs), user_data_precedence="ours", **ours)
     text(user_data=nodeconfig(**theirs), user_data_precedence="theirs", **ours)
 
@@ -254,43 +260,49 @@ def test_custom_ami_renders_like_self_managed() -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("strategy", {"strategy": "static"}, "node_group.strategy: is a choice of al2 and ubuntu"),
-    ("pause image", {"containerd": {"pause_image": "x"}}, "node_group.containerd.pause_image: cannot be chosen"),
-    ("windows field", {"windows": {"persist": True}}, "node_group.windows: has no effect on al2023"),
+    ("strategy", {"strategy": "static"}, "family.unsupported_field node_group.strategy"),
+    ("pause image", {"containerd": {"pause_image": "x"}}, "family.unsupported_field node_group.containerd.pause_image"),
+    ("windows field", {"windows": {"persist": True}}, "family.foreign_field node_group.windows"),
     (
         "post in managed",
         {"mode": "managed", "commands": {"post": ["x"]}},
-        "node_group.commands.post: cannot be added to a managed node group",
+        "mode.unsupported_field node_group.commands.post",
     ),
-    ("boot label in managed", {"mode": "managed", "labels": {"a": "{instance_id}"}}, "is resolved on the node"),
-    ("unknown NodeConfig field", {"nodeadm": {"kubelet": {"confg": {}}}}, "node_group.nodeadm.kubelet.confg"),
-    ("unknown field in user data", {"user_data": nodeconfig(kubelet={"maxPodz": 1})}, "node_group.user_data.spec.kubelet.maxPodz"),
-    ("cluster under nodeadm", {"nodeadm": {"cluster": {"name": "x"}}}, "node_group.nodeadm.cluster: cannot be set here"),
-    ("script as override", {"override": "#!/bin/bash\necho\n"}, "node_group.override"),
+    ("boot label in managed", {"mode": "managed", "labels": {"a": "{instance_id}"}}, "labels.known_at_boot_only node_group.labels.a"),
+    ("unknown NodeConfig field", {"nodeadm": {"kubelet": {"confg": {}}}}, "nodeconfig.unknown_field node_group.nodeadm.kubelet.confg"),
+    (
+        "unknown field in user data",
+        {"user_data": nodeconfig(kubelet={"maxPodz": 1})},
+        "nodeconfig.unknown_field node_group.user_data.spec.kubelet.maxPodz",
+    ),
+    ("cluster under nodeadm", {"nodeadm": {"cluster": {"name": "x"}}}, "nodeadm.cluster_field node_group.nodeadm.cluster"),
+    ("script as override", {"override": "#!/bin/bash\necho\n"}, "nodeconfig.wrong_document node_group.override"),
     (
         "two ways to set max pods",
         {"max_pods": 3, "nodeadm": {"kubelet": {"maxPodsExpression": "3"}}},
-        "maxPodsExpression: disagrees with node_group.max_pods",
+        "input.conflict node_group.nodeadm.kubelet.maxPodsExpression",
     ),
-    ("quote in a flag", {"kubelet": {"flags": {"node-ip": "a'b"}}}, "a single quote, which systemd would take for quoting"),
+    ("quote in a flag", {"kubelet": {"flags": {"node-ip": "a'b"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
     (
         "same flag twice",
         {"kubelet": {"flags": {"v": "1"}}, "nodeadm": {"kubelet": {"flags": ["--v=2"]}}},
-        "is also given in node_group.kubelet.flags.v",
+        "input.conflict node_group.nodeadm.kubelet.flags[0]",
     ),
-    ("TOML for Bottlerocket", {"user_data": "[settings.kubernetes]\nmax-pods = 1\n"}, "is Bottlerocket settings in TOML"),
+    ("TOML for Bottlerocket", {"user_data": "[settings.kubernetes]\nmax-pods = 1\n"}, "user_data.wrong_kind node_group.user_data[0]"),
     (
         "a cloud-config that replaces another one's runcmd",
         {"user_data": ["#cloud-config\nruncmd: [[ls]]\n", "#cloud-config\nruncmd: [[pwd]]\n"]},
-        "runcmd",
+        "cloud_config.replaced_key node_group.user_data, part 1.runcmd",
     ),
-    ("text nobody runs", {"user_data": "echo hi\n"}, "is not something that cloud-init runs"),
+    ("text nobody runs", {"user_data": "echo hi\n"}, "user_data.wrong_kind node_group.user_data[0]"),
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_refused(fields: dict[str, Any], message: str) -> None:
-    assert message in problems(**fields)
+@pytest.mark.parametrize(("fields", "problem"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_refused(fields: dict[str, Any], problem: str, golden_message: GoldenMessages) -> None:
+    error = error_of(text, **fields)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
 def test_node_config_is_what_stands_in_the_user_data() -> None:

@@ -18,6 +18,8 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import ubuntu
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 CLUSTER = {
@@ -112,41 +114,46 @@ def c(**values: Any) -> dict[str, Any]:
 
 # name, cluster, node group, path (below node_group unless it begins with cluster), part of the message
 REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
-    ("managed", {}, {"mode": "managed"}, "mode", "use managed_custom_ami"),
-    ("local disks", {}, {"local_storage": {"strategy": "raid0"}}, "local_storage", "setup-local-disks"),
-    ("local disks, static", {}, {**STATIC, "local_storage": {"strategy": "raid0"}}, "local_storage", "commands.pre"),
-    ("Outposts", {"outpost": True, "id": "1"}, {}, "cluster.outpost", "Canonical"),
-    ("containerd", {}, {"containerd": {"config": {"root": "/x"}}}, "containerd.config", "use strategy: static"),
-    ("two DNS addresses", {"dns_ips": ["10.100.0.10", "10.100.0.11"]}, {}, "cluster.dns_ips", "one address"),
-    ("DNS in IPv6", IPV6 | {"dns_ips": ["fd40::53"]}, {}, "cluster.dns_ips", "always takes fd40:6404:f93b::a"),
-    ("configuration, 1.29", {"kubernetes_version": "1.29"}, c(podPidsLimit=9), "kubelet.config", "1.30"),
-    ("configuration, no version", {"kubernetes_version": None}, c(podPidsLimit=9), "kubelet.config", "cluster.kubernetes_version"),
-    ("domain", {}, c(clusterDomain="x.local"), "kubelet.config.clusterDomain", "kubelet.flags.cluster-domain"),
-    ("resolv.conf", {}, c(resolvConf="/x"), "kubelet.config.resolvConf", "kubelet.flags.resolv-conf"),
+    ("managed", {}, {"mode": "managed"}, "mode", "mode.unknown_on_family"),
+    ("local disks", {}, {"local_storage": {"strategy": "raid0"}}, "local_storage", "family.unsupported_field"),
+    ("local disks, static", {}, {**STATIC, "local_storage": {"strategy": "raid0"}}, "local_storage", "family.unsupported_field"),
+    ("Outposts", {"outpost": True, "id": "1"}, {}, "cluster.outpost", "cluster.unsupported_outpost"),
+    ("containerd", {}, {"containerd": {"config": {"root": "/x"}}}, "containerd.config", "family.unsupported_field"),
+    ("two DNS addresses", {"dns_ips": ["10.100.0.10", "10.100.0.11"]}, {}, "cluster.dns_ips", "cluster.too_many_dns_ips"),
+    ("DNS in IPv6", IPV6 | {"dns_ips": ["fd40::53"]}, {}, "cluster.dns_ips", "cluster.ignored_dns_ips"),
+    ("configuration, 1.29", {"kubernetes_version": "1.29"}, c(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
+    ("configuration, no version", {"kubernetes_version": None}, c(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
+    ("domain", {}, c(clusterDomain="x.local"), "kubelet.config.clusterDomain", "kubelet.flag_overrides_config"),
+    ("resolv.conf", {}, c(resolvConf="/x"), "kubelet.config.resolvConf", "kubelet.flag_overrides_config"),
     (
         "anonymous",
         {},
         c(authentication={"anonymous": {"enabled": True}}),
         "kubelet.config.authentication.anonymous.enabled",
-        "has no effect",
+        "kubelet.flag_overrides_config",
     ),
-    ("a blank", {}, f("a b"), "kubelet.flags.allowed-unsafe-sysctls", "blank"),
-    ("a single quote", {}, f("a'b"), "kubelet.flags.allowed-unsafe-sysctls", "single quote"),
-    ("a double quote", {}, f('a"b'), "kubelet.flags.allowed-unsafe-sysctls", "double quote"),
-    ("a backslash", {}, f("a\\b"), "kubelet.flags.allowed-unsafe-sysctls", "backslash"),
-    ("a variable", {}, f("$HOME"), "kubelet.flags.allowed-unsafe-sysctls", "dollar"),
-    ("a line break", {}, f("a\nb"), "kubelet.flags.allowed-unsafe-sysctls", "line break"),
-    ("a blank, static", {}, {**STATIC, **f("a b")}, "kubelet.flags.allowed-unsafe-sysctls", "blank"),
-    ("override and static", {}, {**STATIC, "override": "true"}, "override", "static makes none"),
-    ("a name", {}, {"instance": {"hostname_type": "ip_name"}}, "instance.hostname_type", "asks EC2"),
-    ("nodeadm", {}, {"nodeadm": {"kubelet": {"flags": ["--v=2"]}}}, "nodeadm", "al2023"),
-    ("a second call", {}, {"user_data": "#!/bin/sh\n/etc/eks/bootstrap.sh x\n"}, "user_data", "bootstrapped already"),
+    ("a blank", {}, f("a b"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
+    ("a single quote", {}, f("a'b"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
+    ("a double quote", {}, f('a"b'), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
+    ("a backslash", {}, f("a\\b"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
+    ("a variable", {}, f("$HOME"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
+    ("a line break", {}, f("a\nb"), "kubelet.flags.allowed-unsafe-sysctls", "input.control_character"),
+    ("a blank, static", {}, {**STATIC, **f("a b")}, "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
+    ("override and static", {}, {**STATIC, "override": "true"}, "override", "family.unsupported_field"),
+    ("a name", {}, {"instance": {"hostname_type": "ip_name"}}, "instance.hostname_type", "strategy.hostname_type"),
+    ("nodeadm", {}, {"nodeadm": {"kubelet": {"flags": ["--v=2"]}}}, "nodeadm", "family.foreign_field"),
+    ("a second call", {}, {"user_data": "#!/bin/sh\n/etc/eks/bootstrap.sh x\n"}, "user_data", "user_data.bootstraps_twice"),
 ]
 
 
-@pytest.mark.parametrize(("cluster", "fields", "path", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_refused_with_path_and_reason(cluster: dict[str, Any], fields: dict[str, Any], path: str, message: str) -> None:
-    assert message in problems(cluster, **fields)[path if path.startswith("cluster.") else f"node_group.{path}"]
+@pytest.mark.parametrize(("cluster", "fields", "path", "rule"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_refused_with_path_and_reason(
+    cluster: dict[str, Any], fields: dict[str, Any], path: str, rule: str, golden_message: GoldenMessages
+) -> None:
+    error = error_of(text, cluster, **fields)
+    full_path = path if path.startswith("cluster.") else f"node_group.{path}"
+    assert f"{rule} {full_path}" in rules_and_paths(error)
+    golden_message(error)
 
 
 def test_static_gives_settings_to_the_snap_and_starts_it_once() -> None:

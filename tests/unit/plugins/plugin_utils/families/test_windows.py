@@ -14,6 +14,9 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import problem_list
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 CLUSTER = {
@@ -212,104 +215,128 @@ def kubelet(**config: Any) -> dict[str, Any]:
 
 
 REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
-    ("configuration with a flag", kubelet(podPidsLimit=9), "fix: write it as node_group.kubelet.flags.pod-max-pids"),
-    ("a nested one", kubelet(authentication={"anonymous": {"enabled": False}}), "node_group.kubelet.flags.anonymous-auth"),
-    ("log level", kubelet(logging={"verbosity": 4}), "fix: write it as node_group.kubelet.flags.v"),
-    ("configuration without a flag", kubelet(maxParallelImagePulls=3), "merges nothing into it; fix: remove it"),
-    ("several DNS servers", kubelet(clusterDNS=["10.0.0.1", "10.0.0.2"]), "node_group.kubelet.config.clusterDNS: names several servers"),
-    ("containerd", {"containerd": {"registry_mirrors": {"a": "https://b"}}}, "node_group.containerd: cannot be given"),
-    ("local storage", {"local_storage": {"strategy": "raid0"}}, "node_group.local_storage: has no effect on Windows"),
-    ("proxy", {"proxy": {"https": "http://p:1"}}, "node_group.proxy: cannot be had"),
-    ("strategy", {"strategy": "static"}, "node_group.strategy: is a choice of al2 and ubuntu"),
-    ("another family's field", {"bottlerocket": {"settings": {"motd": "x"}}}, "node_group.bottlerocket: has no effect on windows"),
-    ("a label of the booting node", {"labels": {"a": "{instance_id}"}}, "node_group.labels.a: is only known on the node"),
+    ("configuration with a flag", kubelet(podPidsLimit=9), "windows.kubelet_config node_group.kubelet.config.podPidsLimit"),
+    (
+        "a nested one",
+        kubelet(authentication={"anonymous": {"enabled": False}}),
+        "windows.kubelet_config node_group.kubelet.config.authentication",
+    ),
+    ("log level", kubelet(logging={"verbosity": 4}), "windows.kubelet_config node_group.kubelet.config.logging"),
+    (
+        "configuration without a flag",
+        kubelet(maxParallelImagePulls=3),
+        "windows.kubelet_config node_group.kubelet.config.maxParallelImagePulls",
+    ),
+    ("several DNS servers", kubelet(clusterDNS=["10.0.0.1", "10.0.0.2"]), "cluster.too_many_dns_ips node_group.kubelet.config.clusterDNS"),
+    ("containerd", {"containerd": {"registry_mirrors": {"a": "https://b"}}}, "family.unsupported_field node_group.containerd"),
+    ("local storage", {"local_storage": {"strategy": "raid0"}}, "family.unsupported_field node_group.local_storage"),
+    ("proxy", {"proxy": {"https": "http://p:1"}}, "family.unsupported_field node_group.proxy"),
+    ("strategy", {"strategy": "static"}, "family.unsupported_field node_group.strategy"),
+    ("another family's field", {"bottlerocket": {"settings": {"motd": "x"}}}, "family.foreign_field node_group.bottlerocket"),
+    ("a label of the booting node", {"labels": {"a": "{instance_id}"}}, "labels.known_at_boot_only node_group.labels.a"),
     (
         "another max pods mode",
         {"max_pods": {"mode": "eni"}, "instance": {"type": "m5.large"}},
-        "allowed: windows_secondary_ip, windows_prefix",
+        "capacity.unsupported_mode node_group.max_pods.mode",
     ),
     (
         "the closing tag in a command",
         {"commands": {"pre": ["a", "x\ny</powershell>"]}},
-        "node_group.commands.pre[1]: holds the tag </powershell>",
+        "powershell.unsafe_text node_group.commands.pre[1]",
     ),
-    ("its line", {"commands": {"pre": ["a", "x\ny</powershell>"]}}, "before PowerShell reads it (line 2)"),
-    ("in any case, in post", {"commands": {"post": "</PowerShell >"}}, "node_group.commands.post[0]: holds the tag"),
-    ("persist in an override", {"override": "<persist>true</persist>"}, "node_group.override: holds the tag <persist>"),
-    ("a tag in a flag", {"kubelet": {"flags": {"node-ip": "</powershell>"}}}, "node_group.kubelet.flags.node-ip: holds the tag"),
-    ("a variable in a flag", {"kubelet": {"flags": {"node-ip": "%PATH%"}}}, "node_group.kubelet.flags.node-ip: holds %PATH%"),
-    ("a tag in an endpoint", {"windows": {"eks_endpoint": "https://a<script>"}}, "node_group.windows.eks_endpoint: holds the tag"),
-    ("two words in one", {"windows": {"kube_proxy_extra_args": "--v=4 --x=y"}}, "kube_proxy_extra_args[0]: is not one argument"),
-    ("no flag", {"windows": {"kube_proxy_extra_args": "x"}}, "kube_proxy_extra_args[0]: is not one argument"),
-    ("cmd.exe", {"user_data": "<script>dir</script>"}, "node_group.user_data[0]: holds a <script> block, which is run by cmd.exe"),
-    ("text outside of the block", {"user_data": "a<powershell>b</powershell>"}, "node_group.user_data[0]: holds text outside"),
-    ("an unclosed block", {"user_data": "<powershell>b"}, "node_group.user_data[0]: the tag <powershell> has no counterpart"),
-    ("a shell script", {"user_data": "#!/bin/bash\n"}, "node_group.user_data[0]: is a shell script, which Windows cannot run"),
-    ("a second bootstrap", {"user_data": "& $EKSBootstrapScriptFile -x"}, "node_group.user_data[0]: calls Start-EKSBootstrap.ps1"),
+    ("its line", {"commands": {"pre": ["a", "x\ny</powershell>"]}}, "powershell.unsafe_text node_group.commands.pre[1]"),
+    ("in any case, in post", {"commands": {"post": "</PowerShell >"}}, "powershell.unsafe_text node_group.commands.post[0]"),
+    ("persist in an override", {"override": "<persist>true</persist>"}, "powershell.unsafe_text node_group.override"),
+    ("a tag in a flag", {"kubelet": {"flags": {"node-ip": "</powershell>"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
+    ("a variable in a flag", {"kubelet": {"flags": {"node-ip": "%PATH%"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
+    ("a tag in an endpoint", {"windows": {"eks_endpoint": "https://a<script>"}}, "windows.unsafe_word node_group.windows.eks_endpoint"),
+    (
+        "two words in one",
+        {"windows": {"kube_proxy_extra_args": "--v=4 --x=y"}},
+        "windows.invalid_kube_proxy_argument node_group.windows.kube_proxy_extra_args[0]",
+    ),
+    (
+        "no flag",
+        {"windows": {"kube_proxy_extra_args": "x"}},
+        "windows.invalid_kube_proxy_argument node_group.windows.kube_proxy_extra_args[0]",
+    ),
+    ("cmd.exe", {"user_data": "<script>dir</script>"}, "powershell.script_block node_group.user_data[0]"),
+    ("text outside of the block", {"user_data": "a<powershell>b</powershell>"}, "powershell.text_outside node_group.user_data[0]"),
+    ("an unclosed block", {"user_data": "<powershell>b"}, "powershell.unbalanced_tag node_group.user_data[0]"),
+    ("a shell script", {"user_data": "#!/bin/bash\n"}, "user_data.wrong_kind node_group.user_data[0]"),
+    ("a second bootstrap", {"user_data": "& $EKSBootstrapScriptFile -x"}, "user_data.bootstraps_twice node_group.user_data[0]"),
     (
         "a second bootstrap by its path",
         {"commands": {"pre": "& 'C:\\Program Files\\Amazon\\EKS\\Start-EKSBootstrap.ps1' -x"}},
-        "node_group.commands.pre[0]: calls Start-EKSBootstrap.ps1",
+        "user_data.bootstraps_twice node_group.commands.pre[0]",
     ),
     (
         "persist said twice",
         {"windows": {"persist": False}, "user_data": "<powershell>a</powershell><persist>true</persist>"},
-        "node_group.windows.persist: says <persist> is false, and node_group.user_data[0] says it is true",
+        "input.conflict node_group.windows.persist",
     ),
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), [pytest.param(*row[1:], id=row[0]) for row in REFUSED_ROWS])
-def test_refused(fields: dict[str, Any], message: str) -> None:
-    assert message in problems(**fields)
+@pytest.mark.parametrize(("fields", "problem"), [pytest.param(*row[1:], id=row[0]) for row in REFUSED_ROWS])
+def test_refused(fields: dict[str, Any], problem: str, golden_message: GoldenMessages) -> None:
+    error = error_of(text, **fields)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
 CLUSTER_ROWS = [
-    ({"service_cidr": "fd40:6404:f93b::/108"}, "cluster.service_cidr: is IPv6, which EKS does not support on Windows"),
-    ({"dns_ips": ["fd40::a"]}, "cluster.dns_ips: is IPv6"),
-    ({"dns_ips": ["10.100.0.10", "10.100.0.11"]}, "cluster.dns_ips: names several servers, and Start-EKSBootstrap.ps1 takes one"),
-    ({"outpost": True, "id": "x"}, "cluster.outpost: windows nodes cannot join"),
+    ({"service_cidr": "fd40:6404:f93b::/108"}, "windows.ipv6 cluster.service_cidr"),
+    ({"dns_ips": ["fd40::a"]}, "windows.ipv6 cluster.dns_ips"),
+    ({"dns_ips": ["10.100.0.10", "10.100.0.11"]}, "cluster.too_many_dns_ips cluster.dns_ips"),
+    ({"outpost": True, "id": "x"}, "cluster.unsupported_outpost cluster.outpost"),
 ]
 
 
-@pytest.mark.parametrize(("facts", "message"), CLUSTER_ROWS)
-def test_clusters_that_windows_cannot_join(facts: dict[str, Any], message: str) -> None:
-    assert message in problems({**CLUSTER, **facts})
+@pytest.mark.parametrize(("facts", "problem"), CLUSTER_ROWS)
+def test_clusters_that_windows_cannot_join(facts: dict[str, Any], problem: str, golden_message: GoldenMessages) -> None:
+    error = error_of(text, {**CLUSTER, **facts})
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
 VERSION_ROWS = [("2025", "1.34", True), ("2025", "1.35", False), ("2022", "1.22", True), ("2022", "1.23", False), ("2019", "1.35", False)]
 
 
 @pytest.mark.parametrize(("release", "kubernetes", "refused"), VERSION_ROWS)
-def test_releases_begin_with_a_kubernetes_version(release: str, kubernetes: str, refused: bool) -> None:
+def test_releases_begin_with_a_kubernetes_version(release: str, kubernetes: str, refused: bool, golden_message: GoldenMessages) -> None:
     cluster = {**CLUSTER, "kubernetes_version": kubernetes}
     if refused:
-        assert "node_group.windows.version: Windows Server" in problems(cluster, windows={"version": release})
+        golden_message(problems(cluster, windows={"version": release}))
     else:
         assert text(cluster, windows={"version": release}) == text()
 
 
 MANAGED_REFUSED_ROWS = [
-    ({"max_pods": 9}, "node_group.max_pods: cannot be added to a managed node group"),
-    ({"kubelet": {"flags": {"v": 4}}}, "node_group.kubelet: cannot be added to a managed node group"),
-    ({"reserved": {"kube": {"cpu": "1"}}}, "node_group.reserved: cannot be added to a managed node group"),
-    ({"override": "x"}, "node_group.override: cannot be added to a managed node group"),
-    ({"commands": {"post": "x"}}, "node_group.commands.post: cannot be added to a managed node group"),
-    ({"windows": {"persist": True}}, "node_group.windows.persist: cannot be added to a managed node group"),
-    ({"user_data": "<powershell>a</powershell><persist>true</persist>"}, "node_group.user_data[0]: says <persist>"),
-    ({"user_data": "& $EKSBootstrapScriptFile"}, "node_group.user_data[0]: calls Start-EKSBootstrap.ps1"),
+    ({"max_pods": 9}, "mode.unsupported_field node_group.max_pods"),
+    ({"kubelet": {"flags": {"v": 4}}}, "mode.unsupported_field node_group.kubelet"),
+    ({"reserved": {"kube": {"cpu": "1"}}}, "mode.unsupported_field node_group.reserved"),
+    ({"override": "x"}, "mode.unsupported_field node_group.override"),
+    ({"commands": {"post": "x"}}, "mode.unsupported_field node_group.commands.post"),
+    ({"windows": {"persist": True}}, "mode.unsupported_field node_group.windows.persist"),
+    ({"user_data": "<powershell>a</powershell><persist>true</persist>"}, "windows.persist_in_managed_group node_group.user_data[0]"),
+    ({"user_data": "& $EKSBootstrapScriptFile"}, "user_data.bootstraps_twice node_group.user_data[0]"),
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), MANAGED_REFUSED_ROWS)
-def test_managed_refused(fields: dict[str, Any], message: str) -> None:
-    assert message in problems({}, mode="managed", **fields)
+@pytest.mark.parametrize(("fields", "problem"), MANAGED_REFUSED_ROWS)
+def test_managed_refused(fields: dict[str, Any], problem: str, golden_message: GoldenMessages) -> None:
+    error = error_of(text, {}, mode="managed", **fields)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
 @pytest.mark.parametrize("mode", ["self_managed", "managed"])
-def test_gzip_is_refused(mode: str) -> None:
-    with pytest.raises(SpecError, match="EC2Launch on Windows cannot read compressed user data"):
+def test_gzip_is_refused(mode: str, golden_message: GoldenMessages) -> None:
+    with pytest.raises(SpecError) as caught:
         render(CLUSTER, {"family": "windows", "mode": mode, "commands": {"pre": "x"}}, "gzip_base64")
+    assert problem_list.found(caught.value.problems) == [("output.unsupported_encoding", "encoding")]
+    golden_message(caught.value)
 
 
 def test_all_problems_at_once() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import json
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
@@ -33,22 +34,22 @@ def test_unwritable(value: Any) -> None:
 
 
 UNREADABLE = [
-    ('{"a": 1, "a": 2}', "the key 'a' stands twice"),
-    ("[NaN]", "NaN is not a number that JSON knows"),
-    ("[1e999]", "inf is not a number that JSON knows"),
-    ('{"a"}', "line 1, column 5: Expecting ':' delimiter"),
-    ('["\\ud800"]', "a text holds a lone surrogate, which no file can hold"),
-    ("[" * 200 + "]" * 200, "nested more than 100 levels deep"),
-    ("[" * 100_000, "nested too deeply"),
-    ("1" * 5000, "a number is too long"),
+    '{"a": 1, "a": 2}',
+    "[NaN]",
+    "[1e999]",
+    '{"a"}',
+    '["\\ud800"]',
+    "[" * 200 + "]" * 200,
+    "[" * 100_000,
+    "1" * 5000,
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), UNREADABLE, ids=range(len(UNREADABLE)))
-def test_unreadable(text: str, message: str) -> None:
+@pytest.mark.parametrize("text", UNREADABLE, ids=range(len(UNREADABLE)))
+def test_unreadable(text: str, golden_message: GoldenMessages) -> None:
     with pytest.raises(json.JsonError) as caught:
         json.load(text)
-    assert message in str(caught.value)
+    golden_message(caught.value)
 
 
 def test_the_later_key_wins_where_nodeadm_is_asked() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 NODE_CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"
 SCRIPT = "#!/bin/bash\necho hi\n"
@@ -93,11 +94,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "rule"), REFUSED)
-def test_text_that_one_of_the_readers_rejects_or_loses_is_a_problem(text, rule):
+def test_text_that_one_of_the_readers_rejects_or_loses_is_a_problem(text, rule, golden_message: GoldenMessages):
     problems = Problems()
     mime.read(text, "user_data", problems)
     assert rule in [problem.rule for problem in problems]
     assert all(problem.path.startswith("user_data") for problem in problems)
+    golden_message("\n".join(f"{problem} [{problem.rule}]" for problem in problems))
 
 
 # What nodeadm accepts and we do not, on purpose.

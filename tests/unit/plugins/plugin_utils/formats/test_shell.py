@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import shell
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 BASH = ["/bin/bash", "--noprofile", "--norc"]
 NASTY = [
@@ -130,20 +132,21 @@ def test_the_lines_are_few_and_readable(path, content, mode, text):
 
 
 @pytest.mark.parametrize(
-    ("path", "content", "mode", "reason"),
+    ("path", "content", "mode", "problem"),
     [
-        ("etc/a", "", "0644", "not the absolute path"),
-        ("/etc/", "", "0644", "not the absolute path"),
-        ("/etc/a\nb", "", "0644", "line break"),
-        ("/etc/a", "\0", "0644", "NUL"),
-        ("/etc/a", "\ud800", "0644", "lone surrogate"),
-        ("/etc/a", "", "u+x", "not a file mode"),
-        ("/etc/a", "", "9999", "not a file mode"),
+        ("etc/a", "", "0644", "shell.invalid_path path"),
+        ("/etc/", "", "0644", "shell.invalid_path path"),
+        ("/etc/a\nb", "", "0644", "shell.unsafe_text path"),
+        ("/etc/a", "\0", "0644", "shell.unsafe_text /etc/a"),
+        ("/etc/a", "\ud800", "0644", "shell.unsafe_text /etc/a"),
+        ("/etc/a", "", "u+x", "shell.invalid_mode /etc/a"),
+        ("/etc/a", "", "9999", "shell.invalid_mode /etc/a"),
     ],
 )
-def test_what_cannot_be_a_file_is_refused(path, content, mode, reason):
-    with pytest.raises(SpecError, match=reason):
-        shell.write_file(path, content, mode)
+def test_what_cannot_be_a_file_is_refused(path, content, mode, problem, golden_message: GoldenMessages):
+    error = error_of(shell.write_file, path, content, mode)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
 def test_all_problems_of_a_file_at_once():

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import systemd
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import problem_list
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 NASTY = ["'", '"', "\\", "\\n", "%", "%b", "%%", "$", "$HOME", "${HOME}", ";", " ", "\t", "#", "`", "=", "é", "\\x41", "-", "@"]
 TEXT = st.one_of(st.text(st.characters()), st.lists(st.one_of(st.sampled_from(NASTY), st.text(st.characters(), max_size=3))).map("".join))
@@ -97,9 +100,11 @@ def test_the_reasons(value, reason):
 
 
 @pytest.mark.parametrize("name", ["", "1A", "A B", "A=B", "é", "A\n"])
-def test_a_variable_needs_a_name(name):
-    with pytest.raises(SpecError, match="not the name of a variable"):
+def test_a_variable_needs_a_name(name, golden_message: GoldenMessages):
+    with pytest.raises(SpecError) as caught:
         systemd.environment_assignment(name, "x")
+    assert problem_list.found(caught.value.problems) == [("systemd.invalid_name", "environment")]
+    golden_message(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -125,18 +130,19 @@ def test_a_unit_keeps_the_order_it_is_given():
 
 
 @pytest.mark.parametrize(
-    ("sections", "reason"),
+    ("sections", "problem"),
     [
-        ({"Service]": []}, "name of a section"),
-        ({"Service": [("Exec Start", "x")]}, "name of a directive"),
-        ({"Service": [("ExecStart", "x\\")]}, "backslash"),
-        ({"Service": [("ExecStart", " x")]}, "blanks"),
-        ({"Service": [("ExecStart", "x\nUser=root")]}, "line break"),
+        ({"Service]": []}, "systemd.invalid_name unit"),
+        ({"Service": [("Exec Start", "x")]}, "systemd.unsafe_text unit.Service.Exec Start"),
+        ({"Service": [("ExecStart", "x\\")]}, "systemd.unsafe_text unit.Service.ExecStart"),
+        ({"Service": [("ExecStart", " x")]}, "systemd.unsafe_text unit.Service.ExecStart"),
+        ({"Service": [("ExecStart", "x\nUser=root")]}, "systemd.unsafe_text unit.Service.ExecStart"),
     ],
 )
-def test_a_unit_refuses_what_would_be_read_as_something_else(sections, reason):
-    with pytest.raises(SpecError, match=reason):
-        systemd.unit(sections)
+def test_a_unit_refuses_what_would_be_read_as_something_else(sections, problem, golden_message: GoldenMessages):
+    error = error_of(systemd.unit, sections)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
 # --- what the AL2 image pastes ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers import eksctl_fields
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.importers.eksctl_files import (
     CA,
     CALLER,
@@ -25,6 +26,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.impor
     group,
     problems,
 )
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 
 LABELS = {"alpha.eksctl.io/cluster-name": "c", "alpha.eksctl.io/nodegroup-name": "g"}
 RUNTIME = {"alpha.eksctl.io/instance-id": "{instance_id}", "node-lifecycle": "{instance_lifecycle}"}
@@ -188,18 +190,20 @@ def test_the_caller_completes_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "expected"),
+    ("cluster", "problem"),
     [
-        ({"name": "other"}, 'metadata.name: disagrees with cluster.name, which says "other" (got "c")'),
-        ({"region": "us-east-1"}, "metadata.region: disagrees with cluster.region"),
-        ({"kubernetes_version": "1.31"}, "metadata.version: disagrees with cluster.kubernetes_version"),
-        ({"service_cidr": "10.0.0.0/16"}, "kubernetesNetworkConfig.serviceIPv4CIDR: disagrees with cluster.service_cidr"),
-        ({"endpointt": "x"}, "cluster.endpointt: is not a field"),
-        ({"service_cidr": "10.0.0.1/16"}, "cluster.service_cidr: "),
+        ({"name": "other"}, "input.conflict metadata.name"),
+        ({"region": "us-east-1"}, "input.conflict metadata.region"),
+        ({"kubernetes_version": "1.31"}, "input.conflict metadata.version"),
+        ({"service_cidr": "10.0.0.0/16"}, "input.conflict kubernetesNetworkConfig.serviceIPv4CIDR"),
+        ({"endpointt": "x"}, "input.unknown_field cluster.endpointt"),
+        ({"service_cidr": "10.0.0.1/16"}, "input.invalid_cidr cluster.service_cidr"),
     ],
 )
-def test_a_conflict_names_both(cluster: dict[str, Any], expected: str) -> None:
-    assert expected in problems(config(own={}, kubernetesNetworkConfig={"serviceIPv4CIDR": "10.100.0.0/16"}), cluster)
+def test_a_conflict_names_both(cluster: dict[str, Any], problem: str, golden_message: GoldenMessages) -> None:
+    error = error_of(from_eksctl, config(own={}, kubernetesNetworkConfig={"serviceIPv4CIDR": "10.100.0.0/16"}), cluster)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
 def test_outposts() -> None:
@@ -212,15 +216,15 @@ def test_outposts() -> None:
     assert [row["path"] for row in result["not_ours"]] == ["outpost.controlPlaneInstanceType"]
 
 
-def test_ipv6_comes_from_the_caller() -> None:
+def test_ipv6_comes_from_the_caller(golden_message: GoldenMessages) -> None:
     tree = config(own={}, kubernetesNetworkConfig={"ipFamily": "IPv6"})
     assert [row["path"] for row in from_eksctl(tree)["not_ours"]] == ["kubernetesNetworkConfig.ipFamily"]
     assert from_eksctl(tree, {"service_cidr": "fd40:6404:f93b::/108"})["not_ours"] == []
-    assert "kubernetesNetworkConfig.ipFamily: disagrees with cluster.service_cidr" in problems(tree, CALLER)
+    golden_message(problems(tree, CALLER))
 
 
-def test_the_version_is_text() -> None:
-    assert "metadata.version: must be text" in problems({**HEAD, "metadata": {"name": "c", "version": 1.3}})
+def test_the_version_is_text(golden_message: GoldenMessages) -> None:
+    golden_message(problems({**HEAD, "metadata": {"name": "c", "version": 1.3}}))
     result = from_eksctl({**HEAD, "metadata": {"name": "c", "version": "latest"}})
     assert "kubernetes_version" not in result["cluster"]
     assert [row["path"] for row in result["not_ours"]] == ["metadata.version"]
@@ -237,27 +241,29 @@ def test_text_of_several_documents() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "problem"),
     [
-        ("", "eksctl_config: holds no document"),
-        ("a: [", "eksctl_config: is not YAML"),
-        ("- 1", "eksctl_config: must be a mapping"),
-        ("kind: Pod\napiVersion: v1\n", "kind: is not ClusterConfig"),
-        ("kind: clusterconfig\napiVersion: eksctl.io/v1alpha5\n", 'did you mean "ClusterConfig"?'),
-        ("kind: ClusterConfig\napiVersion: eksctl.io/v1alpha4\n", "apiVersion: is not the version"),
-        ("kind: ClusterConfig\napiVersion: eksctl.io/v1alpha5\n", "metadata.name: is required"),
-        ("a\0b", "NUL"),
-        ("kind: ClusterConfig\nkind: ClusterConfig\n", "eksctl_config: is not YAML"),
-        ("v1: {}\n---\nkind: Pod\napiVersion: v1\n---\nkind: Service\napiVersion: v1\n", "documents[0].kind: is not ClusterConfig"),
+        ("", "eksctl.no_cluster_config eksctl_config"),
+        ("a: [", "eksctl.unreadable eksctl_config"),
+        ("- 1", "input.wrong_type eksctl_config"),
+        ("kind: Pod\napiVersion: v1\n", "eksctl.wrong_kind kind"),
+        ("kind: clusterconfig\napiVersion: eksctl.io/v1alpha5\n", "eksctl.wrong_kind kind"),
+        ("kind: ClusterConfig\napiVersion: eksctl.io/v1alpha4\n", "eksctl.wrong_kind apiVersion"),
+        ("kind: ClusterConfig\napiVersion: eksctl.io/v1alpha5\n", "input.missing_field metadata.name"),
+        ("a\0b", "input.control_character eksctl_config"),
+        ("kind: ClusterConfig\nkind: ClusterConfig\n", "eksctl.unreadable eksctl_config"),
+        ("v1: {}\n---\nkind: Pod\napiVersion: v1\n---\nkind: Service\napiVersion: v1\n", "eksctl.wrong_kind documents[0].kind"),
     ],
 )
-def test_what_is_no_configuration(text: str, expected: str) -> None:
-    assert expected in problems(text)
+def test_what_is_no_configuration(text: str, problem: str, golden_message: GoldenMessages) -> None:
+    error = error_of(from_eksctl, text)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
 
 
-def test_names_are_unique() -> None:
+def test_names_are_unique(golden_message: GoldenMessages) -> None:
     tree = config(own={"name": "x"}, managed={"name": "x"})
-    assert "managedNodeGroups[0].name: is also the name of nodeGroups[0]" in problems(tree)
+    golden_message(problems(tree))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apply as live
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 GROUP = {"family": "al2023", "max_pods": 20, "instance": {"type": "m5.large"}}
@@ -112,14 +113,14 @@ def test_a_slow_node_is_waited_for_with_a_line_each_time() -> None:
 
 
 @pytest.mark.parametrize(("timeout", "waits"), [(60, [5, 10, 10, 10, 10, 10, 5]), (12, [5, 7]), (3, [3]), (0, [0])])
-def test_the_wait_is_bounded_and_ends_with_what_is_missing(timeout: int, waits: list[int]) -> None:
+def test_the_wait_is_bounded_and_ends_with_what_is_missing(timeout: int, waits: list[int], golden_message: GoldenMessages) -> None:
     first = NOT_YET | {"waited": float(waits[0])}
     machine = Machine([first, *[{"healthy": False, "missing": ["kubelet.service failed"]}] * 20])
     result = machine.apply(wait_timeout=timeout)
     assert [options["wait_timeout"] for _name, options in machine.calls] == waits
     assert result["failed"] is True
     assert result["changed"] is True
-    assert f"not healthy after {timeout} s: kubelet.service" in result["msg"]
+    golden_message(result["msg"])
     assert "journalctl -b --no-pager -n 200 -u nodeadm-config -u nodeadm-run -u containerd -u kubelet\n" in result["msg"]
     assert result["missing"] == (["kubelet.service failed"] if len(waits) > 1 else NOT_YET["missing"])
 
@@ -205,10 +206,10 @@ def test_a_refusal_of_the_module_is_passed_on() -> None:
     assert machine.lines == []
 
 
-def test_old_python_is_told_with_the_cure() -> None:
+def test_old_python_is_told_with_the_cure(golden_message: GoldenMessages) -> None:
     answer = {"failed": True, "msg": "MODULE FAILURE", "rc": 1, "module_stderr": "SyntaxError: future feature annotations is not defined"}
     message = Machine([answer]).apply()["msg"]
-    assert message.startswith("Python on the node cannot run the module (SyntaxError")
+    golden_message(message)
     assert "2.16 or 2.17" in message
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES, choose_phases
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.report import actions_lines, explained
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 
 @pytest.mark.parametrize(
@@ -74,10 +75,10 @@ FAILURE = {"failed": True, "msg": "MODULE FAILURE: see stdout/stderr", "rc": 1}
         {"failed": True, "msg": "ansible-core requires a minimum of Python version 3.8. Current version: 3.7.16"},
     ],
 )  # fmt: skip
-def test_python_on_the_node(answer: dict[str, Any]) -> None:
+def test_python_on_the_node(answer: dict[str, Any], golden_message: GoldenMessages) -> None:
     message = explained(answer, "2.19.4")
     assert message is not None
-    assert "ansible-core 2.19.4 needs Python 3.8 or newer there" in message
+    golden_message(message)
     assert "2.16 or 2.17" in message
     assert "\n" not in message
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import windows
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 OPTIONS = {"state": "present", "restart": "when_changed", "take_over": False, "reconcile": False, "wait_for": "healthy", "wait_timeout": 60}
@@ -106,11 +107,11 @@ def test_the_wait() -> None:
     assert (result["healthy"], result["missing"]) == (True, [])
 
 
-def test_the_wait_ends_in_time() -> None:
+def test_the_wait_ends_in_time(golden_message: GoldenMessages) -> None:
     lab = Lab(*[said(missing=["there is no service kubelet"])] * 9)
     result = lab.apply(wait_timeout=25)
     assert (result["failed"], result["healthy"], result["missing"]) == (True, False, ["there is no service kubelet"])
-    assert result["msg"].startswith("the node is not healthy after 25 s: there is no service kubelet\nLog: Get-WinEvent")
+    golden_message(result["msg"])
     assert [call["parameters"]["Wait"] for call in lab.calls] == [5, 10, 10, 5]
 
 
@@ -185,14 +186,15 @@ def test_a_node_that_is_registered_as_it_shall_be_needs_no_patch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "message"),
+    ("group", "problem"),
     [
-        ({"family": "al2023"}, "use the role nodebootstrap.eks.eks_node_al2023"),
-        ({"family": "windows", "max_pods": 0}, "node_group.max_pods"),
+        ({"family": "al2023"}, "live.wrong_family node_group.family"),
+        ({"family": "windows", "max_pods": 0}, "capacity.zero_max_pods node_group.max_pods"),
     ],
 )
-def test_problems_of_the_input_contact_no_node(group: dict[str, Any], message: str) -> None:
+def test_problems_of_the_input_contact_no_node(group: dict[str, Any], problem: str, golden_message: GoldenMessages) -> None:
     lab = Lab()
-    with pytest.raises(SpecError, match=message):
-        lab.apply(group)
+    error = error_of(lab.apply, group)
+    assert problem in rules_and_paths(error)
+    golden_message(error)
     assert lab.calls == []

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import encoding, envelope, read
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: demo\n"
 DEMO = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": {"cluster": {"name": "demo"}}}
@@ -42,21 +43,22 @@ def test_found(data: bytes, count: int) -> None:
 
 
 REFUSED = [
-    ("no UTF-8", b"\xff\xfe", False, "is not UTF-8"),
-    ("a part without headers' end", mime("Content-Type: text/plain"), True, "a part cannot be read"),
-    ("a boundary that occurs nowhere", mime(PART + CONFIG).replace(b'"B"', b'"C"'), True, "occurs nowhere"),
-    ("no boundary named", mime(PART).replace(b'; boundary="B"', b""), True, "names no boundary"),
-    ("only a closing boundary", mime(), False, "no part has the Content-Type"),
-    ("a gzip bomb", gzip.compress(bytes(20_000_000)), True, "unpacks to more than"),
-    ("half a gzip", gzip.compress(CONFIG.encode())[:-9], True, "is no whole gzip"),
-    ("parameters twice", mime(f"Content-Type: {envelope.CONTENT_TYPE}; a=1; a=2\n\n{CONFIG}"), True, "cannot be read"),
+    ("no UTF-8", b"\xff\xfe", False),
+    ("a part without headers' end", mime("Content-Type: text/plain"), True),
+    ("a boundary that occurs nowhere", mime(PART + CONFIG).replace(b'"B"', b'"C"'), True),
+    ("no boundary named", mime(PART).replace(b'; boundary="B"', b""), True),
+    ("only a closing boundary", mime(), False),
+    ("a gzip bomb", gzip.compress(bytes(20_000_000)), True),
+    ("half a gzip", gzip.compress(CONFIG.encode())[:-9], True),
+    ("parameters twice", mime(f"Content-Type: {envelope.CONTENT_TYPE}; a=1; a=2\n\n{CONFIG}"), True),
 ]
 
 
-@pytest.mark.parametrize(("data", "fatal", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_refused(data: bytes, fatal: bool, message: str) -> None:
-    with pytest.raises(read.NodeConfigError, match=message) as caught:
+@pytest.mark.parametrize(("data", "fatal"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_refused(data: bytes, fatal: bool, golden_message: GoldenMessages) -> None:
+    with pytest.raises(read.NodeConfigError) as caught:
         envelope.node_configs(data)
+    golden_message(caught.value)
     assert caught.value.fatal == fatal
 
 

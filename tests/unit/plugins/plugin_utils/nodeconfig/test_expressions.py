@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.expression_values import ExpressionError, UnsupportedExpression
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.expressions import evaluate
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 M5_LARGE = {"default_enis": 3, "ips_per_eni": 10, "max_pods": 29}
 
@@ -100,9 +101,10 @@ def test_only_cel_can_tell(expression: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["vcpus", "physical_memory_mib"])
-def test_what_newer_images_know_is_left_to_them(name: str) -> None:
-    with pytest.raises(UnsupportedExpression, match="newer images"):
+def test_what_newer_images_know_is_left_to_them(name: str, golden_message: GoldenMessages) -> None:
+    with pytest.raises(UnsupportedExpression) as caught:
         evaluate(f"{name} * 10", M5_LARGE)
+    golden_message(caught.value)
 
 
 WORDS = st.sampled_from(

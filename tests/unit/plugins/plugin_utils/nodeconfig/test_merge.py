@@ -12,6 +12,7 @@ import pytest
 import tomlkit
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import merge, read
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 
 def config(**spec: Any) -> dict[str, Any]:
@@ -75,9 +76,10 @@ def test_toml_is_united() -> None:
 
 
 @pytest.mark.parametrize("spec", [{"kubelet": []}, {"cluster": {"name": 1}}, {"kubelet": {"flags": "x"}}, {"featureGates": {"A": "b"}}])
-def test_wrong_types(spec: dict[str, Any]) -> None:
-    with pytest.raises(read.NodeConfigError, match=r"^spec"):
+def test_wrong_types(spec: dict[str, Any], golden_message: GoldenMessages) -> None:
+    with pytest.raises(read.NodeConfigError) as caught:
         merge.merge([config(**spec)])
+    golden_message(caught.value)
 
 
 def test_broken_toml_stops_nodeadm() -> None:
