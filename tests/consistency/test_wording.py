@@ -73,10 +73,11 @@ def assertions(source: str) -> Iterator[tuple[int, str]]:
                 and is_wording(node.args[0], node.func.value)
             ):
                 yield node.lineno, ast.unparse(node)
-        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In) and is_wording(node.left, node.comparators[0]):
-            yield node.lineno, ast.unparse(node)
-        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and is_wording(node.comparators[0], node.left):
-            yield node.lineno, ast.unparse(node)
+        elif isinstance(node, ast.Compare):
+            # a literal is on the left of "in", and on the right of "=="
+            sides = {ast.In: (node.left, node.comparators[0]), ast.Eq: (node.comparators[0], node.left)}.get(type(node.ops[0]))
+            if sides and is_wording(*sides):
+                yield node.lineno, ast.unparse(node)
 
 
 def found() -> dict[str, list[tuple[int, str]]]:
