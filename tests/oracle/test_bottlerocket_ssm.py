@@ -15,7 +15,6 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
 from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, Lab, running
-from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 
 @pytest.fixture
@@ -25,50 +24,55 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
         yield found
 
 
-@pytest.mark.parametrize("error", ["InvalidInstanceId", "AccessDeniedException", "ExpiredTokenException", "InvalidDocument"])
-def test_refusals_of_systems_manager(lab: Lab, error: str, golden_message: GoldenMessages) -> None:
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("InvalidInstanceId", ["not connected with i-0123456789abcdef0 in region eu-west-1", "AmazonSSMManagedInstanceCore"]),
+        ("AccessDeniedException", ["may not call ssm:SendCommand"]),
+        ("ExpiredTokenException", ["credentials have expired"]),
+        ("InvalidDocument", ["refused SendCommand", "because"]),
+    ],
+)
+def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> None:
     lab.ssm.errors["SendCommand"] = error
     with pytest.raises(client.AwsError) as refused:
         lab.apply()
-    golden_message(refused.value)
+    assert [word for word in words if word not in str(refused.value)] == []
     assert lab.node.settings == BOOTED
 
 
 @pytest.mark.parametrize(
-    "ending",
+    ("ending", "words"),
     [
-        {"Status": "TimedOut", "StatusDetails": "DeliveryTimedOut"},
-        {"Status": "TimedOut", "StatusDetails": "ExecutionTimedOut"},
-        {"Status": "Failed", "StatusDetails": "Undeliverable"},
-        {"Status": "Cancelled"},
+        ({"Status": "TimedOut", "StatusDetails": "DeliveryTimedOut"}, "did not fetch the command"),
+        ({"Status": "TimedOut", "StatusDetails": "ExecutionTimedOut"}, "did not finish in time"),
+        ({"Status": "Failed", "StatusDetails": "Undeliverable"}, "did not fetch the command"),
+        ({"Status": "Cancelled"}, "ended as Cancelled"),
     ],
 )
-def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], golden_message: GoldenMessages) -> None:
+def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], words: str) -> None:
     lab.ssm.endings = [dict(ending)]
-    with pytest.raises(client.AwsError) as refused:
+    with pytest.raises(client.AwsError, match=words) as refused:
         lab.apply()
-    golden_message(refused.value)
     assert "transaction" not in str(refused.value)
     lab.ssm.endings = [lab.node.run(lab.ssm.scripts()[0]), dict(ending)]
-    with pytest.raises(client.AwsError) as refused:
+    with pytest.raises(client.AwsError, match="whether the settings were changed is not known: run again"):
         lab.apply()
-    golden_message(refused.value)
 
 
-def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
+def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssm, "GRACE", 1.0 - ssm.LEAST_TIMEOUT)
     monkeypatch.setattr(ssm, "LINE_EVERY", 0.3)
     moments = itertools.count()
     monkeypatch.setattr(ssm, "time", SimpleNamespace(monotonic=lambda: next(moments) / 10, sleep=lambda _seconds: None))
     lab.ssm.slow = 1_000
-    with pytest.raises(client.AwsError) as refused:
+    with pytest.raises(client.AwsError, match="read the settings is InProgress after 1 s"):
         lab.apply()
-    golden_message(refused.value)
     assert lab.ssm.operations()[-1] == "CancelCommand"
     assert any(line.startswith("read the settings: InProgress (0 s of 30 s)") for line in lab.lines)
 
 
-def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
+def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change was made, and nobody could be asked how it ended: that is said, and the next run finds nothing to do."""
     run = lab.node.run
 
@@ -78,19 +82,17 @@ def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: p
         return run(script)
 
     monkeypatch.setattr(lab.node, "run", last)
-    with pytest.raises(client.AwsError) as refused:
+    with pytest.raises(client.AwsError, match="whether the settings were changed is not known: run again"):
         lab.apply()
-    golden_message(refused.value)
     lab.ssm.errors.clear()
     assert lab.node.settings["kubernetes"]["max-pods"] == 40
     assert not lab.apply()["changed"]
 
 
-def test_questions_that_are_refused(lab: Lab, golden_message: GoldenMessages) -> None:
+def test_questions_that_are_refused(lab: Lab) -> None:
     lab.ssm.errors["GetCommandInvocation"] = "AccessDeniedException"
-    with pytest.raises(client.AwsError) as refused:
+    with pytest.raises(client.AwsError, match="may not call ssm:GetCommandInvocation"):
         lab.apply()
-    golden_message(refused.value)
 
 
 def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
@@ -99,8 +101,7 @@ def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
     assert lab.ssm.passing == []
 
 
-def test_without_boto3_it_is_said(lab: Lab, monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
+def test_without_boto3_it_is_said(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "BOTO3_ERROR", "ImportError")
-    with pytest.raises(client.AwsError) as refused:
+    with pytest.raises(client.AwsError, match=r"\(boto3\)"):
         lab.apply()
-    golden_message(refused.value)

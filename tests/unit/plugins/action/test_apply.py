@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
@@ -81,12 +80,7 @@ def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
-def progress(output: str) -> str:
-    """The lines about the node, which the action shows while it works."""
-    return "\n".join(line for line in output.splitlines() if line.startswith("node-1: "))
-
-
-def test_one_call_whose_plan_no_log_shows(lab: Lab, golden_message: GoldenMessages) -> None:
+def test_one_call_whose_plan_no_log_shows(lab: Lab) -> None:
     diff = [{"before_header": "/a", "after_header": "/a", "before": "1\n", "after": "2\n"}]
     answer = DONE | {"diff": diff, "foreign": {"user_data": f"#!/bin/sh\n: {CANARY}\n"}}
     done = lab.play("-vvv", "--diff", answers={"apply_plan": [answer]}, take_over=True)
@@ -98,18 +92,20 @@ def test_one_call_whose_plan_no_log_shows(lab: Lab, golden_message: GoldenMessag
         "phases": PHASES, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False,
         "wait_timeout": 5.0, "wait_for": "ready",
     }  # fmt: skip
-    golden_message(progress(done.stdout))
+    assert "node-1: configure: 1 file written\n" in done.stdout
+    assert "node-1: start: restarted kubelet.service\n" in done.stdout
+    assert "node-1: verify: healthy after 0.5 s\n" in done.stdout
     assert "-1\n+2\n" in done.stdout
-    assert mentions(done.stdout + done.stderr, "look here")
+    assert "look here" in done.stdout + done.stderr
     assert CANARY not in done.stdout + done.stderr
     assert "eJ" not in json.dumps(lab.result)
     assert (lab.result["changed"], lab.result["healthy"], lab.result["phases"]) == (True, True, PHASES)
 
 
-def test_check_mode(lab: Lab, golden_message: GoldenMessages) -> None:
+def test_check_mode(lab: Lab) -> None:
     done = lab.play("--check", answers={"apply_plan": [DONE | {"healthy": None}]})
     assert [call[2:] for call in lab.calls] == [[True, False]]
-    golden_message(progress(done.stdout))
+    assert "node-1: configure: would write 1 file\n" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -124,15 +120,17 @@ def test_tags_choose_phases(lab: Lab, arguments: list[str], options: dict[str, A
     assert [call[1]["phases"] for call in lab.calls] == [phases]
 
 
-def test_a_wait_is_seen_and_ends(lab: Lab, golden_message: GoldenMessages) -> None:
+def test_a_wait_is_seen_and_ends(lab: Lab) -> None:
     slow = {"changed": False, "healthy": False, "waited": 5, "missing": ["kubelet.service is activating"], "actions": []}
     done = lab.play(answers={"apply_plan": [DONE | slow, slow, {"changed": False, "healthy": True}]}, wait_timeout=3600)
-    assert mentions(done.stdout, "node-1: verify: kubelet.service ")
+    assert "node-1: verify: kubelet.service is activating (" in done.stdout
     assert [call[1]["phases"] for call in lab.calls] == [PHASES, ["verify"], ["verify"]]
     assert (lab.result["failed"], lab.result["healthy"]) == (False, True)
     lab.play(answers={"apply_plan": [slow]}, wait_timeout=5)
     assert lab.result["failed"] is True
-    golden_message(lab.result["msg"])
+    first, log, _next = lab.result["msg"].splitlines()
+    assert first.endswith(": kubelet.service is activating")
+    assert log.startswith("Log: journalctl")
 
 
 def test_max_pods_auto_asks_the_node(lab: Lab) -> None:
@@ -143,22 +141,22 @@ def test_max_pods_auto_asks_the_node(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "facts"),
+    ("options", "message"),
     [
         (
             {"node_group": {"family": "al2023", "max_pods": 0, "kubelet": {"config": {"maxPodz": 1}}}},
-            ["node_group.kubelet.config.maxPodz: ", "node_group.max_pods: "],
+            "apply: 2 problems\nnode_group.kubelet.config.maxPodz",
         ),
-        ({"state": "gone"}, ["state", "present, absent", "gone"]),
-        ({"phases": ["boot"]}, ["phases", "boot"]),
-        ({"wait": 5}, ["wait"]),
+        ({"state": "gone"}, "value of state must be one of: present, absent, got: gone"),
+        ({"phases": ["boot"]}, "value of phases must be one or more of"),
+        ({"wait": 5}, "Supported parameters include"),
     ],
 )
-def test_wrong_input_contacts_nobody(lab: Lab, options: dict[str, Any], facts: list[str]) -> None:
+def test_wrong_input_contacts_nobody(lab: Lab, options: dict[str, Any], message: str) -> None:
     done = lab.play("-vvv", answers={}, **options)
     assert lab.calls == []
     assert lab.result["failed"] is True
-    assert mentions(lab.result["msg"], *facts)
+    assert message in lab.result["msg"]
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -170,7 +168,8 @@ def test_what_the_module_refuses_is_the_result(lab: Lab) -> None:
 
 def test_a_node_without_python(lab: Lab) -> None:
     lab.play(answers={"apply_plan": [DONE]}, host={"ansible_python_interpreter": "/nowhere/python3"})
-    assert mentions(lab.result["msg"], "Python", "2.16 or 2.17")
+    assert "Python on the node cannot run the module" in lab.result["msg"]
+    assert "2.16 or 2.17" in lab.result["msg"]
 
 
 def test_a_node_with_an_old_python(lab: Lab) -> None:
@@ -178,7 +177,7 @@ def test_a_node_with_an_old_python(lab: Lab) -> None:
     old.write_text("#!/bin/sh\necho 'SyntaxError: future feature annotations is not defined' >&2\nexit 1\n", encoding="utf-8")
     old.chmod(0o755)
     lab.play(answers={"apply_plan": [DONE]}, host={"ansible_python_interpreter": str(old)})
-    assert mentions(lab.result["msg"], "Python", "(SyntaxError: ")
+    assert "Python on the node cannot run the module (SyntaxError: future feature annotations is not defined)" in lab.result["msg"]
 
 
 def test_a_node_that_cannot_be_reached_is_unreachable(lab: Lab) -> None:

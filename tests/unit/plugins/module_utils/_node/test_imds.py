@@ -212,19 +212,19 @@ def test_what_lacks_its_form_is_no_value(service: StandIn, path: str, answer: st
     service.answers[path] = answer
     text = failure(service)
     assert mentions(text, path.rpartition("/")[2]) and len(text) < 400
-    golden_message(text)
+    golden_message(text, ENDPOINT=service.endpoint)
 
 
 def test_bytes_that_are_no_text_are_no_value(service: StandIn, golden_message: GoldenMessages) -> None:
     service.answers[MAC_PATH] = (200, b"\xff\xfe")
-    golden_message(failure(service))
+    golden_message(failure(service), ENDPOINT=service.endpoint)
 
 
 @pytest.mark.parametrize("token", [HTML, "", "two words", "<x>", "a\r\nInjected: header", "\u00e9"])
 def test_what_cannot_be_a_token_is_never_sent(service: StandIn, token: str, golden_message: GoldenMessages) -> None:
     body = token.encode()
     service.faults[TOKEN_PATH] = [b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body]
-    golden_message(failure(service))
+    golden_message(failure(service), ENDPOINT=service.endpoint)
     assert len(service.requests) == 1
 
 
