@@ -131,19 +131,19 @@ EXTRA_FLAGS: dict[str, dict[str, Any]] = {
 }
 # What to do where a flag is gone; where kubelet's configuration has the field, the message says so by itself.
 INSTEAD = {
-    "container-runtime": "leave it out: containerd is the only runtime, and container-runtime-endpoint says where it listens",
-    "network-plugin": "leave it out: the container runtime calls CNI plugins",
-    "network-plugin-mtu": "leave it out: the VPC CNI sets the MTU (AWS_VPC_ENI_MTU)",
-    "cni-bin-dir": "leave it out: containerd's configuration names the folder",
-    "cni-conf-dir": "leave it out: containerd's configuration names the folder",
-    "cni-cache-dir": "leave it out: the container runtime calls CNI plugins",
+    "container-runtime": "remove it: containerd is the only runtime, and container-runtime-endpoint sets its socket",
+    "network-plugin": "remove it: the container runtime calls CNI plugins",
+    "network-plugin-mtu": "remove it: the VPC CNI sets the MTU (AWS_VPC_ENI_MTU)",
+    "cni-bin-dir": "remove it: containerd's configuration names the folder",
+    "cni-conf-dir": "remove it: containerd's configuration names the folder",
+    "cni-cache-dir": "remove it: the container runtime calls CNI plugins",
     "pod-infra-container-image": "set containerd.pause_image: the runtime starts the pause container",
-    "keep-terminated-pod-volumes": "leave it out: kubelet always removes the volumes of terminated pods",
+    "keep-terminated-pod-volumes": "remove it: kubelet always removes the volumes of terminated pods",
     "dynamic-config-dir": "write kubelet.config: dynamic configuration was removed from Kubernetes",
-    "cloud-config": "leave it out: the external cloud provider reads no file on the node",
-    "docker-endpoint": "leave it out: dockershim was removed from Kubernetes",
+    "cloud-config": "remove it: the external cloud provider does not read a file on the node",
+    "docker-endpoint": "remove it: dockershim was removed from Kubernetes",
     "image-pull-progress-deadline": "set image_pull_progress_timeout in containerd's configuration",
-    "experimental-dockershim-root-directory": "leave it out: dockershim was removed from Kubernetes",
+    "experimental-dockershim-root-directory": "remove it: dockershim was removed from Kubernetes",
 }
 # Values that stand for something another minor no longer has: the AWS provider inside kubelet was removed in 1.27.
 FLAG_VALUES = {"cloud-provider": [{"value": "external"}, {"value": ""}, {"value": "aws", "until": 26}]}

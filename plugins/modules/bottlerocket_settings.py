@@ -183,7 +183,7 @@ problems:
   sample:
     - rule: kubelet.unknown_flag
       path: node_group.kubelet.flags.node-labls
-      message: kubelet has no such flag
+      message: kubelet does not have this flag
       nearest: node-labels
       fix: rename it to node-labels
 unchecked:

@@ -62,7 +62,7 @@ def _role_arn(value: Any, path: str, problems: Problems) -> Any:
         return INVALID
     match = _ARN.fullmatch(value)
     if not match:
-        fix = "give the whole ARN, not the role's name" if ":" not in value else None
+        fix = "use the full ARN, not the role's name" if ":" not in value else None
         problems.add("aws_auth.invalid_arn", path, "is not an ARN of IAM", value=value, allowed=_ALLOWED, fix=fix)
         return INVALID
     reason, fix = _arn_problem(match)
@@ -81,25 +81,25 @@ def _arn_problem(match: re.Match[str]) -> tuple[str | None, str | None]:
     if partition not in _PARTITIONS:
         return f"{partition} is not an AWS partition", f"write one of {', '.join(_PARTITIONS)}"
     if not re.fullmatch(r"[0-9]{12}", account, re.ASCII):
-        return "its account is not 12 digits", "keep leading zeros: quote the ARN"
+        return "the account ID does not have 12 digits", "quote the ARN, so that leading zeros are kept"
     role = f"arn:{partition}:iam::{account}:role"
     if match["service"] == "sts":
         if match["kind"] == "assumed-role" and rest.partition("/")[0]:
             return "is a session of a role, not the role", f"write {role}/{rest.partition('/')[0]}"
-        return "is not a role", "give the ARN of the nodes' IAM role"
+        return "is not a role", "use the ARN of the nodes' IAM role"
     if match["kind"] == "instance-profile":
         return (
-            "is an instance profile, which EC2 knows; the cluster knows the role in it",
+            "is the ARN of an instance profile; the cluster needs the ARN of the role in it",
             "copy Roles[0].Arn of `aws iam get-instance-profile`",
         )
     if match["kind"] != "role":
-        return f"is an IAM {match['kind']}, not a role", "give the ARN of the nodes' IAM role"
+        return f"is an IAM {match['kind']}, not a role", "use the ARN of the nodes' IAM role"
     if match["region"]:
         return "names a region, which roles do not have", f"write {role}/{rest}"
     if not _NAME.fullmatch(name) or not _PATH.fullmatch(path) or len(path) > _LONGEST_PATH:
         return "its role name is not one", "use up to 64 letters, digits and _+=,.@- after the last slash"
     if rest.partition("/")[0] in _SERVICE_ROLES:
-        return "is a role of AWS's own, which no instance can have", "give the ARN of the nodes' IAM role"
+        return "is a role of AWS's own, which no instance can have", "use the ARN of the nodes' IAM role"
     return None, None
 
 

@@ -96,7 +96,9 @@ def bottlerocket_problems(settings: Any, path: str, problems: Problems, version:
     """
     tree = {"type": "table", "settings": data.bottlerocket_settings()}
     if isinstance(settings, Mapping) and set(settings) == {"settings"}:
-        problems.add("bottlerocket.nested_settings", joined(path, "settings"), "settings within settings", fix="leave out the outer one")
+        problems.add(
+            "bottlerocket.nested_settings", joined(path, "settings"), "is a second table named settings", fix="remove the outer one"
+        )
         return
     _check(settings, tree, path, problems, version)
 
@@ -108,13 +110,13 @@ def _check(value: Any, node: _Node | str, path: str, problems: Problems, version
         problems.add(
             "bottlerocket.setting_not_in_version",
             path,
-            f"Bottlerocket knows this setting from Kubernetes 1.{needs}, not in 1.{version[1]}",
-            fix="leave it out",
+            f"Bottlerocket has this setting from Kubernetes 1.{needs}, not in 1.{version[1]}",
+            fix="remove it",
         )
         return
     kind = node["type"]
     if value is None:
-        problems.add("bottlerocket.null", path, "TOML has no null", value=value, fix="give a value or leave it out")
+        problems.add("bottlerocket.null", path, "TOML has no null", value=value, fix="set a value or remove it")
     elif kind in {"table", "map"}:
         _check_table(value, node, path, problems, version)
     elif kind == "list" or (kind == "one_or_list" and isinstance(value, (list, tuple))):
@@ -143,13 +145,13 @@ def _check_table(value: Any, node: _Node, path: str, problems: Problems, version
             problems.add(
                 "bottlerocket.unknown_setting",
                 where,
-                "Bottlerocket does not know this setting and would not boot",
+                "Bottlerocket does not have this setting and would not boot",
                 allowed=", ".join(names) if len(names) <= 12 else None,
                 nearest=(guess := nearest(key, names)),
-                fix=f"rename it to {guess}" if guess else "leave it out",
+                fix=f"rename it to {guess}" if guess else "remove it",
             )
         elif isinstance(keys, str) and not _TEXTS[keys][0](key):
-            problems.add("bottlerocket.invalid_name", where, "is not a name that can stand here", value=key, allowed=_TEXTS[keys][1])
+            problems.add("bottlerocket.invalid_name", where, "is not a valid name here", value=key, allowed=_TEXTS[keys][1])
         else:
             _check(item, items, where, problems, version)
     for name in node.get("required", ()):
@@ -177,7 +179,7 @@ def _check_text(value: Any, node: _Node, path: str, problems: Problems) -> None:
         problems.add(
             "bottlerocket.unknown_value",
             path,
-            "is not a value that Bottlerocket knows",
+            "is not a valid value for Bottlerocket",
             allowed=quoted,
             nearest=nearest(value, enum),
             **shown,
@@ -201,7 +203,7 @@ def _check_int(value: Any, node: _Node, path: str, problems: Problems) -> None:
         problems.add(
             "bottlerocket.out_of_range",
             path,
-            "is not a number that can stand here",
+            "is not valid for this setting",
             value=value,
             allowed=f"a whole number from {least} to {most}, unquoted",
         )
@@ -226,7 +228,7 @@ def _check_bytes(value: Any, _node: _Node, path: str, problems: Problems) -> Non
 def _check_limit(value: Any, _node: _Node, path: str, problems: Problems) -> None:
     if value != "unlimited" and not (_is_number(value) and -1 <= value < 2**63):
         problems.add(
-            "bottlerocket.invalid_value", path, "is not a limit", value=value, allowed='a whole number, or -1 or "unlimited" for none'
+            "bottlerocket.invalid_value", path, "is not a limit", value=value, allowed='a whole number, or -1 or "unlimited" for no limit'
         )
 
 

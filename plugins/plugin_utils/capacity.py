@@ -74,15 +74,15 @@ def instance_shape(
                 "is not in the table of instance types",
                 value=instance_type,
                 nearest=nearest(instance_type, known),
-                fix="correct the type, or give max_enis, ips_per_eni and vcpus beside it",
+                fix="correct the type, or also set max_enis, ips_per_eni and vcpus",
             )
     row.update({name: value for name, value in given.items() if value is not None})
     if not problems and (row.get("max_enis") is None or row.get("ips_per_eni") is None):
         problems.add(
             "capacity.missing_instance",
             path,
-            "neither a type nor max_enis and ips_per_eni are given",
-            fix="give type, or max_enis, ips_per_eni and vcpus",
+            "has neither a type nor max_enis and ips_per_eni",
+            fix="set type, or max_enis, ips_per_eni and vcpus",
         )
     problems.raise_any()
     hypervisor = row.get("hypervisor")
@@ -123,13 +123,13 @@ def max_pods(
             problems.add(
                 "capacity.no_interface_left",
                 f"{path}.reserved_enis" if reserved_enis else f"{path}.custom_networking",
-                f"no network interface is left for pods: the instance takes {instance.max_enis}",
+                f"leaves no network interface for pods: the instance supports {instance.max_enis}",
                 value=reserved_enis if reserved_enis else custom_networking,
-                fix="take a larger instance, or reserve fewer",
+                fix="use a larger instance, or reserve fewer",
             )
         pods = enis * slots * per_slot + _HOST_NETWORK_PODS
     if not problems and pods <= 0:
-        problems.add("capacity.no_addresses", path, "the instance has no addresses for pods", value=pods, fix="take a larger instance")
+        problems.add("capacity.no_addresses", path, "the instance has no addresses for pods", value=pods, fix="use a larger instance")
     problems.raise_any()
     if ceiling and instance.vcpus is not None:
         pods = min(pods, _LARGE_CEILING if instance.vcpus >= _LARGE_FROM_VCPUS else _SMALL_CEILING)
@@ -157,9 +157,9 @@ def _check(
             problems.add(
                 "capacity.unsupported_on_windows",
                 f"{path}.custom_networking",
-                "Windows nodes know no custom networking",
+                "is not available on Windows nodes",
                 value=True,
-                fix="leave it out",
+                fix="remove it",
             )
         if _counts(reserved_enis, 1):
             problems.add(
@@ -167,7 +167,7 @@ def _check(
                 f"{path}.reserved_enis",
                 "Windows nodes use one network interface only",
                 value=reserved_enis,
-                fix="leave it out",
+                fix="remove it",
             )
     if mode in {"prefix", "windows_prefix"} and instance.nitro is False:
         problems.add(
@@ -183,7 +183,7 @@ def _check(
             f"{path}.ceiling",
             "the ceiling depends on the number of vCPUs, which is unknown",
             value=True,
-            fix="give vcpus",
+            fix="set vcpus",
         )
 
 

@@ -113,7 +113,7 @@ def ecr_host(region: str, path: str = "cluster.region") -> str:
     partition = next(row for row in table["partitions"] if region.startswith(row["prefix"]))
     served = region if region in regions else partition["fallback"]
     if served is None:
-        message = "the account that serves EKS's images in this partition is not known"
+        message = "the ECR account of EKS's images in this partition is unknown"
         raise SpecError(
             [
                 Problem(

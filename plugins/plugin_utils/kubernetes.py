@@ -96,7 +96,7 @@ def _name_problem(name: str, what: str) -> str | None:
     if len(name) > _NAME_LENGTH:
         return f"{what} is longer than {_NAME_LENGTH} characters"
     if not _LABEL_NAME.fullmatch(name):
-        return f"{what} may hold only letters, digits, -, _ and ., and must begin and end with a letter or digit"
+        return f"{what} can contain only letters, digits, -, _ and ., and must begin and end with a letter or digit"
     return None
 
 
@@ -111,7 +111,7 @@ def kubelet_label_problem(key: Any) -> str | None:
     domain = key.partition("/")[0] if "/" in key else ""
     if key in _KUBELET_LABELS or not _within(domain, _KUBERNETES_DOMAINS) or _within(domain, _KUBELET_LABEL_DOMAINS):
         return None
-    return "kubelet refuses to start with this label: it may not set labels below kubernetes.io and k8s.io but a few of its own"
+    return "kubelet refuses to start with this label: it can set only a few labels below kubernetes.io and k8s.io"
 
 
 def node_labels_flag(labels: Mapping[str, str]) -> str:
@@ -152,9 +152,9 @@ def _minor(version: _Version, table: Mapping[str, Any]) -> int | None:
 def _gone(row: Mapping[str, Any], minor: int | None, what: str) -> str | None:
     """Why the kubelet of this minor does not know a row of a table, or None when it does."""
     if minor is not None and minor < row.get("since", 0):
-        return f"kubelet 1.{minor} does not know this {what}: it came with 1.{row['since']}"
+        return f"kubelet 1.{minor} does not have this {what}, which was added in 1.{row['since']}"
     if minor is not None and minor > row.get("until", minor):
-        return f"kubelet 1.{minor} does not know this {what}: it was removed in 1.{row['until'] + 1}"
+        return f"kubelet 1.{minor} does not have this {what}, which was removed in 1.{row['until'] + 1}"
     return None
 
 
@@ -208,7 +208,7 @@ def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path:
         if not isinstance(key, str):
             problems.add("input.key_not_text", where, "the key must be text", value=key, fix="quote it")
         elif known is not None and key not in known:
-            unknown = "kubelet does not know this field" if fields is not None else "kubelet does not know this key"
+            unknown = "kubelet does not have this field" if fields is not None else "kubelet does not have this key"
             allowed = ", ".join(known) if len(known) <= 12 else None
             guess = nearest(key, known)
             problems.add(
@@ -217,10 +217,10 @@ def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path:
                 unknown,
                 allowed=allowed,
                 nearest=guess,
-                fix=f"rename it to {guess}" if guess else "leave it out",
+                fix=f"rename it to {guess}" if guess else "remove it",
             )
         elif fields is not None and (gone := _gone(fields[key], minor, "field")):
-            problems.add("kubelet.field_not_in_version", where, gone, fix="leave it out")
+            problems.add("kubelet.field_not_in_version", where, gone, fix="remove it")
         else:
             _check_node(item, fields[key] if fields is not None else node["items"], minor, where, problems)
     for name in node.get("required", ()):
@@ -268,7 +268,7 @@ def _check_text(value: str, form: str, enum: Iterable[str] | None, path: str, pr
         problems.add(
             "kubelet.unknown_value",
             path,
-            "is not a value that kubelet knows",
+            "is not a valid value for kubelet",
             value=value,
             allowed=", ".join(one or '""' for one in enum),
             nearest=nearest(value, enum),
@@ -335,10 +335,10 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
             bare = name.lstrip("-").partition("=")[0] if isinstance(name, str) else ""
             dashed = bare in known and bare != name
             guess = nearest(bare, known)
-            fix = f"write {bare}: VALUE" if dashed else f"rename it to {guess}" if guess else "leave it out"
-            problems.add("kubelet.unknown_flag", where, "kubelet has no such flag", nearest=guess, fix=fix)
+            fix = f"write {bare}: VALUE" if dashed else f"rename it to {guess}" if guess else "remove it"
+            problems.add("kubelet.unknown_flag", where, "kubelet does not have this flag", nearest=guess, fix=fix)
         elif gone := _gone(row, minor, "flag"):
-            instead = f"set kubelet.config.{row['config']}" if "config" in row else "leave it out"
+            instead = f"set kubelet.config.{row['config']}" if "config" in row else "remove it"
             problems.add("kubelet.flag_not_in_version", where, gone, fix=row.get("instead", instead))
         else:
             _check_flag(value, row, minor, where, problems)
@@ -347,7 +347,7 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
 def _check_flag(value: Any, row: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
     if isinstance(value, (list, tuple)):
         if row["type"] not in _REPEATABLE:
-            problems.add("kubelet.repeated_flag", path, "kubelet takes this flag once", value=value, allowed="one value")
+            problems.add("kubelet.repeated_flag", path, "kubelet accepts this flag only once", value=value, allowed="one value")
             return
         for index, item in enumerate(value):
             _check_flag_value(item, row, minor, joined(path, index), problems)

@@ -43,7 +43,7 @@ def cidr_problem(text: object) -> str | None:
         return f"the prefix length of an IPv{address.version} CIDR is at most {address.max_prefixlen}"
     network = ipaddress.ip_network(text, strict=False)
     if network.network_address != address:
-        return f"bits are set after the prefix: the network is {network}"
+        return f"has host bits set; the network is {network}"
     return None
 
 
@@ -83,7 +83,7 @@ def cluster_dns_ips(service_cidr: str, path: str = "service_cidr") -> list[str]:
                 Problem(
                     "cluster.no_dns_address",
                     path,
-                    "is too small to hold the cluster DNS address, its host 10",
+                    "is too small for the cluster DNS address, which is host 10 of the CIDR",
                     service_cidr,
                     allowed=f"/{largest} or wider",
                 )

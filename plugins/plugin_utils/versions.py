@@ -17,7 +17,10 @@ def family_version_problem(family: str, release: str | None, version: tuple[int,
         if row is None or major != 1:
             continue
         if minor > row.get("until", minor):
-            return (f"{row['name']} ends with Kubernetes 1.{row['until']}, and the cluster runs 1.{minor}", f"use {row['instead']}")
+            return (
+                f"{row['name']} is available up to Kubernetes 1.{row['until']}, but the cluster runs 1.{minor}",
+                f"use {row['instead']}",
+            )
         if minor < row.get("since", minor):
-            return (f"{row['name']} begins with Kubernetes 1.{row['since']}, and the cluster runs 1.{minor}", f"use {row['instead']}")
+            return (f"{row['name']} is available from Kubernetes 1.{row['since']}, but the cluster runs 1.{minor}", f"use {row['instead']}")
     return None

@@ -31,9 +31,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "forbidden-label": ({"labels": {"kubernetes.io/role": "web"}}, "kubelet refuses to start with this label"),
     "removed-flag": (
         {"kubelet": {"flags": {"container-runtime": "remote"}}},
-        "kubelet 1.36 does not know this flag: it was removed",
+        "kubelet 1.36 does not have this flag, which was removed",
     ),
-    "unknown-field": ({"kubelet": {"config": {**LAB_ONLY["1.36"], "noSuchField": True}}}, "noSuchField: kubelet does not know this field"),
+    "unknown-field": ({"kubelet": {"config": {**LAB_ONLY["1.36"], "noSuchField": True}}}, "noSuchField: kubelet does not have this field"),
 }
 
 #: Everything below / except files that a machine writes by itself.

@@ -122,7 +122,7 @@ def test_settings_that_cannot_be_read_back(lab: Lab) -> None:
 def test_a_transaction_is_dropped_when_it_is_not_taken(lab: Lab) -> None:
     group = {**GROUP, "bottlerocket": {"settings": {"aws": {"region": "eu-west-1"}}}}
     result = lab.apply(node_group=group)
-    assert "Bottlerocket 1.44.0 does not take these settings, and nothing was changed" in result["msg"]
+    assert "Bottlerocket 1.44.0 rejects these settings, and nothing was changed" in result["msg"]
     assert "unknown field `region`" in result["msg"]
     assert lab.node.changing_calls() == ["PATCH /settings?tx", "DELETE /tx?tx"]
     assert lab.node.settings == BOOTED
@@ -194,7 +194,7 @@ def test_validate_alone_lets_bottlerocket_read_and_keeps_nothing(lab: Lab) -> No
     assert lab.node.changing_calls() == ["PATCH /settings?tx", "DELETE /tx?tx"]
     assert lab.node.settings == BOOTED
     lab.node.write("faults", {"PATCH": "before"})
-    assert "does not take these settings" in lab.apply(("validate",))["msg"]
+    assert "rejects these settings" in lab.apply(("validate",))["msg"]
 
 
 def test_what_needs_a_reboot_is_said(lab: Lab) -> None:
@@ -276,7 +276,7 @@ def test_too_much_for_one_transaction_is_refused(lab: Lab) -> None:
 def test_output_that_is_cut_or_foreign_is_refused(lab: Lab) -> None:
     for output in ("", "hello\n", "nodebootstrap 100 0123456789abcdef ok\n", "nodebootstrap 4 0123456789abcdef ok\nAAAA"):
         lab.ssm.endings = [{"Status": "Success", "ResponseCode": 0, "StandardOutputContent": output}]
-        assert "what came back from the node cannot be read" in lab.apply()["msg"]
+        assert "the output from the node cannot be read" in lab.apply()["msg"]
     assert lab.node.settings == BOOTED
 
 

@@ -227,7 +227,7 @@ _FIX = "install the collection again on the controller"
 _UNIT = re.compile(r"[A-Za-z0-9:_.][A-Za-z0-9:_.@\\-]*\.(service|mount|socket|target)\Z")
 _MODE = re.compile(r"0?[0-7]{3}\Z")
 
-_TEXT, _OPTIONAL_TEXT, _FLAG, _TEXTS = "a text", "a text or null", "a boolean", "a list of texts"
+_TEXT, _OPTIONAL_TEXT, _FLAG, _TEXTS = "a text", "a text or null", "a boolean", "a list of strings"
 _MAPS, _MAP, _OPTIONAL_MAP, _TEXT_MAP = "a list of mappings", "a mapping", "a mapping or null", "a mapping of texts"
 
 

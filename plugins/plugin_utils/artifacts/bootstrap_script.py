@@ -59,7 +59,7 @@ def check(spec: NodeSpec, image: Image, problems: Problems) -> None:
         problems.add(
             "strategy.hostname_type",
             "node_group.instance.hostname_type",
-            "cannot be chosen with strategy bootstrap_script: the image's script asks EC2 for the node's name",
+            "cannot be set with strategy bootstrap_script: the image's script gets the node's name from EC2",
             fix="remove it: both kinds of names work",
         )
     if any(":" in address for address in spec.dns_ips) and spec.cluster.service_cidr is None and not problems.touches("cluster"):
@@ -79,7 +79,7 @@ def check_flags(spec: NodeSpec, word_problem: Callable[[str], str | None], probl
         for value in values:
             reason = word_problem(f"--{name}={value}")
             if reason:
-                fix = "give a value without it, or the kubelet.config field of the same meaning"
+                fix = "use a value without it, or use the equivalent field of kubelet.config"
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
 
 
@@ -114,11 +114,11 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
     for field, flag in image.image_flags.items():
         path = f"node_group.kubelet.config.{field}"
         if _at(spec.kubelet_config, field) is not None and not problems.touches(path):
-            fix = f"write kubelet.flags.{flag}, which comes after the image's, or use strategy: static"
+            fix = f"write kubelet.flags.{flag}, which overrides the image's flag, or use strategy: static"
             problems.add(
                 "kubelet.flag_overrides_config",
                 path,
-                f"has no effect: the image passes --{flag}, and kubelet prefers flags to files",
+                f"has no effect: the image passes --{flag}, and flags override the configuration file",
                 fix=fix,
             )
     reason = _drop_in_problem(spec.cluster.kubernetes_version, image.alpha_switch)
@@ -126,7 +126,7 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
         return
     fix = "use strategy: static, or write it as kubelet.flags"
     if spec.cluster.kubernetes_version is None:
-        fix = f"give cluster.kubernetes_version, {fix}"
+        fix = f"set cluster.kubernetes_version, {fix}"
     for path in _configuration_paths(spec):
         if not problems.touches(path) and not problems.touches("cluster.kubernetes_version"):
             problems.add("kubelet.no_config_drop_in", path, reason, fix=fix)
@@ -134,9 +134,9 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
 
 def _drop_in_problem(version: tuple[int, int] | None, alpha_switch: bool) -> str | None:
     since = _DROP_INS if alpha_switch else _DROP_INS_WITHOUT_SWITCH
-    asked = f"goes into a file for kubelet's --config-dir, which works here from Kubernetes 1.{since[1]} on"
+    asked = f"is written to a file for kubelet's --config-dir, which is supported here from Kubernetes 1.{since[1]} on"
     if version is None:
-        return f"{asked}, and the cluster's version is not given"
+        return f"{asked}, and the cluster's version is not set"
     return f"{asked}, and the cluster runs 1.{version[1]}" if version < since else None
 
 
@@ -159,7 +159,7 @@ def _check_pause_image(spec: NodeSpec, image: str, problems: Problems) -> None:
         problems.add(
             "containerd.pause_image_not_ecr",
             path,
-            "cannot be passed to the image's script, which takes an ECR account and a version",
+            "cannot be passed to the image's script, which accepts only an ECR account and a version",
             value=image,
             allowed=form,
             fix="use strategy: static",
@@ -168,15 +168,15 @@ def _check_pause_image(spec: NodeSpec, image: str, problems: Problems) -> None:
         problems.add(
             "containerd.pause_image_other_region",
             path,
-            "has a region, and the image's script always takes the node's",
+            "is in a fixed region, but the image's script always uses the node's region",
             value=image,
-            fix="give cluster.region, so that the two can be compared",
+            fix="set cluster.region, so that the two can be compared",
         )
     elif match["region"] != spec.cluster.region:
         problems.add(
             "containerd.pause_image_other_region",
             path,
-            f"is not in {spec.cluster.region}, and the image's script always takes the node's region",
+            f"is not in {spec.cluster.region}, but the image's script always uses the node's region",
             value=image,
             allowed=form,
             fix="use strategy: static",

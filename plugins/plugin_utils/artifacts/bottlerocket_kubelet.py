@@ -82,7 +82,7 @@ _FLAGS_ONLY: Mapping[str, tuple[str, str]] = {
 }
 """Flags that are no configuration field: the setting and how to read the value."""
 
-_SAYS = "has no setting on Bottlerocket, which writes kubelet's configuration from its own settings"
+_SAYS = "has no setting on Bottlerocket, which generates kubelet's configuration from its settings"
 
 
 def kubelet_settings(spec: NodeSpec, problems: Problems) -> Iterator[Setting]:
@@ -202,7 +202,7 @@ def _flag(name: str, values: tuple[str, ...], row: Mapping[str, Any], origin: st
         problems.add(
             "bottlerocket.no_setting",
             origin,
-            "cannot be given: Bottlerocket starts kubelet with flags of its own and has no setting for this one",
+            "cannot be set: Bottlerocket starts kubelet itself and has no setting for this flag",
             fix="remove it",
         )
     return ()

@@ -48,7 +48,7 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
         if kind == "mime" or kind in _CONTENT_TYPES:
             found = mime.read(text, path, problems) if kind == "mime" else (mime.Part(_CONTENT_TYPES[kind], text),)
             if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in found):
-                message = f"holds a NodeConfig, which nothing on {spec.family} reads"
+                message = f"contains a NodeConfig, which no program on {spec.family} reads"
                 problems.add("user_data.wrong_kind", path, message, fix="set family: al2023, or remove it")
             parts.extend(found)
         else:

@@ -85,7 +85,7 @@ def check_containerd_config(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "containerd.wrong_config_version",
             where,
-            f"is not of version 2, which {spec.family} reads",
+            f"is not 2, the only version that {spec.family} reads",
             fix=f'write version 2: plugins."{kubelet.CRI}"',
         )
     try:

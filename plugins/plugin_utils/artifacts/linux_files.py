@@ -50,7 +50,7 @@ def proxy_path(unit: str) -> str:
 def check_post_commands(commands: Iterable[str], health: str | None, problems: Problems) -> None:
     """Report commands that would wait for a kubelet that was told to say nothing about its health."""
     if commands and health is None:
-        fix = "give another port, or remove commands.post"
+        fix = "set another port, or remove commands.post"
         problems.add(
             "commands.no_health_check", "node_group.commands.post", "waits for kubelet's health, and kubelet's healthz port is 0", fix=fix
         )

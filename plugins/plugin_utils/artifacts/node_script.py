@@ -36,7 +36,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
                 "user_data.bootstraps_twice",
                 path,
                 "calls /etc/eks/bootstrap.sh, but this node is bootstrapped already",
-                fix="remove the call, or make it the override",
+                fix="remove the call, or move it to override",
             )
 
 

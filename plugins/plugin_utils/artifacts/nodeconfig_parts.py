@@ -23,14 +23,14 @@ CONFIG_DROP_IN = (
 )
 """nodeadm-config of the image reads only user data and fails without a complete cluster there (amazon-eks-ami, July 2026)."""
 
-_FIX = "give it in one place only, or set user_data_precedence: ours or theirs"
+_FIX = "set it in one place only, or set user_data_precedence: ours or theirs"
 _LABELS, _TAINTS = "--node-labels", "--register-with-taints"
 
 
 def flag_value_problem(value: str) -> str | None:
     """Why a flag value does not survive C($NODEADM_KUBELET_ARGS), which systemd splits like a shell line; None when it does."""
     bad = [name for char, name in (('"', "a double quote"), ("'", "a single quote"), ("\\", "a backslash")) if char in value]
-    return f"holds {' and '.join(bad)}, which systemd would take for quoting when it starts kubelet" if bad else None
+    return f"contains {' and '.join(bad)}, which systemd would interpret as quoting when it starts kubelet" if bad else None
 
 
 def flag_word(name: str, value: str) -> str:

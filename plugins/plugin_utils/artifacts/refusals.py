@@ -72,7 +72,7 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
                 joined("node_group.labels", key),
                 "is resolved on the node, and EKS sets the labels of a managed node group",
                 value=value,
-                fix="give a fixed value, or set mode: managed_custom_ami",
+                fix="use a fixed value, or set mode: managed_custom_ami",
             )
 
 
@@ -82,7 +82,7 @@ def refuse_dns_of_managed(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "mode.unsupported_dns_ips",
             "cluster.dns_ips",
-            f"cannot be given to a managed node group of {spec.family}, whose user data EKS completes with host 10 of the service CIDR",
+            f"cannot be set for a managed node group of {spec.family}, whose user data EKS completes with host 10 of the service CIDR",
             value=list(spec.dns_ips),
             fix="set mode: managed_custom_ami (a launch template with your own AMI), or remove it",
         )

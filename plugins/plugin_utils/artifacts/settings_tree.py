@@ -92,7 +92,7 @@ def _united_taints(ours: Setting, theirs: Setting, decide: Decide, problems: Pro
 
 def disagree(ours: Setting, theirs: Setting, problems: Problems) -> Setting:
     """Report that two places of the input say different things."""
-    problems.add("input.conflict", theirs.origin, _difference(ours), fix="give it in one place only", **_value(theirs))
+    problems.add("input.conflict", theirs.origin, _difference(ours), fix="set it in one place only", **_value(theirs))
     return ours
 
 
@@ -103,7 +103,7 @@ def by_precedence(choice: str | None) -> Decide:
         if choice == "theirs":
             return theirs
         if choice is None and ours.place not in IDENTITY:
-            fix = "give it in one place only, or set user_data_precedence: ours or theirs"
+            fix = "set it in one place only, or set user_data_precedence: ours or theirs"
             problems.add("user_data.conflict", theirs.origin, _difference(ours), fix=fix, **_value(theirs))
         return ours
 
@@ -111,8 +111,8 @@ def by_precedence(choice: str | None) -> Decide:
 
 
 def _difference(ours: Setting) -> str:
-    says = "" if is_secret(ours) else f", which says {shown(ours.value)}"
-    return f"disagrees with {ours.origin}{says}"
+    says = "" if is_secret(ours) else f", which is {shown(ours.value)}"
+    return f"conflicts with {ours.origin}{says}"
 
 
 def _value(setting: Setting) -> dict[str, Any]:

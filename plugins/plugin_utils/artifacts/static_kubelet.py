@@ -42,8 +42,8 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
         problems.add(
             "strategy.missing_max_pods",
             "node_group.max_pods",
-            "is required with strategy static, where no script computes it",
-            fix="give a number, or {mode: eni} and instance.type",
+            "is required with strategy static, because no script computes it",
+            fix="set a number, or {mode: eni} and instance.type",
         )
     if spec.cluster.service_cidr is None and any(":" in address for address in spec.dns_ips) and not problems.touches("cluster"):
         problems.add(
@@ -56,7 +56,7 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
         problems.add(
             "cluster.unsupported_outpost",
             "cluster.outpost",
-            "needs more than finished files: a local cluster's nodes fetch a certificate and keep the API server's addresses in /etc/hosts",
+            "needs a script on the node: nodes of a local cluster fetch a certificate and write the API server's addresses to /etc/hosts",
             fix="set strategy: bootstrap_script",
         )
     if version is not None and version < (1, 24):
@@ -83,7 +83,7 @@ def _check_flagged(spec: NodeSpec, problems: Problems) -> None:
         if node is not None and not problems.touches(path):
             fix = f"write kubelet.flags.{flag}, which comes after it"
             problems.add(
-                "kubelet.flag_overrides_config", path, f"has no effect: --{flag} is passed, and kubelet prefers flags to files", fix=fix
+                "kubelet.flag_overrides_config", path, f"has no effect: flags override the configuration file, and --{flag} is set", fix=fix
             )
 
 

@@ -87,7 +87,7 @@ def encoded(plan: Mapping[str, Any]) -> str:
     text = base64.b64encode(zlib.compress(json.dump(plan).encode("ascii"), 9)).decode("ascii")
     if len(text) > LIMIT:
         message = f"is too long for a live Windows node: {len(text)} characters when packed"
-        fix = "let the commands fetch what is long"
+        fix = "let the commands download large content"
         raise SpecError([Problem("live.plan_too_large", "node_group.commands", message, allowed=f"at most {LIMIT}", fix=fix)])
     return text
 

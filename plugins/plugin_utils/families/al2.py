@@ -59,7 +59,7 @@ _WITH_OVERRIDE = {
     ),
 }
 _STATIC = {
-    "override": ("replaces the call of the image's script, and strategy static makes none", "set strategy: bootstrap_script"),
+    "override": ("replaces the call of the image's script, but strategy static does not call it", "set strategy: bootstrap_script"),
 }
 
 
@@ -75,7 +75,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
             problems.add(
                 "mode.static_strategy",
                 "node_group.strategy",
-                "static has no place where EKS's own part calls the image's script",
+                "static is not possible, because EKS's own part calls the image's script",
                 value="static",
                 fix=fix,
             )
@@ -98,8 +98,8 @@ def _check_reserved_cpus(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "kubelet.reserved_cpus_conflict",
             "node_group.kubelet.config.reservedSystemCPUs",
-            "stops kubelet beside the reserved cgroups that the image's script sets",
-            fix="write kubelet.flags.reserved-cpus, for which the script leaves them out, or use strategy: static",
+            "prevents kubelet from starting together with the reserved cgroups that the image's script sets",
+            fix="set kubelet.flags.reserved-cpus (the script then omits the cgroups), or use strategy: static",
         )
 
 

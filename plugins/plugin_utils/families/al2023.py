@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 API_VERSION = "node.eks.aws/v1alpha1"
 
 _REFUSED = {
-    "strategy": ("is a choice of al2 and ubuntu; al2023 always boots through nodeadm", "remove it"),
-    "containerd.pause_image": ("cannot be chosen: nodeadm always uses the pause image that is baked into the AMI", "remove it"),
+    "strategy": ("exists only on al2 and ubuntu; al2023 always boots through nodeadm", "remove it"),
+    "containerd.pause_image": ("cannot be set: nodeadm always uses the pause image that is baked into the AMI", "remove it"),
 }
 
 _MANAGED_CAN = (
@@ -68,8 +68,8 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "input.conflict",
             "node_group.nodeadm.kubelet.maxPodsExpression",
-            "disagrees with node_group.max_pods",
-            fix="give one of the two",
+            "conflicts with node_group.max_pods",
+            fix="set only one of the two",
         )
     own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
     if own:
@@ -80,7 +80,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         for value in values:
             reason = nodeconfig_parts.flag_value_problem(value)
             if reason:
-                fix = "give a value without it, or the kubelet.config field of the same meaning"
+                fix = "use a value without it, or use the equivalent field of kubelet.config"
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
     parts = cloud_init.existing_parts(spec, problems)
     if spec.override is not None:

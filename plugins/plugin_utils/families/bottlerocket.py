@@ -44,16 +44,16 @@ _NO_SHELL = "cannot run: Bottlerocket has no shell"
 _CONTAINERS = "use bottlerocket.settings.bootstrap-commands (calls of apiclient) or bottlerocket.settings.bootstrap-containers"
 
 _REFUSED = {
-    "strategy": ("is a choice of al2 and ubuntu; Bottlerocket always boots from its settings", "remove it"),
+    "strategy": ("exists only on al2 and ubuntu; Bottlerocket always boots from its settings", "remove it"),
     "commands.pre": (_NO_SHELL, _CONTAINERS),
     "commands.post": (_NO_SHELL, "run a DaemonSet, which starts after kubelet is up"),
-    "override": ("has nothing to replace: Bottlerocket has no shell and calls no bootstrap script", _CONTAINERS),
+    "override": ("is not possible: Bottlerocket has no shell and no bootstrap script", _CONTAINERS),
     "containerd.config": (
-        "cannot be given: Bottlerocket writes containerd's configuration from its own settings",
+        "cannot be set: Bottlerocket writes containerd's configuration from its own settings",
         "use bottlerocket.settings.container-runtime, .container-runtime-plugins or .container-registry",
     ),
     "containerd.pause_image": ("has had no effect on Bottlerocket since Kubernetes 1.21 (pod-infra-container-image)", "remove it"),
-    "local_storage.mount_path": ("cannot be chosen: Bottlerocket mounts the array below /mnt/.ephemeral", "remove it"),
+    "local_storage.mount_path": ("cannot be set: Bottlerocket mounts the array below /mnt/.ephemeral", "remove it"),
 }
 
 _MANAGED_CAN = ("max_pods", "reserved", "kubelet", "containerd.registry_mirrors", "local_storage", "proxy", "user_data", "bottlerocket")
@@ -112,7 +112,7 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
 
 def plan(spec: NodeSpec) -> NoReturn:
     """Raise C(SpecError): the role of this family applies its settings."""
-    refuse_apply(spec, "cannot be reached by apply: a Bottlerocket node has no shell, and takes settings through its API")
+    refuse_apply(spec, "is not supported by apply: a Bottlerocket node has no shell, only an API for its settings")
 
 
 def wanted_settings(spec: NodeSpec) -> Leaves:
@@ -183,14 +183,14 @@ def _check_theirs(settings: list[Setting], spec: NodeSpec, problems: Problems) -
         owner = next((place for place in _OF_EKS if setting.place[: len(place)] == place), None)
         if spec.managed and owner:
             field = {LABELS: "labels", TAINTS: "taints"}.get(owner)
-            fix = f"write node_group.{field}, and give them to the node group in EKS" if field else "remove it"
+            fix = f"set node_group.{field}, and set the same in EKS for the node group" if field else "remove it"
             problems.add("bottlerocket.written_by_eks", setting.origin, "is written by EKS for a managed node group", fix=fix)
         elif owner == LABELS and (reason := kubelet_label_problem(setting.place[-1])):
             problems.add(
                 "labels.forbidden_prefix",
                 setting.origin,
                 reason,
-                fix="use a prefix of your own, or set the label on the Node after it joined",
+                fix="use your own prefix, or set the label on the Node object after the node has joined",
             )
 
 
@@ -199,7 +199,7 @@ def _check_storage(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "bottlerocket.unsupported_storage",
             "node_group.local_storage.strategy",
-            "is not available: Bottlerocket makes one RAID 0 array of the instance's disks, or leaves them alone",
+            "is not available: Bottlerocket creates one RAID 0 array from the instance's disks, or does not use them",
             value=spec.local_storage.strategy,
             allowed="raid0",
             fix="set strategy: raid0, or remove local_storage",
@@ -211,8 +211,8 @@ def _check_proxy(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "bottlerocket.http_proxy",
             "node_group.proxy.http",
-            "has no setting of its own: Bottlerocket knows one proxy, for https",
-            fix="give the proxy as https (and http only when it is the same one)",
+            "has no setting: Bottlerocket supports only one proxy, for https",
+            fix="set the proxy as https (http can only be the same proxy)",
         )
 
 

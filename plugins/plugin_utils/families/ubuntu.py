@@ -27,13 +27,13 @@ _PROXIED = ("containerd.service", _KUBELET)
 _NAMES = {"'": "a single quote", '"': "a double quote", "\\": "a backslash", "$": "a dollar sign", "`": "a backquote"}
 
 _ALWAYS = {
-    "local_storage": ("needs setup-local-disks, which Canonical's images do not bring", "prepare the disks in commands.pre"),
+    "local_storage": ("needs setup-local-disks, which Canonical's images do not include", "prepare the disks in commands.pre"),
 }
 _SCRIPT = {
     "containerd.config": ("cannot be passed: the image's script has no --containerd-config-file", "use strategy: static"),
 }
 _STATIC = {
-    "override": ("replaces the call of the image's script, and strategy static makes none", "set strategy: bootstrap_script"),
+    "override": ("replaces the call of the image's script, but strategy static does not call it", "set strategy: bootstrap_script"),
 }
 _WITH_OVERRIDE = {
     "containerd.pause_image": (
@@ -50,11 +50,11 @@ def word_problem(word: str) -> str | None:
     variables differs between snaps and is documented nowhere.
     """
     if any(char.isspace() for char in word):
-        return "holds a blank, at which the kubelet snap splits its arguments"
+        return "contains a space, at which the kubelet snap splits its arguments"
     for char, name in _NAMES.items():
         if char in word:
-            return f"holds {name}, which the kubelet snap does not pass on reliably"
-    return None if word.isprintable() else "holds a control character, which no setting of the kubelet snap can carry"
+            return f"contains {name}, which the kubelet snap does not pass to kubelet reliably"
+    return None if word.isprintable() else "contains a control character, which settings of the kubelet snap cannot contain"
 
 
 def _join(words: Sequence[str]) -> str:
@@ -100,7 +100,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "mode.unknown_on_family",
             "node_group.mode",
-            "does not exist on ubuntu: EKS has no Ubuntu images of its own, so it adds nothing to the user data",
+            "does not exist on ubuntu: EKS does not provide Ubuntu images, so it adds nothing to the user data",
             value=spec.mode,
             allowed="self_managed, managed_custom_ami",
             fix="use managed_custom_ami",
@@ -111,7 +111,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "cluster.unsupported_outpost",
             "cluster.outpost",
-            "cannot be passed: Canonical's images do not know local clusters on Outposts",
+            "is not supported: Canonical's images cannot join local clusters on Outposts",
             fix="set family: al2 or al2023",
         )
     kubelet_files.check_containerd_config(spec, problems)
@@ -131,10 +131,10 @@ def _check_dns(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "cluster.too_many_dns_ips",
             "cluster.dns_ips",
-            "the image's script takes one address",
+            "has several addresses, but the image's script accepts only one",
             value=list(spec.dns_ips),
             allowed="one IP address",
-            fix="give one, or use strategy: static",
+            fix="set one address, or use strategy: static",
         )
     elif spec.dns_ips and spec.cluster.ip_family == "ipv6" and spec.cluster.service_cidr:
         taken = f"{spec.cluster.service_cidr.split('/')[0]}a"
@@ -142,7 +142,7 @@ def _check_dns(spec: NodeSpec, problems: Problems) -> None:
             problems.add(
                 "cluster.ignored_dns_ips",
                 "cluster.dns_ips",
-                f"has no effect in an IPv6 cluster: the image's script always takes {taken}",
+                f"has no effect in an IPv6 cluster: the image's script always uses {taken}",
                 value=list(spec.dns_ips),
                 fix="remove it, or use strategy: static",
             )

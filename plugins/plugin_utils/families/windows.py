@@ -33,13 +33,13 @@ from ..model.spec import NodeSpec
 from ..network import ip_family
 
 _REFUSED = {
-    "strategy": ("is a choice of al2 and ubuntu; Windows always boots through Start-EKSBootstrap.ps1", "remove it"),
-    "containerd": ("cannot be given: Start-EKSBootstrap.ps1 of the image writes containerd's configuration", "bake it into the AMI"),
-    "local_storage": ("has no effect on Windows: the image has nothing that prepares instance store disks", "use commands.pre"),
+    "strategy": ("exists only on al2 and ubuntu; Windows always boots through Start-EKSBootstrap.ps1", "remove it"),
+    "containerd": ("cannot be set: the image's Start-EKSBootstrap.ps1 writes containerd's configuration", "bake it into the AMI"),
+    "local_storage": ("is not supported on Windows: the image does not prepare instance store disks", "use commands.pre"),
     # containerd issues 6609 and 8846: machine variables and a restart of the service did not make containerd use the proxy.
     "proxy": (
-        "cannot be had: Windows services do not reliably see variables that were set after Windows started, containerd among them",
-        "set the proxy in the AMI (Environment of the services containerd and kubelet), or by lines of your own in commands.pre",
+        "is not supported: Windows services, including containerd, do not reliably see variables that are set after Windows has started",
+        "set the proxy in the AMI (Environment of the services containerd and kubelet), or with your own commands in commands.pre",
     ),
 }
 
@@ -105,7 +105,7 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
 
 def plan(spec: NodeSpec) -> NoReturn:
     """Raise C(SpecError): the role of this family works through PowerShell."""
-    refuse_apply(spec, "cannot be reached by apply, which works on Linux nodes")
+    refuse_apply(spec, "is not supported by apply, which works on Linux nodes")
 
 
 def live_plan(spec: NodeSpec) -> dict[str, Any]:
@@ -117,12 +117,12 @@ def live_plan(spec: NodeSpec) -> dict[str, Any]:
     problems = Problems()
     existing, persist = _existing(spec, problems)
     if persist:
-        message = "says that the user data runs at every boot, and a live node is set up when the play runs"
+        message = "makes user data run at every boot, but a live node is set up when the play runs"
         problems.add(
             "windows.persist_on_live_node",
             "node_group.windows.persist",
             message,
-            fix="leave it out here, and keep it for the user data of a launch template",
+            fix="remove it here, and keep it for the user data of a launch template",
         )
     problems.raise_any()
     parts = dict(_pieces(spec, existing, (windows_bootstrap.call_with_data(),) if spec.override is None else ()))
@@ -194,11 +194,11 @@ def _existing(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, ...], bool
         problems.add(
             "input.conflict",
             persists[False],
-            f"says <persist> is false, and {persists[True]} says it is true",
-            fix="say it in one place only",
+            f"sets <persist> to false, but {persists[True]} sets it to true",
+            fix="set it in one place only",
         )
     if spec.managed and True in persists and not own:
-        message = "says <persist>, and EKS's own part of the user data would run at every boot, too"
+        message = "sets <persist>, so EKS's own part of the user data would also run at every boot"
         problems.add("windows.persist_in_managed_group", persists[True], message, fix="remove the tag")
     return tuple(lines), True in persists
 
@@ -222,13 +222,13 @@ def _check_network(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "cluster.too_many_dns_ips",
             path,
-            "names several servers, and Start-EKSBootstrap.ps1 takes one",
+            "has several addresses, but Start-EKSBootstrap.ps1 accepts only one",
             value=list(spec.dns_ips),
             fix="keep one",
         )
     if (given or spec.cluster.dns_ips) and any(":" in address for address in spec.dns_ips):
         problems.add(
-            "windows.ipv6", path, "is IPv6, which EKS does not support on Windows", value=list(spec.dns_ips), fix="give an IPv4 address"
+            "windows.ipv6", path, "is IPv6, which EKS does not support on Windows", value=list(spec.dns_ips), fix="use an IPv4 address"
         )
 
 
@@ -244,8 +244,8 @@ def _check_kubelet(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "windows.kubelet_config",
             path,
-            "cannot be given as configuration: Start-EKSBootstrap.ps1 writes kubelet's configuration file and merges nothing into it",
-            fix=f"write it as node_group.kubelet.flags.{flag}" if flag else "remove it, or change the script in an AMI of your own",
+            "cannot be set on Windows: Start-EKSBootstrap.ps1 writes kubelet's configuration file and does not merge other configuration",
+            fix=f"write it as node_group.kubelet.flags.{flag}" if flag else "remove it, or change the script in your own AMI",
         )
 
 
@@ -259,7 +259,7 @@ def _check_words(spec: NodeSpec, problems: Problems) -> None:
                     joined("node_group.kubelet.flags", name),
                     reason,
                     value=value,
-                    fix="give a value without it",
+                    fix="use a value without it",
                 )
     for index, word in enumerate(spec.windows.kube_proxy_extra_args):
         path = f"node_group.windows.kube_proxy_extra_args[{index}]"
@@ -273,7 +273,7 @@ def _check_words(spec: NodeSpec, problems: Problems) -> None:
                 fix="write one list item for each",
             )
         elif reason := powershell.kubelet_args_problem(word):
-            problems.add("windows.unsafe_word", path, reason, value=word, fix="give a value without it")
+            problems.add("windows.unsafe_word", path, reason, value=word, fix="use a value without it")
     if spec.windows.eks_endpoint and (reason := powershell.powershell_problem(spec.windows.eks_endpoint)):
         problems.add("windows.unsafe_word", "node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
 

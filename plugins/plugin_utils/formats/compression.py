@@ -37,11 +37,11 @@ def unpack(data: str | bytes, path: str, problems: Problems) -> str:
     """
     if isinstance(data, str):
         if "\x1f\x8b" in data[:2]:
-            return _refuse(problems, path, "is raw gzip in a string, which does not survive as text", "give it as base64 of gzip")
+            return _refuse(problems, path, "is raw gzip in a string, which does not survive as text", "pass it as base64 of gzip")
         try:
             raw = data.encode("utf-8")
         except UnicodeEncodeError:
-            return _refuse(problems, path, "holds a lone surrogate, which UTF-8 cannot write", "remove it")
+            return _refuse(problems, path, "contains a lone surrogate, which UTF-8 cannot represent", "remove it")
     else:
         raw = data
     encoded = False
@@ -63,13 +63,13 @@ def _as_text(raw: bytes, encoded: bool, path: str, problems: Problems) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        return _refuse(problems, path, "is not UTF-8 text", "give text, base64, gzip or base64 of gzip")
+        return _refuse(problems, path, "is not UTF-8 text", "use text, base64, gzip or base64 of gzip")
     if text.startswith("\ufeff"):
         return _refuse(problems, path, "starts with a byte order mark, which cloud-init does not skip", "save the text without it")
     if "\0" in text:
-        return _refuse(problems, path, "holds a NUL character", "give text, base64, gzip or base64 of gzip")
+        return _refuse(problems, path, "contains a NUL character", "use text, base64, gzip or base64 of gzip")
     if encoded and (raw.startswith(_GZIP_MAGIC) or isinstance(_from_base64(raw), bytes)):
-        return _refuse(problems, path, "is encoded twice; a node undoes base64 and gzip once each", "encode it once")
+        return _refuse(problems, path, "is encoded twice; a node decodes base64 and gzip only once", "encode it once")
     return text
 
 

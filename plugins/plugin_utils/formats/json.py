@@ -45,10 +45,10 @@ def _check(value: Any, depth: int) -> None:
         raise JsonError(f"nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, str):
         if not value.isascii() and _SURROGATE.search(value):
-            raise JsonError("a text holds a lone surrogate, which no file can hold")
+            raise JsonError("a text contains a lone surrogate, which UTF-8 cannot represent")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise JsonError(f"{value} is not a number that JSON knows")
+            raise JsonError(f"{value} is not a valid JSON number")
     elif isinstance(value, dict):
         for key, child in value.items():
             if not isinstance(key, str):
@@ -68,11 +68,11 @@ def load(text: str, *, strict: bool = True) -> Any:
         if strict and len(result) < len(found):
             keys = [key for key, _unused in found]
             twice = next(key for key in result if keys.count(key) > 1)
-            raise JsonError(f"the key {twice!r:.80} stands twice")
+            raise JsonError(f"the key {twice!r:.80} is a duplicate")
         return result
 
     def refuse(constant: str) -> Any:
-        raise JsonError(f"{constant} is not a number that JSON knows")
+        raise JsonError(f"{constant} is not a valid JSON number")
 
     try:
         value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse)

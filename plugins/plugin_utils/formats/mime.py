@@ -153,7 +153,7 @@ def _raw(part: Part) -> bytes:
     try:
         data = part.body.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise _Unwritable("holds a lone surrogate, which UTF-8 cannot write") from error
+        raise _Unwritable("contains a lone surrogate, which UTF-8 cannot represent") from error
     if part.transfer_encoding == "":
         return data
     if part.transfer_encoding == "quoted-printable":
@@ -161,12 +161,12 @@ def _raw(part: Part) -> bytes:
             raise _Unwritable("is not quoted-printable text", "write an equals sign as =3D")
         return binascii.a2b_qp(data)
     if part.transfer_encoding != "base64":
-        message = f"has the transfer encoding {shown(part.transfer_encoding)}, which nodeadm or cloud-init cannot undo"
+        message = f"has the transfer encoding {shown(part.transfer_encoding)}, which nodeadm or cloud-init cannot decode"
         raise _Unwritable(message, "use base64")
     try:
         return base64.b64decode(b"".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise _Unwritable("says base64, but does not decode", "encode the part again") from error
+        raise _Unwritable("has the transfer encoding base64, but cannot be decoded", "encode the part again") from error
 
 
 def decoded(part: Part, path: str, problems: Problems) -> str:
@@ -183,7 +183,7 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
         problems.add("mime.unreadable_part", path, str(error), fix=error.fix)
         return ""
     except UnicodeEncodeError:
-        problems.add("mime.unwritable_part", path, "holds a lone surrogate, which UTF-8 cannot write")
+        problems.add("mime.unwritable_part", path, "contains a lone surrogate, which UTF-8 cannot represent")
         return ""
     if part.media_type == NODE_CONFIG or part.media_type in _GZIPPED:
         text = unpack(raw, path, problems)
@@ -206,8 +206,8 @@ def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
         problems.add(
             "mime.leading_blank",
             path,
-            "begins with a blank, so neither cloud-init nor nodeadm recognizes it as MIME",
-            fix="begin with MIME-Version: 1.0, unindented",
+            "begins with white space, so neither cloud-init nor nodeadm recognizes it as MIME",
+            fix="begin with MIME-Version: 1.0, without indentation",
         )
         return ()
     if "\r\n" in text and text.count("\r\n") == text.count("\n") == text.count("\r"):
@@ -245,13 +245,13 @@ def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tup
             problems.add(
                 "mime.invalid_header",
                 path,
-                f"line {number + 1} stands among the headers and is not one",
+                f"line {number + 1} is not a header",
                 value=line,
-                fix="put one blank line behind the headers, and no blank before a colon",
+                fix="add an empty line after the headers, and remove spaces before colons",
             )
             return None, number
         found.append((header[1], header[2].strip(" \t")))
-    problems.add("mime.invalid_header", path, "has no empty line after its headers", fix="put one blank line behind the headers")
+    problems.add("mime.invalid_header", path, "has no empty line after its headers", fix="add an empty line after the headers")
     return None, len(lines)
 
 
@@ -299,7 +299,7 @@ def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, probl
         return None
     kind, parameters = media
     if not kind.startswith("multipart/") or kind == "multipart/digest":
-        fix = "give the text itself, without headers" if not kind.startswith("multipart/") else None
+        fix = "use the text itself, without headers" if not kind.startswith("multipart/") else None
         problems.add("mime.not_multipart", path, "is not a multipart document", value=kind, allowed="multipart/mixed", fix=fix)
         return None
     boundary = parameters.get("boundary", "")
@@ -371,11 +371,11 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
         problems.add(
             "mime.text_before_parts",
             path,
-            f"holds text before its first part, line {start + 1}, which nothing reads",
+            f"contains text before its first part, line {start + 1}, which no program reads",
             fix="put it into a part",
         )
     elif any(len(line) >= _LONGEST_PREAMBLE_LINE for line in preamble):
-        problems.add("mime.text_before_parts", path, "holds a line before its first part that is too long for nodeadm", fix="remove it")
+        problems.add("mime.text_before_parts", path, "contains a line before its first part that is too long for nodeadm", fix="remove it")
     return [(mark + 1, end) for mark, end in zip(marks, [*marks, closed][1:], strict=True)]
 
 
@@ -390,7 +390,7 @@ def _part(lines: list[str], start: int, path: str, problems: Problems) -> Part |
         problems.add(
             "mime.repeated_header",
             path,
-            "has a header twice of which only the first counts",
+            "has a duplicate header; only the first one is used",
             fix="keep one Content-Type and one Content-Transfer-Encoding",
         )
         return None
@@ -426,8 +426,8 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
         problems.add(
             "mime.missing_encoding",
             path,
-            "holds characters beyond ASCII without a transfer encoding, which cloud-init garbles",
-            fix="add Content-Transfer-Encoding: base64 and encode the part, or give the script itself instead of MIME",
+            "contains non-ASCII characters without a transfer encoding, which cloud-init corrupts",
+            fix="add Content-Transfer-Encoding: base64 and encode the part, or use the script itself instead of MIME",
         )
         return
     text = decoded(part, path, problems)
@@ -446,7 +446,7 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
             problems.add(
                 "mime.no_interpreter",
                 path,
-                "does not begin with #!, so nothing runs it",
+                "does not begin with #!, so cloud-init does not run it",
                 value=text.split("\n", 1)[0],
                 fix="begin with #!/bin/bash in its first line",
             )
@@ -454,7 +454,7 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
         problems.add(
             "mime.unknown_type",
             path,
-            "has a type that nothing on the node reads",
+            "has a type that no program on the node reads",
             value=kind,
             allowed=f"{SHELL}, {CLOUD_CONFIG}, {NODE_CONFIG}",
         )

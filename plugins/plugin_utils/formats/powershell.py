@@ -31,19 +31,19 @@ _EXPANSION = re.compile(r"%[A-Za-z_][A-Za-z0-9_()]*%")
 def powershell_problem(value: str) -> str | None:
     """Why C(value) cannot be in a single-quoted string of user data, or None."""
     if "\n" in value or "\r" in value:
-        return "holds a line break, which a one-line PowerShell string must not"
+        return "contains a line break, which a one-line PowerShell string cannot contain"
     if "\0" in value:
-        return "holds a NUL character, which PowerShell cannot pass on"
+        return "contains a NUL character, which PowerShell cannot pass to programs"
     if _CONTROL.search(value):
-        return "holds a control character or a line separator"
+        return "contains a control character or a line separator"
     if _SURROGATE.search(value):
-        return "holds a lone surrogate, which UTF-8 cannot write"
+        return "contains a lone surrogate, which UTF-8 cannot represent"
     return _tag_problem(value)
 
 
 def _tag_problem(text: str) -> str | None:
     if "<" in text and (tag := _TAG.search(text)):
-        return f"holds the tag {tag[0].lower()}, at which EC2Launch cuts user data before PowerShell reads it"
+        return f"contains the tag {tag[0].lower()}, at which EC2Launch cuts user data before PowerShell reads it"
     return None
 
 
@@ -74,7 +74,9 @@ def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]])
             )
         items = [value] if isinstance(value, str) else list(value)
         if not items:
-            problems.append(Problem("powershell.empty_list", f"powershell.{name}", "is an empty list, which no parameter can be given"))
+            problems.append(
+                Problem("powershell.empty_list", f"powershell.{name}", "is an empty list, which cannot be passed as a parameter")
+            )
         bad = [
             Problem("powershell.unsafe_text", f"powershell.{name}", reason, value=item)
             for item in items
@@ -118,7 +120,7 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
             problems.add(
                 "powershell.unbalanced_tag",
                 path,
-                f"the tag {opening[0]} has no counterpart",
+                f"the tag {opening[0]} has no matching tag",
                 fix=f"write <{name}>…</{name}> once around the lines",
             )
             return Unwrapped((), None)
@@ -129,17 +131,17 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
             persists.add(content.strip().lower())
         elif name == "script":
             problems.add(
-                "powershell.script_block", path, "holds a <script> block, which is run by cmd.exe", fix="write its lines in PowerShell"
+                "powershell.script_block", path, "contains a <script> block, which cmd.exe would run", fix="write its lines in PowerShell"
             )
         else:
-            problems.add("powershell.unknown_tag", path, f"holds <{name}>, which has no place in node bootstrap", fix="remove it")
+            problems.add("powershell.unknown_tag", path, f"contains <{name}>, which is not used in node bootstrap", fix="remove it")
         at = closing.end()
     outside.append(text[at:])
     if any(part.strip() for part in outside):
         problems.add(
             "powershell.text_outside",
             path,
-            "holds text outside of <powershell>, which nothing runs",
+            "contains text outside of <powershell>, which is never run",
             fix="move it into the block or remove it",
         )
     if len(persists) > 1 or not persists <= {"true", "false"}:
@@ -161,7 +163,7 @@ def wrap(lines: Sequence[str], persist: bool = False) -> str:
     """
     problems = []
     for number, line in enumerate(lines):
-        reason = "holds a NUL character or a lone surrogate" if "\0" in line or _SURROGATE.search(line) else _tag_problem(line)
+        reason = "contains a NUL character or a lone surrogate" if "\0" in line or _SURROGATE.search(line) else _tag_problem(line)
         if reason:
             problems.append(Problem("powershell.unsafe_text", f"powershell[{number}]", reason, value=line))
     if problems:
@@ -173,7 +175,7 @@ def wrap(lines: Sequence[str], persist: bool = False) -> str:
 def kubelet_args_problem(word: str) -> str | None:
     """Why C(word) cannot be one argument of the kubelet service's command line, or None."""
     if expansion := _EXPANSION.search(word):
-        return f"holds {expansion[0]}, which Windows replaces by a variable when it starts the service"
+        return f"contains {expansion[0]}, which Windows replaces with the value of a variable when it starts the service"
     return powershell_problem(word)
 
 

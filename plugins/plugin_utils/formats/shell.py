@@ -49,16 +49,16 @@ _MODE = re.compile(r"[0-7]{3,4}")
 def text_problem(text: str) -> str | None:
     """The reason why a file or argument of a script cannot contain C(text) (NUL, lone surrogates), or None."""
     if "\0" in text:
-        return "holds a NUL character, which no shell can carry"
+        return "contains a NUL character, which a shell cannot process"
     if _SURROGATE.search(text):
-        return "holds a lone surrogate, which UTF-8 cannot write"
+        return "contains a lone surrogate, which UTF-8 cannot represent"
     return None
 
 
 def shell_problem(value: str) -> str | None:
     """The reason why C(value) cannot be one word of a one-line command (NUL, line breaks, lone surrogates), or None."""
     if "\n" in value or "\r" in value:
-        return "holds a line break, which one command-line word must not"
+        return "contains a line break, which a command-line argument cannot contain"
     return text_problem(value)
 
 

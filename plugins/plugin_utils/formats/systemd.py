@@ -25,15 +25,15 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@-]+")
 def systemd_problem(value: str) -> str | None:
     """Why C(value) cannot be written in a unit (line breaks, control characters), or None."""
     if "\n" in value or "\r" in value:
-        return "holds a line break: in a unit the rest would become a directive of its own"
+        return "contains a line break: in a unit, the rest would become a new directive"
     if "\0" in value:
-        return "holds a NUL character, which systemd refuses"
+        return "contains a NUL character, which systemd rejects"
     if _CONTROL.search(value):
-        return "holds a control character, which systemd refuses in values"
+        return "contains a control character, which systemd rejects in values"
     if _SURROGATE.search(value):
-        return "holds a lone surrogate, which UTF-8 cannot write"
+        return "contains a lone surrogate, which UTF-8 cannot represent"
     if _NONCHARACTER.search(value):
-        return "holds a Unicode noncharacter, for which systemd ignores the whole line"
+        return "contains a Unicode noncharacter, which makes systemd ignore the whole line"
     return None
 
 
@@ -82,7 +82,7 @@ def _directive_problem(key: str, value: str) -> str | None:
     if not _SECTION.fullmatch(key):
         return "is not the name of a directive"
     if value != value.strip():
-        return "begins or ends with blanks, which systemd strips"
+        return "begins or ends with spaces, which systemd removes"
     if value.endswith("\\"):
         return "ends with a backslash, which joins the next line to it"
     return systemd_problem(value)
@@ -96,12 +96,12 @@ def al2_extra_args_problem(word: str) -> str | None:
     the backslash would be undone at one of the two steps.
     """
     if not word:
-        return "is empty, and an empty argument is lost where systemd splits the text"
+        return "is empty, and systemd drops empty arguments when it splits the text"
     for char, name in (("'", "a single quote"), ('"', "a double quote"), ("\\", "a backslash")):
         if char in word:
-            return f"holds {name}, which the AL2 image pastes unescaped into a systemd unit"
+            return f"contains {name}, which the AL2 image writes unescaped into a systemd unit"
     if "\t" in word:
-        return "holds a tab, at which systemd splits the text"
+        return "contains a tab, at which systemd splits the text"
     return systemd_problem(word)
 
 

@@ -170,7 +170,9 @@ def quote(text: str) -> str:
     try:
         return _short_string(text)
     except _Unwritable as error:
-        raise SpecError([Problem("toml.surrogate", "toml", "holds a lone surrogate, which UTF-8 cannot write", value=text)]) from error
+        raise SpecError(
+            [Problem("toml.surrogate", "toml", "contains a lone surrogate, which UTF-8 cannot represent", value=text)]
+        ) from error
 
 
 def _short_string(text: str) -> str:
@@ -210,17 +212,17 @@ def _unwritable(value: Any, path: str, depth: int) -> Iterator[Problem]:
             yield from _unwritable(item, joined(path, index), depth + 1)
     elif isinstance(value, str):
         if _SURROGATE.search(value):
-            yield Problem("toml.surrogate", path, "holds a lone surrogate, which UTF-8 cannot write", value=value)
+            yield Problem("toml.surrogate", path, "contains a lone surrogate, which UTF-8 cannot represent", value=value)
     elif isinstance(value, int):
         if not -_INT_LIMIT <= value < _INT_LIMIT:
             yield Problem("toml.integer_too_large", path, "does not fit into TOML's 64 bits")
     elif value is None:
-        yield Problem("toml.null", path, "is null, which TOML does not have", fix="leave the key out")
+        yield Problem("toml.null", path, "is null, which TOML does not have", fix="remove the key")
     elif not isinstance(value, float):
         yield Problem(
             "toml.unwritable",
             path,
-            f"is a {type(value).__name__}, which this TOML does not carry",
+            f"is a {type(value).__name__}, which cannot be written as TOML",
             allowed="text, number, boolean, list, mapping",
         )
 
@@ -237,14 +239,16 @@ def eks_merge_problem(settings: Mapping[str, Any], path: str, problems: Problems
                     problems.add(
                         "toml.unsafe_for_eks",
                         joined(where, key),
-                        "has quotes or a backslash in its key, which EKS's merger of user data cannot read",
+                        "has quotes or a backslash in its key, which EKS cannot read when it merges user data",
                     )
         elif isinstance(value, str):
             if '"' in value and _string_or_empty(value).startswith('"'):
-                problems.add("toml.unsafe_for_eks", where, "needs escaped quotes, which EKS's merger of user data cannot read", value=value)
+                problems.add(
+                    "toml.unsafe_for_eks", where, "needs escaped quotes, which EKS cannot read when it merges user data", value=value
+                )
         elif isinstance(value, (list, tuple)) and len({_type_name(item) for item in value}) > 1:
             problems.add(
-                "toml.unsafe_for_eks", where, "mixes types in one array, which EKS's merger of user data cannot read", value=list(value)
+                "toml.unsafe_for_eks", where, "mixes types in one array, which EKS cannot read when it merges user data", value=list(value)
             )
 
 
@@ -330,7 +334,7 @@ def load(text: str, path: str, problems: Problems) -> dict[str, Any]:
         return {}
     dates = [where for where, value in _walk(data, path, 0) if isinstance(value, _DATES)]
     for where in dates:
-        problems.add("toml.date", where, "is a date, which no setting takes", fix="put it into quotes")
+        problems.add("toml.date", where, "is a date, but no setting accepts dates", fix="put it into quotes")
     return {} if dates else data
 
 

@@ -216,7 +216,7 @@ def _int(value: int) -> str:
 def _float(value: float) -> str:
     text = float.__repr__(value)
     if text in ("nan", "inf", "-inf"):
-        raise YamlError(f"{text} cannot be written: JSON, which nodeadm and kubelet make of YAML, has no such number")
+        raise YamlError(f"{text} cannot be written: nodeadm and kubelet convert YAML to JSON, which does not have this number")
     # YAML 1.1 knows an exponent only after a point: 1e+16 would be a string for PyYAML.
     mantissa, mark, exponent = text.partition("e")
     if mark and "." not in mantissa:

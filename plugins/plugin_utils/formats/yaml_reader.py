@@ -159,7 +159,7 @@ class _Builder:
                 continue
             key = self._key(key_node)
             if self._strict and key in own:
-                raise key_node.error(f"the key {key!r:.80} stands twice")
+                raise key_node.error(f"the key {key!r:.80} is a duplicate")
             own.add(key)
             result[key] = self.value(value_node, depth + 1)
 
@@ -178,7 +178,7 @@ class _Builder:
         for source in sources:
             target = source.value if source.kind == "alias" else source
             if target.kind != "mapping":
-                raise source.error("the merge key << takes a mapping or a list of mappings")
+                raise source.error("the merge key << needs a mapping or a list of mappings")
             merged = self.value(source, depth + 1)
             replaced = sorted(own & merged.keys())
             if self._strict and replaced:

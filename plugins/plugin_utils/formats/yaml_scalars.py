@@ -127,13 +127,13 @@ def _binary(text: str) -> str:
     try:
         return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise ScalarError("!!binary holds no base64 of text") from error
+        raise ScalarError("!!binary is not base64 of text") from error
 
 
 def json_number(value: float) -> int | float:
     """A float as JSON carries it on: without a fraction it is an integer. Raises C(ScalarError) for NaN and infinity."""
     if not math.isfinite(value):
-        raise ScalarError(f"{value} is not a number that JSON knows")
+        raise ScalarError(f"{value} is not a valid JSON number")
     if value.is_integer() and abs(value) < _LARGEST_PRINTED_IN_FULL:
         return int(Decimal(repr(value)))
     return value

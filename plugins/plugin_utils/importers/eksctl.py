@@ -64,7 +64,7 @@ def _documents(config: Any, problems: Problems) -> list[tuple[str, dict[str, Any
                 "eksctl.unreadable",
                 "eksctl_config",
                 f"is not YAML: {error}",
-                fix="give the text of an eksctl configuration file, or the mapping in it",
+                fix="pass the text of an eksctl configuration file, or the mapping in it",
             )
             return []
         trees = [tree for tree in loaded if tree is not None]
@@ -75,8 +75,8 @@ def _documents(config: Any, problems: Problems) -> list[tuple[str, dict[str, Any
         problems.add(
             "eksctl.no_cluster_config",
             "eksctl_config",
-            "holds no document",
-            fix="give the text of an eksctl configuration file, or the mapping in it",
+            "contains no document",
+            fix="pass the text of an eksctl configuration file, or the mapping in it",
         )
     result = []
     for index, tree in enumerate(trees):
@@ -222,7 +222,7 @@ class _Facts:
                 self._problems.add(
                     "input.conflict",
                     self._ipv6,
-                    f"disagrees with {origin}, which says {shown(cidr)}",
+                    f"conflicts with {origin}, which is {shown(cidr)}",
                     value=family,
                     fix="pass the IPv6 service CIDR",
                 )
@@ -258,7 +258,7 @@ class _Facts:
             self._problems.add(
                 "input.conflict",
                 path,
-                f"disagrees with {other}, which says {shown(self.values[name])}",
+                f"conflicts with {other}, which is {shown(self.values[name])}",
                 value=value,
                 fix="correct one of the two",
             )

@@ -79,7 +79,7 @@ _GROUP_NOT_OURS: Mapping[str, str] = {
     "instanceMarketOptions": _TEMPLATE,
     "instanceName": "names the instances in EC2",
     "instancePrefix": "names the instances in EC2",
-    "instanceSelector": "chooses instance types when the group is created; give node_group.instance where something is computed from them",
+    "instanceSelector": "chooses instance types when the group is created; set node_group.instance if other values are computed from them",
     "maxSize": _ASG,
     "minSize": _ASG,
     "outpostARN": "places the group on an Outpost; a local cluster is cluster.outpost",
@@ -128,17 +128,17 @@ SELF_MANAGED_NOT_OURS: Mapping[str, str] = {
 MANAGED_OURS = (*_GROUP_OURS, "instanceTypes")
 MANAGED_NOT_OURS: Mapping[str, str] = {
     **_GROUP_NOT_OURS,
-    "launchTemplate": "is your own launch template, which eksctl uses as it stands: put the rendered user data there",
+    "launchTemplate": "is your own launch template, which eksctl uses unchanged: put the rendered user data there",
     "nodeRepairConfig": "configures EKS node repair",
     "releaseVersion": "chooses the AMI",
     "spot": "chooses the capacity type",
 }
 
 SELF_MANAGED_ONLY: Mapping[str, str] = {
-    "clusterDNS": "add kubelet.config.clusterDNS to the imported node group, where its mode and family can",
+    "clusterDNS": "add kubelet.config.clusterDNS to the imported node group, if its mode and family support it",
     "containerRuntime": "remove it: containerd is the only runtime",
     "instancesDistribution": "write instanceTypes",
-    "kubeletExtraConfig": "add kubelet.config to the imported node group, where its family can (al2023 in every mode)",
+    "kubeletExtraConfig": "add kubelet.config to the imported node group, if its family supports it (al2023 in every mode)",
     **dict.fromkeys((name for name in SELF_MANAGED_NOT_OURS if name not in _GROUP_NOT_OURS), "remove it"),
 }
 """Fields that eksctl has for C(nodeGroups) only, and what to do under C(managedNodeGroups)."""

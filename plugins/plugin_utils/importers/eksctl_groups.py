@@ -166,13 +166,17 @@ class _Translation:
         folded = str(name).lower()
         if folded in names.DEPRECATED_FAMILIES:
             self.problems.add(
-                "eksctl.removed_family", path, f"is gone: {names.DEPRECATED_FAMILIES[folded]}", value=name, fix="choose a family of today"
+                "eksctl.removed_family",
+                path,
+                f"is not supported any more: {names.DEPRECATED_FAMILIES[folded]}",
+                value=name,
+                fix="use a current family",
             )
         elif not isinstance(name, str) or folded not in _ALIASES:
             self.problems.add(
                 "input.unknown_value",
                 path,
-                "is not a family of eksctl's",
+                "is not a family of eksctl",
                 value=name,
                 allowed=", ".join(FAMILY_ALIASES),
                 nearest=nearest(name, FAMILY_ALIASES),
@@ -214,7 +218,11 @@ class _Translation:
         kind = None if kind == "mixed" and types else kind
         if kind and types:
             self.problems.add(
-                "input.conflict", self._at("instanceType"), f"is given together with {origin}", value=kind, fix="give one of the two"
+                "input.conflict",
+                self._at("instanceType"),
+                f"cannot be set together with {origin}",
+                value=kind,
+                fix="set only one of the two",
             )
         elif types:
             self._put("instance", origin, {"types": types})
@@ -250,7 +258,7 @@ class _Translation:
                 self.problems.add(
                     "eksctl.wrong_group_kind",
                     path,
-                    "is a mapping, which eksctl knows for nodeGroups only",
+                    "is a mapping, which eksctl supports for nodeGroups only",
                     value=given,
                     allowed="a list",
                     fix=fix,
@@ -282,7 +290,7 @@ class _Translation:
             return wrong_type(value, "an integer", path, self.problems)
         if value < 0:
             self.problems.add(
-                "input.out_of_range", path, "is negative", value=value, allowed="1 to 65535", fix="leave it out to keep the image's choice"
+                "input.out_of_range", path, "is negative", value=value, allowed="1 to 65535", fix="remove it to keep the image's default"
             )
             return None
         return value
@@ -302,9 +310,7 @@ class _Translation:
                 if self.family == "bottlerocket"
                 else "add kubelet.flags to the imported node group"
             )
-            self.problems.add(
-                "eksctl.refused_kubelet_field", path, f"cannot be given for {self.alias}, neither in eksctl nor here", fix=fix
-            )
+            self.problems.add("eksctl.refused_kubelet_field", path, f"cannot be set for {self.alias}, neither in eksctl nor here", fix=fix)
         merged = dict(config or {})
         address = self._cluster_dns()
         if address is not None and self.family != "bottlerocket":
@@ -386,9 +392,9 @@ class _Translation:
         self.problems.add(
             "input.conflict",
             f"{self.path}.{origin}",
-            f"disagrees with {other_path}, which says {shown(other)}",
+            f"conflicts with {other_path}, which is {shown(other)}",
             value=value,
-            fix="give it in one place only",
+            fix="set it in one place only",
         )
 
     def _runtime(self) -> None:
@@ -399,9 +405,9 @@ class _Translation:
             if self.family == "windows":
                 self._put("windows", "amiFamily", {**self.group.fields.get("windows", {}), "container_runtime": "containerd"})
             else:
-                self.not_ours.add(path, "containerd is the only runtime of these images: there is nothing to choose")
+                self.not_ours.add(path, "containerd is the only runtime of these images")
         elif runtime in ("docker", "dockerd"):
-            reason = "is gone: kubelet lost Docker in 1.24, and no supported EKS version is older"
+            reason = "does not exist any more: kubelet has not supported Docker since 1.24, and no supported EKS version is older"
             self.problems.add("eksctl.container_runtime", path, reason, value=runtime, allowed="containerd", fix="remove it")
         else:
             kind = type_name(runtime) if not isinstance(runtime, str) else "not a container runtime"

@@ -167,7 +167,7 @@ def page(output: str) -> Page:
     text = text.strip()
     size = int(match[1])
     if len(text) < min(size, PAGE) and not text:
-        raise ValueError("nothing follows its first line")
+        raise ValueError("it has only one line")
     return Page(size, match[2], {"ok": True, "no": False}.get(match[3]), text)
 
 
@@ -183,5 +183,5 @@ def state(pages: Iterable[Page]) -> State:
     # If a node has none of the requested settings, C(settings) is missing.
     settings = (answer.get("settings") or {}) if isinstance(answer, dict) else None
     if not isinstance(system, dict) or not isinstance(settings, dict):
-        raise ValueError("it holds no os and no settings")
+        raise ValueError("it contains neither os nor settings")
     return State(str(system.get("variant_id", "")), str(system.get("version_id", "")), settings, last.healthy)

@@ -39,8 +39,8 @@ _SETTLE = 5
 """Seconds: the longest wait for kubelet in one command, and the time in which kubelet may still run with its old settings."""
 
 _NO_ABSENT = (
-    "state: absent is not possible on Bottlerocket: its API can change a setting, but has no way to unset one, and nothing on the node "
-    "says what stood there before; replace the node, or give the settings the values they should have"
+    "state: absent is not possible on Bottlerocket: its API can change a setting but cannot unset one, and nothing on the node "
+    "records the previous values; replace the node, or set the settings to the values that they should have"
 )
 _NO_HEALTH = "kubelet does not answer at http://127.0.0.1:10248/healthz"
 _LOGS = "open a session with Systems Manager and run: enter-admin-container, sudo sheltie, journalctl -u kubelet"
@@ -172,8 +172,8 @@ def _state(pages: list[apiclient.Page]) -> apiclient.State:
 
 def _unreadable(error: ValueError) -> str:
     return (
-        f"what came back from the node cannot be read: {error}. Either Systems Manager cut the output, or something in the control "
-        "container prints more than the commands do; look at the command in Systems Manager's history"
+        f"the output from the node cannot be read: {error}. Either Systems Manager cut it, or a program in the control "
+        "container printed additional text; look at the command in the history of Systems Manager"
     )
 
 
@@ -186,14 +186,14 @@ def _ended(answer: Answer, version: str) -> None:
             "special one; check instance_id, and use the role of the family that it runs"
         )
     if answer.code == apiclient.NOT_READ:
-        raise _Failed(f"apiclient cannot read the settings: {said or 'it says nothing'}; is Bottlerocket's apiserver running?")
+        raise _Failed(f"apiclient cannot read the settings: {said or 'without a message'}; is Bottlerocket's apiserver running?")
     if answer.code == apiclient.REFUSED:
         raise _Failed(
-            f"Bottlerocket {version} does not take these settings, and nothing was changed: {said}. "
-            "A setting that it does not know is probably newer than this release: leave it out, or update the node"
+            f"Bottlerocket {version} rejects these settings, and nothing was changed: {said}. "
+            "An unknown setting is probably newer than this release: remove it, or update the node"
         )
     if answer.code:
-        raise _Failed(f"the command in the control container ended with {answer.code}: {said or 'it says nothing'}")
+        raise _Failed(f"the command in the control container ended with {answer.code}: {said or 'without a message'}")
 
 
 def _preflight(state: apiclient.State, spec: NodeSpec, take_over: bool) -> None:
@@ -227,15 +227,15 @@ def _check_size(body: Mapping[str, Any], found: Sequence[Change]) -> None:
     if size > apiclient.BODY_LIMIT:
         longest = max(found, key=lambda one: len(str(one.after)))
         raise _Failed(
-            f"the changes take {size:,} bytes, and one transaction over Systems Manager holds {apiclient.BODY_LIMIT:,}; the longest is "
-            f"{longest.path}; give it in the user data of a new node"
+            f"the changes have {size:,} bytes, but a transaction over Systems Manager is limited to "
+            f"{apiclient.BODY_LIMIT:,}; the longest is {longest.path}; put it into the user data of a new node"
         )
 
 
 def _secrets_left(secret: Sequence[Place]) -> list[str]:
     return [
-        f"{settings_changes.path_of(place)} may be a secret, and Systems Manager keeps what it runs: it is neither read nor set here; "
-        "another value takes a new node, with it in the user data"
+        f"{settings_changes.path_of(place)} may be a secret, and Systems Manager stores its commands: the setting is neither "
+        "read nor set here; to change it, replace the node and put the value into the user data"
         for place in secret
     ]
 
@@ -253,10 +253,10 @@ def _change(
         first = _page(answer)
         state = _state([first]) if len(first.text) == first.size else _read(instance, sent)
     except _Failed as failed:
-        raise _Failed(f"the settings were set, but what the node has now could not be read: {failed}", changed=True) from None
+        raise _Failed(f"the settings were set, but could not be read again from the node: {failed}", changed=True) from None
     kept = settings_changes.changes({change.place: sent[change.place] for change in found}, state.settings)
     return state, [
-        f"{one.path} is kept by Bottlerocket in another form than it was given, so every run will set it again: write it as the node has it"
+        f"{one.path} is stored by Bottlerocket in another form, so every run sets it again: write it in the form that the node has"
         for one in kept
     ]
 

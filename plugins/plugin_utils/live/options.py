@@ -42,7 +42,7 @@ def check_wait(options: Mapping[str, Any], system: str, states: tuple[str, ...] 
             f"is not possible on {system}: the node cannot ask its cluster",
             value=options["wait_for"],
             allowed=", ".join(states),
-            fix=f"set wait_for (in roles: eks_node_wait_for) to {states[-1]} for {system}, or leave it out",
+            fix=f"set wait_for (in roles: eks_node_wait_for) to {states[-1]} for {system}, or remove it",
         )
     if options["wait_timeout"] < 0:
         problems.add(

@@ -32,7 +32,7 @@ _PAST = {
     "unset": "unset",
 }
 
-_RECOVERED = {"finished": "finished what an interrupted run had begun", "undone": "undid what an interrupted run had begun"}
+_RECOVERED = {"finished": "finished an interrupted run", "undone": "undid an interrupted run"}
 
 _NO_PYTHON = re.compile(r"requires a minimum of Python|Could not find .*interpreter|No python interpreters found", re.IGNORECASE)
 """Messages of ansible-core about a missing or an unsupported Python."""

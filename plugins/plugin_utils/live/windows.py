@@ -167,7 +167,7 @@ def _verified(
         wait = max(1, min(_WAIT, round(timeout - passed)))
         answer = node.run(_call(node, rendered, options, ["verify"], wait), True)
         if answer.get("unreachable"):
-            missing = [f"no connection: {answer.get('msg') or 'it does not say why'}"]
+            missing = [f"no connection: {answer.get('msg') or 'no reason given'}"]
             node.pause(_RECONNECT)
         else:
             refusal = _refusal(answer)
@@ -197,7 +197,7 @@ def _refusal(answer: Mapping[str, Any]) -> dict[str, Any]:
         } | trace
     errors = answer.get("error") or []
     first = errors[0].get("exception") if errors and isinstance(errors[0], Mapping) else None
-    reason = answer.get("msg") or (first or {}).get("message") or "it does not say why"
+    reason = answer.get("msg") or (first or {}).get("message") or "no reason given"
     return {"failed": True, "msg": f"PowerShell on the node did not run the script: {reason}"}
 
 

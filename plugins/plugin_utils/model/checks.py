@@ -95,7 +95,7 @@ def _where_to_find(name: str, family: str) -> str:
         "service_cidr": "kubernetesNetworkConfig.serviceIpv4Cidr (or serviceIpv6Cidr)",
         "region": "the region in arn",
     }[name]
-    instead = ", or give cluster.dns_ips" if name == "service_cidr" and family not in ("al2023", "windows") else ""
+    instead = ", or set cluster.dns_ips" if name == "service_cidr" and family not in ("al2023", "windows") else ""
     return f"copy {source} of `aws eks describe-cluster`{instead}"
 
 
@@ -105,14 +105,17 @@ def _labels(spec: NodeSpec, problems: Problems) -> None:
         reason = kubelet_label_problem(key)
         if reason:
             problems.add(
-                "labels.forbidden_prefix", path, reason, fix="use a prefix of your own, or set the label on the Node after it joined"
+                "labels.forbidden_prefix",
+                path,
+                reason,
+                fix="use your own prefix, or set the label on the Node object after the node has joined",
             )
         elif spec.managed and (key.split("/")[0] == "eks.amazonaws.com" or key.split("/")[0].endswith(".eks.amazonaws.com")):
             problems.add(
                 "labels.reserved_by_eks",
                 path,
-                "the prefix eks.amazonaws.com belongs to EKS, whose API refuses it",
-                fix="use a prefix of your own",
+                "the prefix eks.amazonaws.com is reserved for EKS, and its API rejects it",
+                fix="use your own prefix",
             )
 
 
@@ -131,7 +134,7 @@ def _taints(spec: NodeSpec, problems: Problems) -> None:
             if (key, effect) in seen:
                 first = f"node_group.taints[{seen[key, effect]}]"
                 problems.add(
-                    "taints.duplicate", path, f"has the key and effect of {first}", value=f"{key}:{effect}", fix="keep one of the two"
+                    "taints.duplicate", path, f"has the key and effect of {first}", value=f"{key}:{effect}", fix="remove one of the two"
                 )
             seen.setdefault((key, effect), index)
 
@@ -144,9 +147,7 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
                 problems.add("kubelet.written_by_collection", joined(path, key), "is written by the collection", fix="remove it")
         for key, field in _CONFIG_FIELDS.items():
             if key in config:
-                problems.add(
-                    "kubelet.has_own_field", joined(path, key), f"has a field of its own, {field}", fix=f"write node_group.{field}"
-                )
+                problems.add("kubelet.has_own_field", joined(path, key), f"has a separate field, {field}", fix=f"write node_group.{field}")
         said = (*_DOCUMENT_HEAD, *_CONFIG_FIELDS)
         fields = {key: value for key, value in config.items() if key not in said and not problems.touches(joined(path, key))}
         kubelet_config_problems(fields, version, path, problems)
@@ -154,7 +155,7 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
         path = joined("node_group.kubelet.flags", name)
         if name in _FLAG_FIELDS:
             problems.add(
-                "kubelet.has_own_field", path, f"has a field of its own, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}"
+                "kubelet.has_own_field", path, f"has a separate field, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}"
             )
         elif name in _FLAGS_OF_THE_IMAGE:
             problems.add("kubelet.set_by_image", path, "sets the path of kubelet's own files, which the image decides", fix="remove it")
@@ -178,7 +179,7 @@ def _configs(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def _unchecked(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
     if spec.cluster.kubernetes_version is not None or problems.touches("cluster.kubernetes_version"):
         return ()
-    message = "is not given, so the family, kubelet flags and kubelet configuration were not checked against a version"
+    message = "is not set, so the family, the kubelet flags and the kubelet configuration were not checked against a version"
     return (Problem("cluster.version_unknown", "cluster.kubernetes_version", message, fix="add kubernetes_version"),)
 
 
@@ -198,7 +199,7 @@ def _versions(spec: NodeSpec, problems: Problems) -> None:
 
 def _proxy(spec: NodeSpec, problems: Problems) -> None:
     if spec.proxy and not (spec.proxy.http or spec.proxy.https) and not problems.touches("node_group.proxy"):
-        problems.add("proxy.empty", "node_group.proxy", "does not name a proxy", fix="give http, https or both")
+        problems.add("proxy.empty", "node_group.proxy", "does not name a proxy", fix="set http, https or both")
 
 
 _SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set allow_secrets_in_user_data: true"

@@ -38,7 +38,10 @@ class Shape:
             instance = {**{key: value for key, value in instance.items() if key in _NUMBERS}, "type": running}
         if "type" in instance and "types" in instance:
             problems.add(
-                "input.conflict", "node_group.instance.types", "is given together with node_group.instance.type", fix="give one of the two"
+                "input.conflict",
+                "node_group.instance.types",
+                "cannot be set together with node_group.instance.type",
+                fix="set only one of the two",
             )
         types = tuple(instance.get("types") or ([instance["type"]] if "type" in instance else []))
         numbers = {name: instance[name] for name in _NUMBERS if name in instance}
@@ -67,7 +70,7 @@ class Shape:
 
 def _unknown_node(running: str) -> Problem:
     """Return the problem of a running node whose instance type the table does not contain."""
-    fix = "give instance.max_enis, instance.ips_per_eni and instance.vcpus"
+    fix = "set instance.max_enis, instance.ips_per_eni and instance.vcpus"
     return Problem(
         "capacity.unknown_instance_type",
         "node_group.instance",
@@ -89,7 +92,7 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
             path,
             "auto needs the instance type of a running node, which does not exist yet when user data is rendered",
             value=value,
-            fix="give a number, or {mode: eni} together with node_group.instance",
+            fix="set a number, or {mode: eni} together with node_group.instance",
         )
         return None
     mode = value.get("mode")
@@ -102,7 +105,7 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
     if not shape.known:
         problems.extend(shape.unknown)
         if not problems.touches("node_group.instance"):
-            fix = "give instance.type, or instance.max_enis and instance.ips_per_eni"
+            fix = "set instance.type, or instance.max_enis and instance.ips_per_eni"
             problems.add("capacity.missing_instance", "node_group.instance", "is required to compute max_pods", fix=fix)
         return None
     options = {name: value[name] for name in ("custom_networking", "reserved_enis", "ceiling") if name in value}
@@ -143,7 +146,7 @@ def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, im
             "reserved.unknown_capacity",
             path,
             f"{said} cannot be computed",
-            fix=f"give {' and '.join(missing)}, or write the values yourself",
+            fix=f"set {' and '.join(missing)}, or write the values yourself",
         )
     return {}
 

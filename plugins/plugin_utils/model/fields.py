@@ -53,7 +53,7 @@ LABEL_PLACEHOLDERS = {
 
 
 def _certificate_authority(value: Any, path: str, problems: Problems) -> Any:
-    fix = "copy certificateAuthority.data of `aws eks describe-cluster` as it stands"
+    fix = "copy certificateAuthority.data of `aws eks describe-cluster` unchanged"
     if isinstance(value, str) and "-----BEGIN" in value:
         problems.add(
             "cluster.invalid_certificate_authority",
@@ -76,7 +76,7 @@ def _certificate_authority(value: Any, path: str, problems: Problems) -> Any:
         problems.add(
             "cluster.invalid_certificate_authority",
             path,
-            "decodes to something that is not a PEM certificate",
+            "is base64, but not of a PEM certificate",
             allowed="base64 of PEM",
             fix=fix,
         )
@@ -119,7 +119,7 @@ def ip_address(value: Any, path: str, problems: Problems) -> Any:
         return INVALID
     if "%" in value:
         problems.add(
-            "input.invalid_ip", path, "has a zone, which has no meaning on another machine", value=value, allowed="an address without %zone"
+            "input.invalid_ip", path, "has a zone, which is not valid on other machines", value=value, allowed="an address without %zone"
         )
         return INVALID
     return str(address)
@@ -209,10 +209,10 @@ def _max_pods(value: Any, path: str, problems: Problems) -> Any:
         problems.add(
             "capacity.zero_max_pods",
             path,
-            "0 lets no pod run, not even the CNI's own",
+            "with 0, no pod can run on the node, not even the CNI's",
             value=value,
             allowed="1 to 65535, auto, or {mode: …}",
-            fix="leave it out to keep the image's choice",
+            fix="remove it to keep the image's default",
         )
         return INVALID
     return integer(1, 65535)(value, path, problems)
@@ -470,7 +470,7 @@ NODE_GROUP: dict[str, Kind] = {
                 "https": field(_PROXY_URL, "Proxy for https requests."),
                 "no_proxy": field(
                     list_of(
-                        text(pattern=r"[^\s,]+", what="one entry of NO_PROXY", allowed="a host, domain or CIDR, without blanks and commas"),
+                        text(pattern=r"[^\s,]+", what="one entry of NO_PROXY", allowed="a host, domain or CIDR, without spaces and commas"),
                         single=True,
                     ),
                     "Hosts, domains and CIDRs that are reached directly. localhost, the metadata service, `.internal`, the service CIDR "

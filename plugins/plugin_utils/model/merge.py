@@ -88,8 +88,8 @@ def report_twice(path: str, value: Any, other_path: str, other: Any, problems: P
     """Report that two places give different values. The values are left out of the message if one of them may be a secret."""
     key = path.rpartition(".")[2]
     secret = any(find_secrets(f"{key} = {one}") for one in (value, other) if isinstance(one, str))
-    says, got = ("", {}) if secret else (f", which says {shown(other)}", {"value": value})
-    problems.add("input.conflict", path, f"disagrees with {other_path}{says}", fix="give it in one place only", **got)
+    says, got = ("", {}) if secret else (f", which is {shown(other)}", {"value": value})
+    problems.add("input.conflict", path, f"conflicts with {other_path}{says}", fix="set it in one place only", **got)
 
 
 def merge_scalar(tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, kind: Any, problems: Problems) -> tuple[Any, str]:
@@ -197,7 +197,7 @@ def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
             )
         elif name[2:] in flags:
             other = joined(f"{GROUP}.kubelet.flags", name[2:])
-            problems.add("input.conflict", joined(path, index), f"is also given in {other}", value=word, fix="give it in one place only")
+            problems.add("input.conflict", joined(path, index), f"is also set in {other}", value=word, fix="set it in one place only")
         else:
             added[name[2:]] = (*added.get(name[2:], ()), _unquoted(value))
     return flags | added

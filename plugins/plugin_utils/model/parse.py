@@ -103,8 +103,8 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
         problems.add(
             "reserved.unsupported_auto",
             "node_group.reserved.system",
-            "auto exists for reserved.kube only",
-            fix="give quantities such as 100m or 100Mi",
+            "auto is available only for reserved.kube",
+            fix="use quantities such as 100m or 100Mi",
         )
     rest = merge.without(group, merge.COMPUTED_PLACES)
     return _Merged(
@@ -196,7 +196,7 @@ def _computed_dns(cluster: Cluster, problems: Problems) -> tuple[str, ...]:
             "cluster.service_cidr",
             error.problems[0].message,
             value=cluster.service_cidr,
-            fix="give cluster.dns_ips as well",
+            fix="also set cluster.dns_ips",
         )
         return ()
 

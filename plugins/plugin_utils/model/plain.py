@@ -47,16 +47,16 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
     if isinstance(value, float):
         if math.isfinite(value):
             return float(value)
-        problems.add("input.not_finite", path, "is not a finite number", fix="give a number, or quote it when it is text")
+        problems.add("input.not_finite", path, "is not a finite number", fix="use a number, or quote it if it is text")
         return INVALID
     if isinstance(value, Mapping):
         return _mapping(value, path, problems, depth)
     if isinstance(value, Sequence) and not isinstance(value, _BYTES):
         items = [plain(item, joined(path, index), problems, depth + 1) for index, item in enumerate(value)]
         return [item for item in items if item is not INVALID]
-    message = f"is {_kind(value)}, which is neither text, a number, a boolean, a list nor a mapping"
+    message = f"is {_kind(value)}; a value must be text, a number, a boolean, a list or a mapping"
     problems.add(
-        "input.wrong_type", path, message, fix="give text: decode it first" if isinstance(value, _BYTES) else "quote it, so that it is text"
+        "input.wrong_type", path, message, fix="decode it to text first" if isinstance(value, _BYTES) else "quote it, so that it is text"
     )
     return INVALID
 
@@ -73,12 +73,14 @@ def _kind(value: Any) -> str:
 
 def _text(text: str, path: str, problems: Problems) -> Any:
     if "\0" in text:
-        problems.add("input.control_character", path, "contains a NUL character, which no file, shell or unit can carry", fix="remove it")
+        problems.add(
+            "input.control_character", path, "contains a NUL character, which files, shells and units cannot contain", fix="remove it"
+        )
         return INVALID
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        problems.add("input.surrogate", path, "contains half of a surrogate pair, which is not text", fix="give valid Unicode")
+        problems.add("input.surrogate", path, "contains half of a surrogate pair, which is not text", fix="use valid Unicode")
         return INVALID
     return text
 
@@ -86,7 +88,7 @@ def _text(text: str, path: str, problems: Problems) -> Any:
 def _integer(number: int, path: str, problems: Problems) -> Any:
     if not -(2**63) <= number < 2**63:
         problems.add(
-            "input.integer_too_large", path, "is an integer of more than 64 bits", allowed="-2^63 to 2^63-1", fix="quote it when it is text"
+            "input.integer_too_large", path, "is an integer of more than 64 bits", allowed="-2^63 to 2^63-1", fix="quote it if it is text"
         )
         return INVALID
     return number

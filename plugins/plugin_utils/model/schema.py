@@ -88,7 +88,7 @@ def text(
             problems.add("input.wrong_type", path, f"must be text, not {type_name(value)}", allowed=allowed, fix=quoted, **shown)
             return INVALID
         if not value and not empty:
-            problems.add("input.empty", path, "is empty", allowed=allowed, fix="give a value or leave the field out")
+            problems.add("input.empty", path, "is empty", allowed=allowed, fix="set a value or remove the field")
             return INVALID
         if not multiline and not value.isprintable():
             message = "contains a line break or another control character"
@@ -159,7 +159,7 @@ def list_of(kind: Check, *, single: bool = False, filled: bool = False) -> Kind:
         if not isinstance(value, list):
             return wrong_type(value, "a list", path, problems)
         if filled and not value:
-            problems.add("input.empty", path, "is an empty list", allowed="at least one item", fix="give one or leave the field out")
+            problems.add("input.empty", path, "is an empty list", allowed="at least one item", fix="add an item or remove the field")
             return INVALID
         items = [kind(item, joined(path, index), problems) for index, item in enumerate(value)]
         return [item for item in items if item is not INVALID]

@@ -41,7 +41,7 @@ def config(user: str, containerd_version: str, *, cdi: bool) -> str:
     from ..formats import toml
 
     if not _is_2(containerd_version) and is_version_3(user):
-        raise NodeConfigError("containerd 1.x does not know version 3 of its configuration", fatal=True)
+        raise NodeConfigError("containerd 1.x does not support version 3 of its configuration", fatal=True)
     version_3 = _is_2(containerd_version) and not migrates(user, containerd_version)
     own = toml.dump(_version_3(cdi) if version_3 else _version_2(cdi), quoted_headers=True)
     return merge_toml(own, user) if user else own

@@ -128,7 +128,7 @@ def _headers(content: bytes) -> tuple[Headers, bytes] | str:
             return "the headers do not end"
         if line[:1] in b" \t":
             if not fields:
-                return "the first header begins with a blank"
+                return "the first header begins with white space"
             fields[-1][1] += b" " + line.strip()
             continue
         name, colon, value = line.partition(b":")
@@ -189,7 +189,7 @@ def _parts(body: bytes, boundary: bytes) -> list[tuple[Headers, bytes]]:
         if line.removesuffix(b"\r").rstrip(b" \t") == b"--":
             return parts
         if line.strip(b" \t\r"):
-            raise NodeConfigError(f"a line begins with the boundary and goes on: {line[:60]!r}", fatal=True)
+            raise NodeConfigError(f"a line begins with the boundary and has more text: {line[:60]!r}", fatal=True)
         at = end.end() + len(line) + 1
 
 

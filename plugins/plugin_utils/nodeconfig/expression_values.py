@@ -56,9 +56,9 @@ def literal(kind: str, text: str) -> Node:
     elif kind == DOUBLE:
         value = float(text)
         if math.isinf(value):
-            raise ExpressionError(f"{text:.40} is more than a double holds")
+            raise ExpressionError(f"{text:.40} is out of range for double")
     elif len(text) > _MOST_DIGITS:
-        raise ExpressionError(f"{text:.40}… is more than an {kind} holds")
+        raise ExpressionError(f"{text:.40}… is out of range for {kind}")
     else:
         value = _in_range(kind, int(text.rstrip("uU"), 16 if "0x" in text else 10))
     return Node(kind, lambda: value)
@@ -67,7 +67,7 @@ def literal(kind: str, text: str) -> Node:
 def _in_range(kind: str, value: int) -> int:
     least, most = _RANGES[kind]
     if not least <= value <= most:
-        raise ExpressionError(f"{value} is more than an {kind} holds")
+        raise ExpressionError(f"{value} is out of range for {kind}")
     return value
 
 
@@ -235,7 +235,7 @@ def convert(name: str, kind: str, plain: Any) -> Any:
     least, most = _RANGES[name]
     # A double that equals the smallest integer may have been rounded to it, so CEL rejects it.
     if kind == DOUBLE and not (least < plain < most or plain == least == 0):
-        raise ExpressionError(f"{plain} is more than an {name} holds")
+        raise ExpressionError(f"{plain} is out of range for {name}")
     return _in_range(name, int(plain))
 
 

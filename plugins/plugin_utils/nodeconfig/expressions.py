@@ -183,14 +183,14 @@ class _Parser:
         if self._tokens[self._next][0] == STRING:
             raise UnsupportedExpression(f"the text after {text} is not understood here")
         if text in _NEWER:
-            raise UnsupportedExpression(f"{text} is known to the nodeadm of newer images only")
-        raise ExpressionError(f"{text:.40} means nothing here", unknown=text)
+            raise UnsupportedExpression(f"{text} is defined only in the nodeadm of newer images")
+        raise ExpressionError(f"{text:.40} is not defined here", unknown=text)
 
     def _call(self, name: str) -> Node:
         if name in _ELSEWHERE:
             raise UnsupportedExpression(f"{name}() is not understood here")
         if name not in CONVERSIONS:
-            raise ExpressionError(f"{name:.40}() means nothing here", unknown=name)
+            raise ExpressionError(f"{name:.40}() is not defined here", unknown=name)
         argument = self._choice()
         self._expect(")")
         return values.conversion(name, argument)

@@ -177,7 +177,7 @@ class _Work:
     def containerd(self) -> None:
         """containerd's configuration. Raises C(NodeConfigError)."""
         settings = self._spec.get("containerd", {})
-        self.unknown[containerd_files.RUNTIME_SPEC] = "the image brings a specification, over which containerd.baseRuntimeSpec is laid"
+        self.unknown[containerd_files.RUNTIME_SPEC] = "the image has a specification, into which containerd.baseRuntimeSpec is merged"
         config = settings.get("config", "")
         if containerd_files.migrates(config, self._node.containerd_version):
             self.unknown[kubelet.CONTAINERD_CONFIG] = "`containerd config migrate` of the node turns version 2 into version 3"
@@ -243,7 +243,7 @@ class _Work:
         try:
             return pods(expression, shape)
         except ExpressionError as error:
-            self.warnings.append(f"kubelet.maxPodsExpression is ignored: {error}; nodeadm takes {standard} pods")
+            self.warnings.append(f"kubelet.maxPodsExpression is ignored: {error}; nodeadm uses {standard} pods")
             return standard
 
     def _on_outpost(self) -> bool:

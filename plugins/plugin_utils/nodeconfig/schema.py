@@ -73,7 +73,7 @@ _GO_NAMES = {
     "text": "text",
     "bytes": "base64 text",
     "bool": "true or false",
-    "texts": "a list of texts",
+    "texts": "a list of strings",
     "record": "a mapping",
     "environment": "a mapping of services to mappings of variables to texts",
     "gates": "a mapping of feature gates to true or false",
@@ -110,7 +110,9 @@ def document_problems(document: Any, path: str, problems: Problems, version: Ver
         if name not in document:
             problems.add("nodeconfig.missing_field", path, f"{name} is missing", fix=f"add {name}: {right}")
         elif document[name] != right or not isinstance(document[name], str):
-            problems.add("nodeconfig.wrong_document", joined(path, name), "nodeadm does not know this", value=document[name], allowed=right)
+            problems.add(
+                "nodeconfig.wrong_document", joined(path, name), "is not a valid value for nodeadm", value=document[name], allowed=right
+            )
     for name in document:
         if name not in ("apiVersion", "kind", "metadata", "spec"):
             _unknown(name, ("apiVersion", "kind", "metadata", "spec"), path, problems)
@@ -161,7 +163,7 @@ def _fix(value: Any, kind: str) -> str | None:
     if kind == "text" and isinstance(value, (bool, int, float)):
         return "quote it"
     if kind == "texts" and isinstance(value, str):
-        return "write a list, even of one"
+        return "write a list, also for a single item"
     if kind == "bool" and value in ("true", "false"):
         return "remove the quotes"
     return None
@@ -172,7 +174,7 @@ def _unknown(name: Any, known: Any, path: str, problems: Problems) -> None:
     problems.add(
         "nodeconfig.unknown_field",
         joined(path, name),
-        "nodeadm has no such field and would drop it",
+        "nodeadm does not have this field and would ignore it",
         allowed=", ".join(known),
         nearest=similar,
     )

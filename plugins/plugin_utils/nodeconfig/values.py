@@ -43,9 +43,9 @@ _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 
 def one_line(value: str, path: str, problems: Problems) -> None:
     if not value:
-        problems.add("nodeconfig.empty", path, "is empty, which nodeadm takes for not given", fix="leave it out")
+        problems.add("nodeconfig.empty", path, "is empty, which nodeadm treats as not set", fix="remove it")
     elif _CONTROL.search(value):
-        problems.add("nodeconfig.unsafe_text", path, "holds a control character", value=value, allowed="one line of text")
+        problems.add("nodeconfig.unsafe_text", path, "contains a control character", value=value, allowed="one line of text")
 
 
 def cluster_name(value: str, path: str, problems: Problems) -> None:
@@ -66,7 +66,9 @@ def certificate_authority(value: str, path: str, problems: Problems) -> None:
             "nodeconfig.invalid_value", path, "is not base64", allowed="base64 of the PEM file, as `aws eks describe-cluster` prints it"
         )
     elif not decoded.lstrip().startswith(b"-----BEGIN CERTIFICATE-----") or b"-----END CERTIFICATE-----" not in decoded:
-        problems.add("nodeconfig.invalid_value", path, "does not hold a PEM certificate", allowed="base64 of -----BEGIN CERTIFICATE----- …")
+        problems.add(
+            "nodeconfig.invalid_value", path, "does not contain a PEM certificate", allowed="base64 of -----BEGIN CERTIFICATE----- …"
+        )
 
 
 def cidr(value: str, path: str, problems: Problems) -> None:
@@ -105,7 +107,7 @@ def _one_of(value: str, allowed: tuple[str, ...], path: str, problems: Problems)
         problems.add(
             "nodeconfig.unknown_value",
             path,
-            "nodeadm does not know this",
+            "is not a valid value for nodeadm",
             value=value,
             allowed=", ".join(allowed),
             nearest=nearest(value, allowed),
@@ -116,7 +118,7 @@ def absolute_path(value: str, path: str, problems: Problems) -> None:
     one_line(value, path, problems)
     if value and (not value.startswith("/") or any(char.isspace() for char in value)):
         problems.add(
-            "nodeconfig.invalid_value", path, "is not an absolute path without blanks", value=value, allowed="for example /mnt/k8s-disks"
+            "nodeconfig.invalid_value", path, "is not an absolute path without spaces", value=value, allowed="for example /mnt/k8s-disks"
         )
 
 
@@ -131,7 +133,7 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
             problems.add(
                 "nodeconfig.invalid_name",
                 where,
-                f"nodeadm would write for the unit {service}.service, which nothing reads",
+                f"nodeadm would write a drop-in for {service}.service, which is not the name of a unit",
                 fix=f"write {bare}",
             )
         if variables is None:
@@ -139,7 +141,12 @@ def environment(value: Mapping[Any, Any], path: str, problems: Problems) -> None
         if not isinstance(variables, Mapping):
             fix = "put it under default, or under the name of a service"
             problems.add(
-                "nodeconfig.wrong_type", where, "has the wrong type", value=variables, allowed="a mapping of variables to texts", fix=fix
+                "nodeconfig.wrong_type",
+                where,
+                "has the wrong type",
+                value=variables,
+                allowed="a mapping of variable names to strings",
+                fix=fix,
             )
             continue
         for name, text in variables.items():
@@ -160,7 +167,7 @@ def _variable(name: Any, text: Any, path: str, problems: Problems) -> None:
     elif not isinstance(text, str):
         problems.add("nodeconfig.wrong_type", path, "has the wrong type", value=text, allowed="text", fix="quote it")
     elif _UNREADABLE.search(text):
-        problems.add("nodeconfig.unsafe_text", path, "holds NUL or a lone surrogate, which systemd cannot carry")
+        problems.add("nodeconfig.unsafe_text", path, "contains NUL or a lone surrogate, which systemd cannot process")
 
 
 def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
@@ -171,7 +178,7 @@ def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> No
             problems.add(
                 "nodeconfig.unknown_feature_gate",
                 where,
-                "nodeadm has no such feature gate",
+                "nodeadm does not have this feature gate",
                 allowed=", ".join(FEATURE_GATES),
                 nearest=similar,
             )
@@ -185,22 +192,22 @@ def kubelet_flag(value: str, path: str, problems: Problems) -> None:
         problems.add(
             "nodeconfig.unsafe_text",
             path,
-            "holds a line end, NUL or another control character, which would cut the line that systemd reads",
+            "contains a line break, NUL or another control character, which would end the line that systemd reads",
             value=value,
         )
         return
     if "\\" in value:
-        problems.add("nodeconfig.unsafe_text", path, "holds a backslash, which systemd removes", value=value)
+        problems.add("nodeconfig.unsafe_text", path, "contains a backslash, which systemd removes", value=value)
     bare = _QUOTED.sub("", value)
     if '"' in bare or "'" in bare:
-        problems.add("nodeconfig.unsafe_text", path, "a quote is not closed: systemd would join what follows", value=value)
+        problems.add("nodeconfig.unsafe_text", path, "has an unclosed quote: systemd would join it with the next arguments", value=value)
     elif " " in bare:
         problems.add(
             "nodeconfig.invalid_flag",
             path,
             "is more than one word",
             value=value,
-            fix="write --flag=value, one flag an entry; quote blanks in a value",
+            fix="write --flag=value, one flag in each entry; quote spaces in a value",
         )
     elif not _FLAG.fullmatch(value):
         problems.add("nodeconfig.invalid_flag", path, "is not a kubelet flag", value=value, allowed="--flag=value")
@@ -222,7 +229,7 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
         problems.add("nodeconfig.too_deep", path, f"is nested more than {_MAX_DEPTH} levels deep")
     elif isinstance(value, str):
         if re.search("[\ud800-\udfff]", value):
-            problems.add("nodeconfig.unsafe_text", path, "holds a lone surrogate, which no file can hold")
+            problems.add("nodeconfig.unsafe_text", path, "contains a lone surrogate, which UTF-8 cannot represent")
     elif isinstance(value, Mapping):
         for key, item in value.items():
             if not isinstance(key, str):
@@ -232,9 +239,9 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
         for index, item in enumerate(value):
             plain(item, joined(path, index), problems, depth + 1)
     elif isinstance(value, float) and not math.isfinite(value):
-        problems.add("nodeconfig.wrong_type", path, "is not a number that JSON knows", value=str(value))
+        problems.add("nodeconfig.wrong_type", path, "is not a valid JSON number", value=str(value))
     elif value is not None and not isinstance(value, (bool, int, float)):
-        problems.add("nodeconfig.wrong_type", path, "is neither text, number, boolean, list nor mapping", value=value)
+        problems.add("nodeconfig.wrong_type", path, "is not text, a number, a boolean, a list or a mapping", value=value)
 
 
 def toml(value: str, path: str, problems: Problems) -> None:
@@ -254,7 +261,7 @@ def max_pods_expression(value: str, path: str, problems: Problems) -> None:
     Reports an expression that has no valid result on any instance type. Accepts an expression that only CEL can evaluate.
     """
     if not value.strip():
-        problems.add("nodeconfig.empty", path, "is empty", fix="leave it out")
+        problems.add("nodeconfig.empty", path, "is empty", fix="remove it")
         return
     errors = {}
     for shape in _shapes():
@@ -267,7 +274,7 @@ def max_pods_expression(value: str, path: str, problems: Problems) -> None:
             return
     [(message, unknown), *others] = errors.items()
     if others:
-        message = "gives no number of pods on any instance type"
+        message = "does not result in a number of pods on any instance type"
     allowed = ", ".join(VARIABLES) + " and the operators of CEL" if unknown else None
     similar = nearest(unknown, VARIABLES) if unknown else None
     problems.add(

@@ -106,7 +106,9 @@ def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> li
     outputs = []
     for index, group in enumerate(node_groups):
         if isinstance(group, Mapping) and group.get("name") in (None, ""):
-            problems.add("input.missing_field", f"node_groups[{index}].name", "is required: the file is named after it", fix="add name")
+            problems.add(
+                "input.missing_field", f"node_groups[{index}].name", "is required, because the file is named after it", fix="add name"
+            )
         try:
             outputs.append(_output(index, render(cluster, group, encoding)))
         except SpecError as error:
@@ -146,7 +148,7 @@ def _unique_files(outputs: Iterable[Output], problems: Problems) -> None:
                 "node_groups",
                 "two groups of one cluster have the same name",
                 value=output.group,
-                fix="name each group once",
+                fix="rename one of the groups",
             )
         elif output.file_name and (other := files.get(output.file_name)):
             # Group b-c of cluster a, and group c of cluster a-b.

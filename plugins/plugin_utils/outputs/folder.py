@@ -40,7 +40,7 @@ def read_text(path: str, option: str) -> str:
     """The text of a file that the user named in C(option). Raises C(SpecError) if it cannot be read."""
     content = read(path)
     if content is None:
-        raise SpecError([Problem("input.unreadable_file", option, "cannot be read", value=path, fix="give the path of an existing file")])
+        raise SpecError([Problem("input.unreadable_file", option, "cannot be read", value=path, fix="use the path of an existing file")])
     return content.decode("utf-8", "replace")
 
 

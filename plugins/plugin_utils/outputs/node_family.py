@@ -18,7 +18,9 @@ def node_family(node_group: Any) -> str:
     if not isinstance(node_group, dict):
         problems.add("input.wrong_type", "node_group", "is not a mapping", value=node_group)
     elif "family" not in node_group:
-        problems.add("input.missing_field", "node_group.family", "is missing", fix="say what the node runs, for example family: al2023")
+        problems.add(
+            "input.missing_field", "node_group.family", "is missing", fix="set the operating system of the node, for example family: al2023"
+        )
     else:
         family = NODE_GROUP["family"](node_group["family"], "node_group.family", problems)
         if family is not INVALID:

@@ -34,7 +34,7 @@ def node_plan(cluster: Any, node_group: Any, instance: Mapping[str, Any] | None 
     spec, family = resolve(cluster, node_group, running)
     region = None if instance is None else instance.get("region")
     if region and spec.cluster.region and region != spec.cluster.region:
-        fix = "give the node the cluster that is in its region"
+        fix = "use the cluster that is in the node's region"
         raise SpecError(
             [
                 Problem(

@@ -70,26 +70,26 @@ def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressible:
     limit = LIMIT - EKS_SHARE if spec.managed else LIMIT
     if len(stored) <= limit:
         return
-    kept = f", of which {EKS_SHARE:,} are kept for EKS's own part" if spec.managed else ""
+    kept = f", of which {EKS_SHARE:,} are reserved for EKS's own part" if spec.managed else ""
     pieces = ", ".join(f"{piece.name} {len(piece.text.encode('utf-8')):,}" for piece in document.fragments)
-    fix = "move long commands into the image or an object the node fetches"
+    fix = "move long commands into the image or an object that the node downloads"
     if compressible:
         smaller = len(gzip_bytes(document.text.encode("utf-8")))
         fix = f"set encoding: gzip_base64 ({smaller:,} bytes), or {fix}" if smaller <= limit else fix
-    message = f"takes {len(stored):,} bytes, and EC2 stores at most {LIMIT:,}{kept}; bytes by part: {pieces}"
+    message = f"has {len(stored):,} bytes, but EC2 stores at most {LIMIT:,}{kept}; bytes by part: {pieces}"
     problems.add("user_data.too_large", "user_data", message, fix=fix)
 
 
 def render_text(cluster: Any, node_group: Any, encoding: str = "plain") -> str:
     """The encoded user data as text: C(plain), C(base64) or C(gzip_base64). Raises C(SpecError)."""
     if encoding == "gzip":
-        fix = "use gzip_base64, or let the action render write the file"
+        fix = "use gzip_base64, or use the action render, which writes a file"
         raise SpecError(
             [
                 Problem(
                     "output.unsupported_encoding",
                     "encoding",
-                    "yields bytes, which templates cannot carry",
+                    "produces bytes, which templates cannot process",
                     value=encoding,
                     allowed=", ".join(ENCODINGS),
                     fix=fix,

@@ -219,7 +219,7 @@ def test_what_bottlerocket_refuses(path: str, value: Any, message: str) -> None:
 )
 def test_settings_that_came_with_a_kubernetes_version(path: str, value: Any, first: int) -> None:
     assert found(nested(path, value), (1, first)) == []
-    message = f"settings.{path}: Bottlerocket knows this setting from Kubernetes 1.{first}, not in 1.{first - 1}; fix: leave it out"
+    message = f"settings.{path}: Bottlerocket has this setting from Kubernetes 1.{first}, not in 1.{first - 1}; fix: remove it"
     assert found(nested(path, value), (1, first - 1)) == [message]
 
 

@@ -103,17 +103,16 @@ SHAPES: list[tuple[dict[str, Any], str]] = [
     (
         {"instance_type": "m5.larg"},
         'instance.type: is not in the table of instance types (got "m5.larg"); did you mean "m5.large"?; '
-        "fix: correct the type, or give max_enis, ips_per_eni and vcpus beside it",
+        "fix: correct the type, or also set max_enis, ips_per_eni and vcpus",
     ),
     (
         {"instance_type": 5},
-        "instance.type: is not in the table of instance types (got 5); "
-        "fix: correct the type, or give max_enis, ips_per_eni and vcpus beside it",
+        "instance.type: is not in the table of instance types (got 5); fix: correct the type, or also set max_enis, ips_per_eni and vcpus",
     ),
-    ({}, "instance: neither a type nor max_enis and ips_per_eni are given; fix: give type, or max_enis, ips_per_eni and vcpus"),
+    ({}, "instance: has neither a type nor max_enis and ips_per_eni; fix: set type, or max_enis, ips_per_eni and vcpus"),
     (
         {"max_enis": 3},
-        "instance: neither a type nor max_enis and ips_per_eni are given; fix: give type, or max_enis, ips_per_eni and vcpus",
+        "instance: has neither a type nor max_enis and ips_per_eni; fix: set type, or max_enis, ips_per_eni and vcpus",
     ),
     (
         {"max_enis": 0, "ips_per_eni": True, "vcpus": "2"},
@@ -148,36 +147,36 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"ceiling": True},
         {},
-        "max_pods.ceiling: the ceiling depends on the number of vCPUs, which is unknown (got true); fix: give vcpus",
+        "max_pods.ceiling: the ceiling depends on the number of vCPUs, which is unknown (got true); fix: set vcpus",
     ),
     (
         {"reserved_enis": 3},
         {},
-        "max_pods.reserved_enis: no network interface is left for pods: the instance takes 3 (got 3);"
-        " fix: take a larger instance, or reserve fewer",
+        "max_pods.reserved_enis: leaves no network interface for pods: the instance supports 3 (got 3);"
+        " fix: use a larger instance, or reserve fewer",
     ),
     (
         {"reserved_enis": 2, "custom_networking": True},
         {},
-        "max_pods.reserved_enis: no network interface is left for pods: the instance takes 3 (got 2);"
-        " fix: take a larger instance, or reserve fewer",
+        "max_pods.reserved_enis: leaves no network interface for pods: the instance supports 3 (got 2);"
+        " fix: use a larger instance, or reserve fewer",
     ),
     (
         {"custom_networking": True},
         {"max_enis": 1},
-        "max_pods.custom_networking: no network interface is left for pods: the instance takes 1 (got true);"
-        " fix: take a larger instance, or reserve fewer",
+        "max_pods.custom_networking: leaves no network interface for pods: the instance supports 1 (got true);"
+        " fix: use a larger instance, or reserve fewer",
     ),
     (
         {"mode": "windows_prefix", "custom_networking": True, "reserved_enis": 1},
         {},
-        "max_pods.custom_networking: Windows nodes know no custom networking (got true); fix: leave it out\n"
-        "max_pods.reserved_enis: Windows nodes use one network interface only (got 1); fix: leave it out",
+        "max_pods.custom_networking: is not available on Windows nodes (got true); fix: remove it\n"
+        "max_pods.reserved_enis: Windows nodes use one network interface only (got 1); fix: remove it",
     ),
     (
         {"mode": "windows_secondary_ip"},
         {"ips_per_eni": 1},
-        "max_pods: the instance has no addresses for pods (got 0); fix: take a larger instance",
+        "max_pods: the instance has no addresses for pods (got 0); fix: use a larger instance",
     ),
 ]
 

@@ -53,8 +53,8 @@ def test_a_cidr(text: str) -> None:
         ("10.100.0.0/16/8", "the prefix length is not a number"),
         ("10.100.0.0/33", "the prefix length of an IPv4 CIDR is at most 32"),
         ("fd00::/129", "the prefix length of an IPv6 CIDR is at most 128"),
-        ("10.100.0.1/16", "bits are set after the prefix: the network is 10.100.0.0/16"),
-        ("fd40:6404:f93b::a/108", "bits are set after the prefix: the network is fd40:6404:f93b::/108"),
+        ("10.100.0.1/16", "has host bits set; the network is 10.100.0.0/16"),
+        ("fd40:6404:f93b::a/108", "has host bits set; the network is fd40:6404:f93b::/108"),
         ("fe80::%eth0/64", "a CIDR has no zone"),
         ("x/16", "the part before the slash is not an IP address"),
         ("010.100.0.0/16", "the part before the slash is not an IP address"),
@@ -88,15 +88,17 @@ def test_cluster_dns(cidr: str, addresses: list[str]) -> None:
     [
         (
             "10.100.0.0/29",
-            'service_cidr: is too small to hold the cluster DNS address, its host 10 (got "10.100.0.0/29"); allowed: /28 or wider',
+            "service_cidr: is too small for the cluster DNS address, which is host 10 of the CIDR "
+            '(got "10.100.0.0/29"); allowed: /28 or wider',
         ),
         (
             "fd00::/125",
-            'service_cidr: is too small to hold the cluster DNS address, its host 10 (got "fd00::/125"); allowed: /124 or wider',
+            "service_cidr: is too small for the cluster DNS address, which is host 10 of the CIDR "
+            '(got "fd00::/125"); allowed: /124 or wider',
         ),
         (
             "10.100.0.1/16",
-            'service_cidr: bits are set after the prefix: the network is 10.100.0.0/16 (got "10.100.0.1/16");'
+            'service_cidr: has host bits set; the network is 10.100.0.0/16 (got "10.100.0.1/16");'
             " allowed: a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108",
         ),
         (

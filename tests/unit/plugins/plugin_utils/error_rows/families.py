@@ -52,7 +52,7 @@ ROWS = (
         "pause image of another region", "al2", containerd={"pause_image": "602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.10"}
     ),
     _only("containerd configuration of version 3", "al2", containerd={"config": {"version": 3}}),
-    _only("pause image that is none", "al2", containerd={"pause_image": "a b"}),
+    _only("invalid pause image", "al2", containerd={"pause_image": "a b"}),
     _only("two DNS servers", "ubuntu", cluster={"dns_ips": ["10.100.0.10", "10.100.0.11"]}),
     _only("Outposts", "ubuntu", cluster={"outpost": True, "id": "x"}),
     _only("local storage", "ubuntu", strategy="static", max_pods=20, instance={"vcpus": 2}, local_storage={"strategy": "raid0"}),
@@ -64,8 +64,10 @@ ROWS = (
     _only("setting of the wrong type", "bottlerocket", bottlerocket={"settings": {"kubernetes": {"max-pods": "ten"}}}),
     _only("max pods twice", "bottlerocket", bottlerocket={"settings": {"kubernetes": {"max-pods": 10}}}, max_pods=20),
     _only("name of the cluster twice", "bottlerocket", bottlerocket={"settings": {"kubernetes": {"cluster-name": "other"}}}),
-    _only("label kubelet refuses", "bottlerocket", bottlerocket={"settings": {"kubernetes": {"node-labels": {"kubernetes.io/x": "y"}}}}),
-    _only("settings within settings", "bottlerocket", bottlerocket={"settings": {"settings": {"motd": "x"}}}),
+    _only(
+        "label that kubelet rejects", "bottlerocket", bottlerocket={"settings": {"kubernetes": {"node-labels": {"kubernetes.io/x": "y"}}}}
+    ),
+    _only("is a second table named settings", "bottlerocket", bottlerocket={"settings": {"settings": {"motd": "x"}}}),
     _only("null", "bottlerocket", bottlerocket={"settings": {"motd": None}}),
     _only(
         "identity in a managed group",

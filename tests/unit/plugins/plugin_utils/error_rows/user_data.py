@@ -48,7 +48,7 @@ ROWS = (
     _is("a NodeConfig in MIME", _part("application/node.eks.aws", NODE_CONFIG), "ubuntu"),
     _is("TOML", TOML, "al2"),
     _is("PowerShell", POWERSHELL, "ubuntu"),
-    _is("nothing anybody runs", "echo hi\n", "al2"),
+    _is("text that cloud-init does not run", "echo hi\n", "al2"),
     _is("a script", SHELL, "bottlerocket"),
     _is("cloud-config", "#cloud-config\n{}\n", "bottlerocket"),
     _is("MIME", HEADER + "\n" + SHELL_PART + "--B--\n", "bottlerocket"),
@@ -87,16 +87,16 @@ ROWS = (
     _is("MIME with text before its parts", HEADER + "\n" + SHELL + SHELL_PART + "--B--\n"),
     _is("MIME within MIME", _part("multipart/mixed; boundary=C", "--C\n\nx\n--C--")),
     _is("MIME part without shebang", _part("text/x-shellscript", "echo hi")),
-    _is("MIME part of a type nobody reads", _part("text/html", "<p>")),
+    _is("MIME part of an unknown type", _part("text/html", "<p>")),
     _is("MIME part with two types", _part("text/x-shellscript", SHELL, "Content-Type: text/cloud-config")),
     _is("MIME part with an unknown encoding", _part("text/x-shellscript", SHELL, "Content-Transfer-Encoding: x-uuencode")),
     _is("MIME part with broken base64", _part("text/x-shellscript", "***", "Content-Transfer-Encoding: base64")),
     _is("MIME part beyond ASCII", _part("text/x-shellscript", "#!/bin/bash\necho ü")),
-    _is("MIME part that is no NodeConfig", _part("application/node.eks.aws", "kind: Node")),
-    _is("MIME that is no multipart", "MIME-Version: 1.0\nContent-Type: text/plain\n\nx\n"),
+    _is("MIME part that is not a NodeConfig", _part("application/node.eks.aws", "kind: Node")),
+    _is("MIME that is not multipart", "MIME-Version: 1.0\nContent-Type: text/plain\n\nx\n"),
     # NodeConfig that nodeadm would refuse, or of which it would drop something.
     _is("NodeConfig with an unknown field", NODE_CONFIG + "spec: {kublet: {}}\n"),
-    _is("NodeConfig that is no YAML", NODE_CONFIG + "spec: {\n"),
+    _is("NodeConfig that is not YAML", NODE_CONFIG + "spec: {\n"),
     _is("NodeConfig of another version", "apiVersion: node.eks.aws/v1\nkind: NodeConfig\nspec: {}\n"),
     _is("NodeConfig with a wrong type", NODE_CONFIG + "spec: {kubelet: {flags: x}}\n"),
     # Contradictions.
@@ -109,7 +109,7 @@ ROWS = (
     ),
     _is("flag", NODE_CONFIG + "spec: {kubelet: {flags: [--v=1]}}\n", kubelet={"flags": {"v": 2}}),
     _is("setting", TOML, "bottlerocket", max_pods=20),
-    _is("registry secret stays unsaid", '[settings.network]\nhttps-proxy = "http://a:1"\n', "bottlerocket", proxy={"https": "http://b:1"}),
+    _is("registry secret is not shown", '[settings.network]\nhttps-proxy = "http://a:1"\n', "bottlerocket", proxy={"https": "http://b:1"}),
     # Secrets: named, never repeated.
     _secret("PEM private key", KEY + "\nMIIEow", "MIIEow"),
     _secret("AWS secret access key", f"export AWS_SECRET_ACCESS_KEY={AWS_KEY}", AWS_KEY),
@@ -145,7 +145,7 @@ ROWS = (
     ),
     group("secret in override", {"family": "ubuntu", "override": f"kubeadm join --token {TOKEN}"}, secret=TOKEN),
     group("secret in the proxy", {"family": "al2023", "proxy": {"https": "http://user:hunter22@proxy:3128"}}, secret="hunter22"),
-    group("secret in the proxy that is no URL", {"family": "al2023", "proxy": {"https": "user:hunter22@proxy:3128"}}, secret="hunter22"),
+    group("secret in a proxy that is not a URL", {"family": "al2023", "proxy": {"https": "user:hunter22@proxy:3128"}}, secret="hunter22"),
     group(
         "secret in containerd's configuration",
         {

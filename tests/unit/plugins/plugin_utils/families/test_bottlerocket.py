@@ -231,12 +231,12 @@ CONFLICTING = {"user_data": THEIRS, "max_pods": 9, "labels": {"a": "ours", "b": 
 
 def test_existing_settings_that_disagree() -> None:
     assert problems(**CONFLICTING).splitlines() == [
-        "node_group.user_data[0].settings.kubernetes.max-pods: disagrees with node_group.max_pods, which says 9 (got 7); "
-        "fix: give it in one place only, or set user_data_precedence: ours or theirs",
-        'node_group.user_data[0].settings.kubernetes.node-labels.a: disagrees with node_group.labels.a, which says "ours" (got "theirs"); '
-        "fix: give it in one place only, or set user_data_precedence: ours or theirs",
-        "node_group.user_data[0].settings.kubernetes.node-taints.k: disagrees with node_group.taints, which says "
-        '"v:NoSchedule" (got "w:NoSchedule"); fix: give it in one place only, or set user_data_precedence: ours or theirs',
+        "node_group.user_data[0].settings.kubernetes.max-pods: conflicts with node_group.max_pods, which is 9 (got 7); "
+        "fix: set it in one place only, or set user_data_precedence: ours or theirs",
+        'node_group.user_data[0].settings.kubernetes.node-labels.a: conflicts with node_group.labels.a, which is "ours" (got "theirs"); '
+        "fix: set it in one place only, or set user_data_precedence: ours or theirs",
+        "node_group.user_data[0].settings.kubernetes.node-taints.k: conflicts with node_group.taints, which is "
+        '"v:NoSchedule" (got "w:NoSchedule"); fix: set it in one place only, or set user_data_precedence: ours or theirs',
     ]
 
 

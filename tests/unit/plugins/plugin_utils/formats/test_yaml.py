@@ -59,8 +59,8 @@ CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
 UNWRITABLE = [
-    (float("nan"), "nan cannot be written: JSON, which nodeadm and kubelet make of YAML, has no such number"),
-    ({"a": [float("-inf")]}, "-inf cannot be written: JSON, which nodeadm and kubelet make of YAML, has no such number"),
+    (float("nan"), "nan cannot be written: nodeadm and kubelet convert YAML to JSON, which does not have this number"),
+    ({"a": [float("-inf")]}, "-inf cannot be written: nodeadm and kubelet convert YAML to JSON, which does not have this number"),
     ({1: 2}, "the key 1 is not text: quote it"),
     ({None: 2, "a": 1}, "the key None is not text: quote it"),
     ({"a": "\ud800"}, "the text holds a lone surrogate (U+D800), which no file can hold"),

@@ -189,7 +189,7 @@ ROWS: dict[str, Row] = {
             "amiFamily": "Bottlerocket",
             "bottlerocket": {"enableAdminContainer": True, "settings": {"host-containers": {"admin": {"enabled": False}}}},
         },
-        says=(r"enableAdminContainer: disagrees with",),
+        says=(r"enableAdminContainer: conflicts with",),
     ),
     "BR-7: labels": Row(
         {"amiFamily": "Bottlerocket", "labels": {"foo": "bar"}}, (r"\[settings\.kubernetes\.node-labels\]\n(.*\n)*foo = \"bar\"",)
@@ -226,7 +226,7 @@ ROWS: dict[str, Row] = {
             "amiFamily": "Bottlerocket",
             "bottlerocket": {"enableAdminContainer": False, "settings": {"host-containers": {"admin": {"enabled": True}}}},
         },
-        says=("enableAdminContainer: disagrees with",),
+        says=("enableAdminContainer: conflicts with",),
         managed=True,
     ),
 }

@@ -65,13 +65,13 @@ REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
     "dns-disagrees": (
         False,
         {"clusterDNS": "1.2.3.4", "kubeletExtraConfig": {"clusterDNS": ["4.3.2.1"]}},
-        "nodeGroups[0].clusterDNS: disagrees with nodeGroups[0].kubeletExtraConfig.clusterDNS",
+        "nodeGroups[0].clusterDNS: conflicts with nodeGroups[0].kubeletExtraConfig.clusterDNS",
         "one place",
     ),
     "bottlerocket-dns-disagrees": (
         False,
         {"amiFamily": "Bottlerocket", "clusterDNS": "1.2.3.4", "bottlerocket": {"settings": {"kubernetes": {"cluster-dns-ip": "4.3.2.1"}}}},
-        "nodeGroups[0].clusterDNS: disagrees with nodeGroups[0].bottlerocket.settings.kubernetes.cluster-dns-ip",
+        "nodeGroups[0].clusterDNS: conflicts with nodeGroups[0].bottlerocket.settings.kubernetes.cluster-dns-ip",
         "one place",
     ),
     **{
@@ -87,13 +87,13 @@ REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
     "kubelet-of-bottlerocket": (
         False,
         {"amiFamily": "Bottlerocket", "kubeletExtraConfig": {"maxPods": 3}},
-        "nodeGroups[0].kubeletExtraConfig: cannot be given for Bottlerocket",
+        "nodeGroups[0].kubeletExtraConfig: cannot be set for Bottlerocket",
         "bottlerocket.settings.kubernetes",
     ),
     "kubelet-of-windows": (
         False,
         {"amiFamily": "WindowsServer2022CoreContainer", "kubeletExtraConfig": {"maxPods": 3}},
-        "nodeGroups[0].kubeletExtraConfig: cannot be given for Windows",
+        "nodeGroups[0].kubeletExtraConfig: cannot be set for Windows",
         "kubelet.flags",
     ),
     "docker": (False, {"containerRuntime": "docker"}, "nodeGroups[0].containerRuntime: is gone", "containerd"),
@@ -122,14 +122,14 @@ REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
             "amiFamily": "Bottlerocket",
             "bottlerocket": {"enableAdminContainer": True, "settings": {"host-containers": {"admin": {"enabled": False}}}},
         },
-        "managedNodeGroups[0].bottlerocket.enableAdminContainer: disagrees with "
+        "managedNodeGroups[0].bottlerocket.enableAdminContainer: conflicts with "
         "managedNodeGroups[0].bottlerocket.settings.host-containers.admin.enabled",
         "one place",
     ),
     "type-and-types": (
         True,
         {"instanceType": "m5.large", "instanceTypes": ["m6i.large"]},
-        "managedNodeGroups[0].instanceType: is given together with",
+        "managedNodeGroups[0].instanceType: cannot be set together with",
         "one of",
     ),
     "no-name": (False, {"name": None}, "nodeGroups[0].name: is required", "add name"),

@@ -236,6 +236,6 @@ def test_other_nodeconfigs_are_warned_about() -> None:
         result = Machine([answer | {"foreign": foreign, "warnings": ["of the module"]}]).apply(node_group=group)
         assert result["warnings"] == [
             "of the module",
-            "/etc/eks/nodeadm.d/90-baked.yaml sets spec.kubelet.config.maxPods (5), and nodeadm prefers that to ours (29): "
-            "remove it there, or give the same value",
+            "/etc/eks/nodeadm.d/90-baked.yaml sets spec.kubelet.config.maxPods (5), and nodeadm prefers it to the value of the "
+            "collection (29): remove it there, or use the same value",
         ]

@@ -36,8 +36,8 @@ def test_phases(asked: Any, run: list[str], skip: list[str], phases: tuple[str, 
     ("result", "check_mode", "lines"),
     [
         ({}, False, []),
-        ({"recovered": "undone"}, False, ["preflight: undid what an interrupted run had begun"]),
-        ({"recovered": "finished"}, False, ["preflight: finished what an interrupted run had begun"]),
+        ({"recovered": "undone"}, False, ["preflight: undid an interrupted run"]),
+        ({"recovered": "finished"}, False, ["preflight: finished an interrupted run"]),
         (
             {"actions": ["make /a", "write /a/b", "remove /c", "remove /d"]},
             False,

@@ -73,7 +73,7 @@ def test_the_lines_of_a_change() -> None:
     lab = Lab(said(actions=["write C:\\a", "set the arguments of kubelet", "restart kubelet"], recovered="undone", warnings=["look"]))
     result = lab.apply()
     assert lab.lines == [
-        "w: preflight: undid what an interrupted run had begun",
+        "w: preflight: undid an interrupted run",
         "w: configure: 1 file written",
         "w: start: set the arguments of kubelet; restarted kubelet",
         "w: verify: healthy after 0.0 s",
@@ -120,8 +120,8 @@ def test_the_wait_ends_in_time(golden_message: GoldenMessages) -> None:
     [
         ({"failed": True, "msg": "no PowerShell"}, "PowerShell on the node did not run the script: no PowerShell"),
         ({"failed": True, "error": [{"exception": {"message": "denied"}}]}, "PowerShell on the node did not run the script: denied"),
-        ({"failed": True, "error": [{"exception": None}]}, "PowerShell on the node did not run the script: it does not say why"),
-        ({"changed": True, "result": {}}, "PowerShell on the node did not run the script: it does not say why"),
+        ({"failed": True, "error": [{"exception": None}]}, "PowerShell on the node did not run the script: no reason given"),
+        ({"changed": True, "result": {}}, "PowerShell on the node did not run the script: no reason given"),
         (
             {"changed": True, "msg": "skipped, running in check mode"},
             "PowerShell on the node did not run the script: skipped, running in check mode",

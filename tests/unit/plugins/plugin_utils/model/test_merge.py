@@ -60,11 +60,11 @@ def test_disjoint_mappings_become_one_and_stay_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (1, 2, "s.k: disagrees with f.k, which says 1 (got 2); fix: give it in one place only"),
-        (1, True, "s.k: disagrees with f.k, which says 1 (got true); fix: give it in one place only"),
-        ([1], [2], "s.k: disagrees with f.k, which says [1] (got [2]); fix: give it in one place only"),
-        ({"a": 1}, 1, 's.k: disagrees with f.k, which says {"a": 1} (got 1); fix: give it in one place only'),
-        ({"a": 1}, {"a": 2}, "s.k.a: disagrees with f.k.a, which says 1 (got 2); fix: give it in one place only"),
+        (1, 2, "s.k: conflicts with f.k, which is 1 (got 2); fix: set it in one place only"),
+        (1, True, "s.k: conflicts with f.k, which is 1 (got true); fix: set it in one place only"),
+        ([1], [2], "s.k: conflicts with f.k, which is [1] (got [2]); fix: set it in one place only"),
+        ({"a": 1}, 1, 's.k: conflicts with f.k, which is {"a": 1} (got 1); fix: set it in one place only'),
+        ({"a": 1}, {"a": 2}, "s.k.a: conflicts with f.k.a, which is 1 (got 2); fix: set it in one place only"),
     ],
 )
 def test_what_disagrees_names_both_places(first: Any, second: Any, message: str) -> None:
@@ -78,7 +78,7 @@ def test_what_disagrees_and_is_secret_is_not_said(path: str, value: str) -> None
     problems = Problems()
     merge.report_twice(path, value, "f.x", "other", problems)
     merge.report_twice(path, "other", "f.x", value, problems)
-    assert set(lines(problems)) == {f"{path}: disagrees with f.x; fix: give it in one place only"}
+    assert set(lines(problems)) == {f"{path}: conflicts with f.x; fix: set it in one place only"}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_disagrees_and_is_secret_is_not_said(path: str, value: str) -> None
         (3, {}, (3, "o"), []),
         (None, {"a": {"b": "4"}}, (4, "node_group.a.b"), []),
         (4, {"a": {"b": 4}}, (4, "o"), []),
-        (3, {"a": {"b": 4}}, (3, "o"), ["node_group.a.b: disagrees with o, which says 3 (got 4); fix: give it in one place only"]),
+        (3, {"a": {"b": 4}}, (3, "o"), ["node_group.a.b: conflicts with o, which is 3 (got 4); fix: set it in one place only"]),
         (3, {"a": {"b": None}}, (3, "o"), []),
         (3, {"a": {"b": 0}}, (3, "o"), ["node_group.a.b: is out of range (got 0); allowed: 1 to 9"]),
     ],
@@ -137,7 +137,7 @@ def test_name_servers_say_who_gave_them() -> None:
             {"cpu": "1"},
             both({"kubeReserved": {"cpu": "2"}}, {}),
             (False, {"cpu": "1"}),
-            ['node_group.kubelet.config.kubeReserved.cpu: disagrees with o.cpu, which says "1" (got "2"); fix: give it in one place only'],
+            ['node_group.kubelet.config.kubeReserved.cpu: conflicts with o.cpu, which is "1" (got "2"); fix: set it in one place only'],
         ),
         (
             None,

@@ -215,7 +215,7 @@ def test_no_cluster_is_a_cluster_of_which_nothing_is_known() -> None:
 
 def test_auto_is_refused_for_the_system_and_negative_quantities_everywhere() -> None:
     assert parsed({"family": "al2023", "reserved": {"system": {"cpu": "auto"}}})[1] == [
-        "node_group.reserved.system: auto exists for reserved.kube only; fix: give quantities such as 100m or 100Mi"
+        "node_group.reserved.system: auto is available only for reserved.kube; fix: use quantities such as 100m or 100Mi"
     ]
     assert parsed({"family": "al2023", "reserved": {"kube": {"cpu": "-1"}}})[1] == [
         'node_group.reserved.kube.cpu: is negative (got "-1"); allowed: a quantity such as 100m or 574Mi'

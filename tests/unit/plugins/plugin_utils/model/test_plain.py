@@ -90,18 +90,18 @@ def test_a_date_of_a_class_of_its_own_is_a_date() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("a\0b", "x: contains a NUL character, which no file, shell or unit can carry; fix: remove it"),
-        ("\ud800", "x: contains half of a surrogate pair, which is not text; fix: give valid Unicode"),
-        (2**63, "x: is an integer of more than 64 bits; allowed: -2^63 to 2^63-1; fix: quote it when it is text"),
-        (float("nan"), "x: is not a finite number; fix: give a number, or quote it when it is text"),
-        (float("-inf"), "x: is not a finite number; fix: give a number, or quote it when it is text"),
+        ("a\0b", "x: contains a NUL character, which files, shells and units cannot contain; fix: remove it"),
+        ("\ud800", "x: contains half of a surrogate pair, which is not text; fix: use valid Unicode"),
+        (2**63, "x: is an integer of more than 64 bits; allowed: -2^63 to 2^63-1; fix: quote it if it is text"),
+        (float("nan"), "x: is not a finite number; fix: use a number, or quote it if it is text"),
+        (float("-inf"), "x: is not a finite number; fix: use a number, or quote it if it is text"),
         (
             datetime.date(2026, 7, 1),
-            "x: is a date, which is neither text, a number, a boolean, a list nor a mapping; fix: quote it, so that it is text",
+            "x: is a date; a value must be text, a number, a boolean, a list or a mapping; fix: quote it, so that it is text",
         ),
-        (b"x", "x: is bytes, which is neither text, a number, a boolean, a list nor a mapping; fix: give text: decode it first"),
-        ({1}, "x: is a set, which is neither text, a number, a boolean, a list nor a mapping; fix: quote it, so that it is text"),
-        (object, "x: is a type, which is neither text, a number, a boolean, a list nor a mapping; fix: quote it, so that it is text"),
+        (b"x", "x: is bytes; a value must be text, a number, a boolean, a list or a mapping; fix: decode it to text first"),
+        ({1}, "x: is a set; a value must be text, a number, a boolean, a list or a mapping; fix: quote it, so that it is text"),
+        (object, "x: is a type; a value must be text, a number, a boolean, a list or a mapping; fix: quote it, so that it is text"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -121,7 +121,7 @@ def test_what_no_document_holds_is_refused(value: Any, message: str) -> None:
         (1.5, 'x["1.5"]: the key is a number, not text; fix: quote the key'),
         ((1, 2), 'x["(1, 2)"]: the key is a list, not text; fix: quote the key'),
         (10**5000, 'x["<int>"]: the key is an integer, not text; fix: quote the key'),
-        ("a\0", 'x["a\\u0000"]: contains a NUL character, which no file, shell or unit can carry; fix: remove it'),
+        ("a\0", 'x["a\\u0000"]: contains a NUL character, which files, shells and units cannot contain; fix: remove it'),
     ],
     ids=["int", "bool", "null", "float", "tuple", "huge", "nul"],
 )

@@ -60,7 +60,7 @@ def test_what_is_right_comes_back_normalised(kind: schema.Kind, value: Any, expe
     ("kind", "value", "message"),
     [
         (WORD, "ABC", 'p: is not a word (got "ABC"); allowed: small letters; fix: use small letters'),
-        (WORD, "", "p: is empty; allowed: small letters; fix: give a value or leave the field out"),
+        (WORD, "", "p: is empty; allowed: small letters; fix: set a value or remove the field"),
         (WORD, 7, "p: must be text, not an integer (got 7); allowed: small letters; fix: quote it"),
         (WORD, None, "p: must be text, not null (got null); allowed: small letters"),
         (LINE, "a\nb", 'p: contains a line break or another control character (got "a\\nb"); allowed: one line of text'),
@@ -80,7 +80,7 @@ def test_what_is_right_comes_back_normalised(kind: schema.Kind, value: Any, expe
         (mapping, [], "p: must be a mapping, not a list (got [])"),
         (list_of(LINE), "a", 'p: must be a list, not text (got "a")'),
         (list_of(LINE, single=True), {"a": 1}, 'p: must be a list, not a mapping (got {"a": 1})'),
-        (list_of(LINE, filled=True), [], "p: is an empty list; allowed: at least one item; fix: give one or leave the field out"),
+        (list_of(LINE, filled=True), [], "p: is an empty list; allowed: at least one item; fix: add an item or remove the field"),
         (map_of(LINE), ["a"], 'p: must be a mapping, not a list (got ["a"])'),
         (POINT, "x", 'p: must be a mapping, not text (got "x"); allowed: the fields x, y'),
     ],

@@ -51,7 +51,7 @@ def test_a_broken_expression_is_a_warning() -> None:
     prediction = predicted(kubelet={"maxPodsExpression": "0"})
     assert config(prediction)["maxPods"] == 29
     assert prediction.warnings == (
-        "kubelet.maxPodsExpression is ignored: the result is 0, which is not a number of pods; nodeadm takes 29 pods",
+        "kubelet.maxPodsExpression is ignored: the result is 0, which is not a number of pods; nodeadm uses 29 pods",
     )
 
 
