@@ -289,7 +289,7 @@ def test_absent_is_refused_with_the_reason(lab: Lab) -> None:
 def test_a_wrong_input_contacts_nobody(lab: Lab) -> None:
     with pytest.raises(SpecError, match="allowed: bottlerocket"):
         lab.apply(node_group={"name": "x", "family": "al2023"})
-    with pytest.raises(SpecError, match="does not know this setting"):
+    with pytest.raises(SpecError, match="does not have this setting"):
         lab.apply(node_group={**GROUP, "bottlerocket": {"settings": {"mtod": "x"}}})
     assert "eks_node_bottlerocket_instance_id" in lab.apply(instance_id="i-1; reboot")["msg"]
     assert lab.ssm.calls == []

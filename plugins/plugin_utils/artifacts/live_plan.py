@@ -58,7 +58,7 @@ def once_steps(spec: NodeSpec) -> tuple[Once, ...]:
         what = _PARTS_OF_A_BOOT.get(part.media_type) or (None if text.startswith("#!") else "no script")
         if what is not None:
             fix = "put it into the user data of a launch template (filter user_data), or write it as commands.pre"
-            problems.add("live.boot_only_part", path, f"is {what}, which only a boot can apply", fix=fix)
+            problems.add("live.boot_only_part", path, f"is {what}, which is applied only at boot", fix=fix)
         first = _RUN_FIRST.index(part.media_type) if part.media_type in _RUN_FIRST else len(_RUN_FIRST)
         scripts.append((first, cloud_init.script_name(part, index + 1), text))
     problems.raise_any()

@@ -116,9 +116,9 @@ def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
         problems.add(
             "labels.known_at_boot_only",
             joined("node_group.labels", key),
-            f"is only known on the node, and nothing on {spec.family} fills it in before kubelet registers",
+            f"is known only on the node, and {spec.family} cannot resolve it before kubelet registers",
             value=value,
-            fix="give a fixed value, or set the label on the Node after it joined",
+            fix="use a fixed value, or set the label on the Node object after the node has joined",
         )
 
 

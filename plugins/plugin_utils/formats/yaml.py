@@ -200,7 +200,7 @@ def _escape(match: re.Match[str]) -> str:
         return _ESCAPES[char]
     code = ord(char)
     if 0xD800 <= code <= 0xDFFF:
-        raise YamlError(f"the text holds a lone surrogate (U+{code:04X}), which no file can hold")
+        raise YamlError(f"the text contains a lone surrogate (U+{code:04X}), which UTF-8 cannot represent")
     if code <= 0xFF:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -53,7 +53,7 @@ def test_parse_version(text: Any, version: tuple[int, int] | None) -> None:
     assert parse_version(text) == version
 
 
-NAME = "may hold only letters, digits, -, _ and ., and must begin and end with a letter or digit"
+NAME = "can contain only letters, digits, -, _ and ., and must begin and end with a letter or digit"
 KEYS: list[tuple[Any, str | None]] = [
     ("a", None),
     ("a.b_c-D9", None),

@@ -191,7 +191,7 @@ def test_5b01_existing_parts_keep_their_headers(family: str) -> None:
 
 def test_5b02_a_document_is_what_it_says_it_is() -> None:
     assert parts(text("al2023", user_data="#cloud-config\nruncmd: [date]\n"))[0][0] == "text/cloud-config"
-    assert "holds a NodeConfig" in refused("al2", user_data="apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n")
+    assert "contains a NodeConfig" in refused("al2", user_data="apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n")
     assert "node_group.user_data[0]: " in refused("al2023", user_data="# nothing but a comment\n")
 
 

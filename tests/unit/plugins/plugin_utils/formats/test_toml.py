@@ -157,7 +157,7 @@ def test_unusual_floats(value, text):
         ({1: "x"}, ["toml: has a key that is not text"]),
         ({1: "x", "a": None}, ["toml.a: is null", "toml: has a key"]),
         ({"a": b"x", "b": {1}, "c": datetime.date(2026, 1, 1)}, ["toml.a: is a bytes", "toml.b: is a set", "toml.c: is a date"]),
-        ({"a": "\ud800", "\udc00": 1}, ["toml.a: holds a lone surrogate", "toml: has a key with a lone surrogate"]),
+        ({"a": "\ud800", "\udc00": 1}, ["toml.a: contains a lone surrogate", "toml: has a key with a lone surrogate"]),
         ({"x/y": {"b": None}}, ['toml["x/y"].b: is null']),
     ],
 )

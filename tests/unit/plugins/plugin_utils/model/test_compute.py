@@ -118,9 +118,9 @@ def test_reservations_follow_the_final_number_of_pods(final: int | None, instanc
 @pytest.mark.parametrize(
     ("final", "instance", "implied", "message"),
     [
-        (None, {}, False, "auto cannot be computed; fix: give max_pods (or instance.type) and instance.vcpus (or instance.type), or"),
+        (None, {}, False, "auto cannot be computed; fix: set max_pods (or instance.type) and instance.vcpus (or instance.type), or"),
         (50, {}, True, "auto, the default of strategy static, cannot be computed; fix: set instance.vcpus (or instance.type), or"),
-        (None, {"vcpus": 2}, False, "auto cannot be computed; fix: give max_pods (or instance.type), or"),
+        (None, {"vcpus": 2}, False, "auto cannot be computed; fix: set max_pods (or instance.type), or"),
     ],
 )
 def test_reservations_that_cannot_be_computed(final: int | None, instance: dict[str, Any], implied: bool, message: str) -> None:
