@@ -75,11 +75,12 @@ def _differing(ours: Mapping[str, Any], document: _Document) -> list[str]:
 
 def _lost(document: _Document, key: str, ours: Any, theirs: Any) -> str:
     other, own = _told(key, theirs), _told(key, ours)
-    return f"{document.where} sets {key}{other}, and nodeadm prefers that to ours{own}: remove it there, or give the same value"
+    fix = "remove it there, or use the same value"
+    return f"{document.where} sets {key}{other}, and nodeadm prefers it to the value of the collection{own}: {fix}"
 
 
 def _won(document: _Document, key: str, ours: Any, theirs: Any) -> str:
-    return f"{document.where} sets {key}{_told(key, theirs)}; nodeadm takes ours{_told(key, ours)}"
+    return f"{document.where} sets {key}{_told(key, theirs)}; nodeadm uses the value of the collection{_told(key, ours)}"
 
 
 def _told(key: str, value: Any) -> str:
