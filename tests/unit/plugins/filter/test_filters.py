@@ -49,7 +49,7 @@ def test_user_data_reports_every_problem_at_once() -> None:
     assert "user_data: 2 problems" in text
     assert "node_group.lables: is not a field" in text
     assert 'did you mean "labels"?' in text
-    assert "node_group.max_pods: 0 lets no pod run" in text
+    assert "node_group.max_pods: with 0, no pod can run" in text
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "rot13", 5, None])
