@@ -42,7 +42,7 @@ _FORBIDDEN = re.compile("[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U
 # A colon belongs to a word unless a blank follows it.
 _WORD = re.compile(rf"[^{_ANY_BLANK}:]*(?::(?![{_ANY_BLANK}])[^{_ANY_BLANK}:]*)*")
 _FLOW_WORD = re.compile(rf"[^{_ANY_BLANK}:,?\[\]{{}}]*(?::(?![{_ANY_BLANK}])[^{_ANY_BLANK}:,?\[\]{{}}]*)*")
-# Words of a quoted scalar with the blanks between them, but without blanks at their end.
+# Words of a quoted scalar with the blanks between them, but without spaces at their end.
 _SINGLE_QUOTED = re.compile(rf"[^'{_ANY_BLANK}]*(?:[ \t]+[^'{_ANY_BLANK}]+)*")
 _DOUBLE_QUOTED = re.compile(rf'[^"\\{_ANY_BLANK}]*(?:[ \t]+[^"\\{_ANY_BLANK}]+)*')
 _BLOCK_HEADER = re.compile(rf"[|>](?:(?P<chomp>[+-])(?P<digit>[1-9])?|(?P<digit_first>[1-9])(?P<chomp_last>[+-])?)?{_COMMENT}{_LINE_END}")
