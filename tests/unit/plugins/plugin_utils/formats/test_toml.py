@@ -320,8 +320,8 @@ def test_with_tomllib_tomlkit_is_not_needed(monkeypatch):
 
 def test_without_both_the_message_says_what_to_install(monkeypatch, golden_message: GoldenMessages):
     without(monkeypatch, "tomlkit", "tomllib")
-    data, (message,) = loaded("a = 1\n")
-    assert (data, rules("a = 1\n")[1]) == ({}, ["toml.missing_package"])
+    data, (message,) = loaded("not_read_before = 1\n")
+    assert (data, rules("not_read_before = 1\n")[1]) == ({}, ["toml.missing_package"])
     golden_message(message)
     assert toml.dump({"a": 1}) == "a = 1\n"
 
