@@ -48,10 +48,10 @@ def files(case: dict[str, Any]) -> dict[str, Any]:
     found[_CA] = base64.b64decode(case["merged"]["cluster"]["certificateAuthority"]).decode()
     for path, changed in case["init"]["changed"].items():
         if path not in found:
-            found[path] = changed
+            found[path] = copy.deepcopy(changed)
             continue
         for key, value in changed.items():
-            _set(found[path], key.removeprefix("/").split("/"), value)
+            _set(found[path], key.removeprefix("/").split("/"), copy.deepcopy(value))
     for path in case["init"].get("absent", []):
         del found[path]
     return found
