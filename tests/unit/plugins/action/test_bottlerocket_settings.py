@@ -123,7 +123,7 @@ NO_REGION = {key: value for key, value in CLUSTER.items() if key != "region"}
         ({"instance_id": "br1"}, ["'br1'", "eks_node_bottlerocket_instance_id"]),
         ({"node_group": {**GROUP, "max_pods": -1, "lables": {}}}, ["2 problems", "did you mean", "labels"]),
         ({"cluster": "demo"}, ["cluster"]),
-        ({"state": "absent"}, ["no way to unset"]),
+        ({"state": "absent"}, ["state: absent", "Bottlerocket"]),
         ({"phases": ["begin"]}, ["begin", "preflight"]),
         ({"access_key": None, "secret_key": None}, ["the AWS credentials are missing"]),
         ({"profile": "x"}, ["mutually exclusive"]),

@@ -320,7 +320,7 @@ def test_a_way_back_that_is_refused(cluster: Any, group: Any, problem: str, gold
 
 def test_all_that_is_wrong_with_a_way_back_is_told_at_once() -> None:
     error = error_of(removal_plan, {"nam": 1}, {"family": "al2024"})
-    assert {"input.unknown_field cluster.nam", "input.unknown_family node_group.family"} <= set(rules_and_paths(error))
+    assert {"input.unknown_field cluster.nam", "input.unknown_value node_group.family"} <= set(rules_and_paths(error))
 
 
 @pytest.mark.parametrize(
