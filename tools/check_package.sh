@@ -44,7 +44,7 @@ tarball=$(echo "$work"/dist/nodebootstrap-eks-*.tar.gz)
 [ -f "$tarball" ] || die "no artifact was built"
 
 strangers=$(tar --list --file="$tarball" | grep -v '/$' | grep -vE -f <(printf '%s\n' "$allowed") || true)
-[ -z "$strangers" ] || die "these files must not be shipped (mend build_ignore in galaxy.yml, or the list here):
+[ -z "$strangers" ] || die "these files must not be shipped (correct build_ignore in galaxy.yml, or the list here):
 $strangers"
 size=$(stat --format=%s "$tarball")
 [ "$size" -le "$size_limit" ] || die "the artifact has $size bytes; the limit is $size_limit"
