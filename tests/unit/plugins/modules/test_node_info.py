@@ -194,17 +194,17 @@ def drip(connection: socket.socket) -> None:
 @pytest.mark.parametrize(
     ("behaves", "timeout", "problem"),
     [
-        (lambda connection: time.sleep(30), 0.5, "no answer within 0.5 s"),
+        (lambda connection: time.sleep(300), 0.5, "no answer within 0.5 s"),
         (drip, 0.5, "no answer within 0.5 s"),
-        (lambda connection: connection.sendall(b"SSH-2.0-x\r\n"), 20, "does not speak HTTP"),
-        (lambda connection: connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * (asking.MAX_ANSWER_BYTES + 70000)), 20, "longer than"),
+        (lambda connection: connection.sendall(b"SSH-2.0-x\r\n"), 90, "does not speak HTTP"),
+        (lambda connection: connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * (asking.MAX_ANSWER_BYTES + 70000)), 90, "longer than"),
     ],
 )
 def test_no_answer_holds_it_up(behaves: Any, timeout: float, problem: str) -> None:
     with socket_that(behaves) as number:
         began = time.monotonic()
         found = asking.healthz({}, {"healthzPort": number}, timeout)
-        assert found["ok"] is False and problem in found["problem"] and time.monotonic() - began < 20
+        assert found["ok"] is False and problem in found["problem"] and time.monotonic() - began < 100
 
 
 SERVED = json.dumps({"kubeletconfig": {"maxPods": 5, "staticPodURLHeader": {"A": ["cAnArY"]}}}).encode()

@@ -199,14 +199,14 @@ def test_failed_dns_queries(request_node: Request, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_resolver_that_hangs_does_not_block(request_node: Request, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_unused, **_unuseds: time.sleep(60))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_unused, **_unuseds: time.sleep(300))
     began = time.monotonic()
     assert request_node("https://nobody.example.com", limit=0.5).outcome == "dns_silent"
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 100
 
 
 def drip(connection: socket.socket) -> None:
-    for _unused in range(600):
+    for _unused in range(6000):
         connection.sendall(b"H")
         time.sleep(0.05)
 
@@ -214,7 +214,7 @@ def drip(connection: socket.socket) -> None:
 @pytest.mark.parametrize(
     ("handle", "kind", "name"),
     [
-        (lambda connection: time.sleep(60), "silent", "endpoint_silent"),
+        (lambda connection: time.sleep(300), "silent", "endpoint_silent"),
         (lambda connection: None, "broken", "endpoint_refused"),
         (lambda connection: connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n") or connection.recv(1000), "no_tls", "wrong_endpoint"),
         (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH\r\n") or connection.recv(1000), "no_tls", "wrong_endpoint"),
@@ -224,14 +224,14 @@ def test_servers_that_are_not_an_api_server(request_node: Request, handle: Any, 
     began = time.monotonic()
     with listening(handle) as port:
         found = request_node(f"https://127.0.0.1:{port}", limit=1.0 if kind == "silent" else 60.0)
-    assert (found.outcome, diagnose(found).cause) == (kind, name) and time.monotonic() - began < 20
+    assert (found.outcome, diagnose(found).cause) == (kind, name) and time.monotonic() - began < 100
 
 
 def test_bytes_that_come_one_by_one_end_with_the_limit(request_node: Request, pem: Path) -> None:
     with serving(pem, (200, b"")) as server:
         server.finish_request = lambda request, _address: drip(server.tls.wrap_socket(request, server_side=True))
         began = time.monotonic()
-        assert request_node(server, limit=1.0).outcome == "silent" and time.monotonic() - began < 20
+        assert request_node(server, limit=1.0).outcome == "silent" and time.monotonic() - began < 100
 
 
 @pytest.mark.parametrize(
