@@ -89,7 +89,7 @@ PROGRAM = r"""#!/bin/sh
 # It writes no data, so a full disk cannot stop it. Every operation can be repeated, so it can be killed at any point.
 set -uf
 mode=${1:-boot}
-wish=${2:-}
+requested=${2:-}
 store=${0%/*}
 work=$store/transaction
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin
@@ -122,7 +122,7 @@ stuck() {
 }
 
 # Syncs files and folders to disk. An old sync takes no operands and syncs everything.
-durable() {
+sync_paths() {
   for path; do
     shift
     [ ! -e "$path" ] || set -- "$@" "$path"
@@ -132,7 +132,7 @@ durable() {
 }
 
 # Whether two names are one file. Not POSIX, but dash, bash and busybox support it.
-same() {
+same_file() {
   # shellcheck disable=SC3013
   [ "$1" -ef "$2" ]
 }
@@ -142,7 +142,7 @@ put() { # NEW TARGET [OLD]
   if [ -f "$1" ]; then
     [ ! -d "$2" ] && mv -f -- "$1" "$2"
   else
-    [ -f "$2" ] && ! same "${3:-}" "$2"
+    [ -f "$2" ] && ! same_file "${3:-}" "$2"
   fi
 }
 
@@ -154,7 +154,7 @@ away() { # TARGET OLD
 restore() { # OLD TARGET [NEW]
   if [ -n "${3:-}" ] && [ -f "$3" ]; then
     rm -f -- "$1" && rm -f -- "$3"
-  elif same "$1" "$2"; then
+  elif same_file "$1" "$2"; then
     rm -f -- "$1"
   elif [ -f "$1" ]; then
     [ ! -d "$2" ] && mv -f -- "$1" "$2"
@@ -226,15 +226,15 @@ operate() { # OPERATION FIELD...
     leave) leave "$1" ;;
     run) run "$@" ;;
     drop) rm -f -- "$@" ;;
-    sync) durable "$@" ;;
+    sync) sync_paths "$@" ;;
     # All files are complete: units that wait for this can start.
     switched) exec 8<&- ;;
     *) stuck "unknown operation $operation in $work" ;;
   esac
 }
 
-# whole LIST: the list is complete, and in the format of this program.
-whole() {
+# is_complete LIST: the list is complete, and in the format of this program.
+is_complete() {
   first=
   last=
   while IFS= read -r line <&3; do
@@ -252,10 +252,10 @@ whole() {
   }
 }
 
-# walk LIST: runs its operations in order, until one fails.
-walk() {
+# run_list LIST: runs its operations in order, until one fails.
+run_list() {
   list=$work/$1
-  [ -f "$list" ] && whole "$list" || return 1
+  [ -f "$list" ] && is_complete "$list" || return 1
   exec 3<"$list"
   IFS= read -r line <&3
   while IFS= read -r line <&3 && [ "$line" != "end$US" ]; do
@@ -271,18 +271,18 @@ walk() {
   exec 3<&-
 }
 
-turn_back() {
+begin_undo() {
   # As before the switch: units that start now wait until the files are complete.
   exec 8<"$work"
   flock -w 10 8 || :
   mv -f -- "$work/back.ready" "$work/back" || stuck "$work/back.ready cannot be renamed"
-  durable "$work"
+  sync_paths "$work"
 }
 
 # Renaming removes the folder in one step; an incomplete removal after that does no harm.
-close_with() { # OUTCOME
+end_as() { # OUTCOME
   mv -f -- "$work" "$work.done" || stuck "$work cannot be renamed"
-  durable "$store"
+  sync_paths "$store"
   rm -rf -- "$work.done"
   say "$1"
   [ "$1" = finished ] || [ "$mode" = boot ] || exit 3
@@ -306,28 +306,28 @@ fi
 rm -rf -- "$work.done"
 [ -d "$work" ] || exit 0
 if [ -f "$work/forward" ] && [ ! -f "$work/back" ]; then
-  if [ "$wish" = undo ] || { [ "$mode" = boot ] && [ -f "$work/undo-at-boot" ]; }; then
-    turn_back
-  elif ! walk forward; then
-    turn_back
+  if [ "$requested" = undo ] || { [ "$mode" = boot ] && [ -f "$work/undo-at-boot" ]; }; then
+    begin_undo
+  elif ! run_list forward; then
+    begin_undo
   else
     # From here on the change cannot be undone, because the old files are removed.
     mv -f -- "$work/forward" "$work/done" || stuck "$work/forward cannot be renamed"
-    durable "$work"
+    sync_paths "$work"
   fi
 fi
 if [ -f "$work/back" ]; then
-  walk back || stuck "the old state could not be restored"
-  close_with undone
+  run_list back || stuck "the old state could not be restored"
+  end_as undone
 elif [ -f "$work/done" ]; then
-  walk finish || stuck "the new state is in place, but the remains of the old one could not be removed"
-  close_with finished
-elif [ -f "$work/abort" ] && ! walk abort; then
+  run_list finish || stuck "the new state is in place, but the remains of the old one could not be removed"
+  end_as finished
+elif [ -f "$work/abort" ] && ! run_list abort; then
   # Nothing was switched yet: the node is unchanged and can start.
   [ "$mode" = live ] || exit 0
   stuck "the prepared files could not be removed"
 fi
-close_with undone
+end_as undone
 """
 
 UNIT = """# Copyright (c) 2026, nodebootstrap.eks contributors

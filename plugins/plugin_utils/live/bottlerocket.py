@@ -94,7 +94,7 @@ def apply(instance: Instance, options: Mapping[str, Any], phases: Sequence[str])
             )
         if options["state"] == "absent":
             raise _Failed(_NO_ABSENT)
-        return _applied(instance, spec, wanted, options, phases)
+        return _apply(instance, spec, wanted, options, phases)
     except _Failed as failed:
         return {"changed": False, **failed.result, "failed": True, "msg": str(failed)}
 
@@ -109,7 +109,7 @@ def _wanted(cluster: Any, group: Any) -> tuple[NodeSpec, Leaves]:
     return spec, bottlerocket.wanted_settings(spec)
 
 
-def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
+def _apply(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     secret = settings_changes.withheld(wanted)
     sent = {place: setting for place, setting in wanted.items() if place not in secret}
     state = _read(instance, sent)
@@ -123,11 +123,11 @@ def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mappin
     healthy, version = state.healthy, state.version
     warnings = [*report.warnings(spec.warnings, spec.unchecked), *_secrets_left(secret)]
     if found and configures and not instance.check_mode:
-        state, late = _change(instance, sent, found, body, applies, version)
-        warnings += late
+        state, stored_differently = _change(instance, sent, found, body, applies, version)
+        warnings += stored_differently
     elif found and "validate" in phases and not instance.check_mode:
-        _ended(instance.run("check the settings", apiclient.check(body, instance.transaction), False), version)
-    result = _told(instance, state, found if configures else (), applies, warnings)
+        _check_succeeded(instance.run("check the settings", apiclient.check(body, instance.transaction), False), version)
+    result = _result_before_verification(instance, state, found if configures else (), applies, warnings)
     patches, taints = settings_changes.node_patches(registration if configures else (), settings_changes.at(state.settings, _REGISTERED_AS))
     result |= {
         "phases": list(phases),
@@ -138,7 +138,7 @@ def _applied(instance: Instance, spec: NodeSpec, wanted: Leaves, options: Mappin
     if "verify" not in phases or instance.check_mode:
         return result
     restarted = bool(found) and configures and applies
-    return result | _verified(instance, None if restarted else healthy, restarted, options["wait_timeout"], result)
+    return result | _wait_for_kubelet(instance, None if restarted else healthy, restarted, options["wait_timeout"], result)
 
 
 def _read(instance: Instance, places: Leaves) -> apiclient.State:
@@ -148,7 +148,7 @@ def _read(instance: Instance, places: Leaves) -> apiclient.State:
         first = 0
         while not pages or (first < pages[0].size and pages[-1].text):
             answer = instance.run("read the settings", apiclient.read(places, first), False)
-            _ended(answer, "")
+            _check_succeeded(answer, "")
             pages.append(_page(answer))
             first += len(pages[-1].text)
         if len({one.digest for one in pages}) == 1:
@@ -177,23 +177,23 @@ def _unreadable(error: ValueError) -> str:
     )
 
 
-def _ended(answer: Answer, version: str) -> None:
+def _check_succeeded(answer: Answer, version: str) -> None:
     """Raise C(_Failed) unless the script succeeded."""
-    said = " ".join(answer.errors.split())[-1000:]
+    message = " ".join(answer.errors.split())[-1000:]
     if answer.code == apiclient.NO_APICLIENT:
         raise _Failed(
             "the node has no apiclient where Systems Manager runs commands, so it is not Bottlerocket, or its control container is a "
             "special one; check instance_id, and use the role of the family that it runs"
         )
     if answer.code == apiclient.NOT_READ:
-        raise _Failed(f"apiclient cannot read the settings: {said or 'without a message'}; is Bottlerocket's apiserver running?")
+        raise _Failed(f"apiclient cannot read the settings: {message or 'without a message'}; is Bottlerocket's apiserver running?")
     if answer.code == apiclient.REFUSED:
         raise _Failed(
-            f"Bottlerocket {version} rejects these settings, and nothing was changed: {said}. "
+            f"Bottlerocket {version} rejects these settings, and nothing was changed: {message}. "
             "An unknown setting is probably newer than this release: remove it, or update the node"
         )
     if answer.code:
-        raise _Failed(f"the command in the control container ended with {answer.code}: {said or 'without a message'}")
+        raise _Failed(f"the command in the control container ended with {answer.code}: {message or 'without a message'}")
 
 
 def _preflight(state: apiclient.State, spec: NodeSpec, take_over: bool) -> None:
@@ -203,7 +203,7 @@ def _preflight(state: apiclient.State, spec: NodeSpec, take_over: bool) -> None:
     if live is settings_changes.ABSENT or name is None or live == name:
         return
     if spec.managed:
-        raise _Failed(f'the node belongs to the cluster "{live}", not to "{name}", and the cluster of a managed node is EKS\'s affair')
+        raise _Failed(f'the node belongs to the cluster "{live}", not to "{name}", and EKS sets the cluster of a managed node')
     if not take_over:
         raise _Failed(f'the node belongs to the cluster "{live}", not to "{name}"; check instance_id, or set take_over: true to move it')
 
@@ -213,13 +213,13 @@ def _registration(state: apiclient.State, spec: NodeSpec, found: Sequence[Change
     live = settings_changes.at(state.settings, _NAME)
     if live is settings_changes.ABSENT or (spec.cluster.name is not None and live != spec.cluster.name):
         return ()  # It has yet to register there.
-    late = settings_changes.of_registration(found)
-    if late and not reconcile:
+    registration_changes = settings_changes.of_registration(found)
+    if registration_changes and not reconcile:
         raise _Failed(
-            f"{', '.join(one.path for one in late)}: kubelet sets labels and taints only when it registers, and this node is registered. "
-            "Replace the node, or set reconcile: true, and change the Node object as the result says; nothing was changed"
+            f"{', '.join(one.path for one in registration_changes)}: kubelet sets labels and taints only when it registers, and this node "
+            "is registered. Replace the node, or set reconcile: true, and change the Node object as the result says; nothing was changed"
         )
-    return late
+    return registration_changes
 
 
 def _check_size(body: Mapping[str, Any], found: Sequence[Change]) -> None:
@@ -248,35 +248,38 @@ def _change(
     if answer.code == apiclient.NOT_COMMITTED:
         raise _not_committed(instance, sent, found, " ".join(answer.errors.split())[-1000:])
     if answer.code != apiclient.NOT_READ_AGAIN:
-        _ended(answer, version)
+        _check_succeeded(answer, version)
     try:
         first = _page(answer)
         state = _state([first]) if len(first.text) == first.size else _read(instance, sent)
     except _Failed as failed:
         raise _Failed(f"the settings were set, but could not be read again from the node: {failed}", changed=True) from None
-    kept = settings_changes.changes({change.place: sent[change.place] for change in found}, state.settings)
+    still_different = settings_changes.changes({change.place: sent[change.place] for change in found}, state.settings)
     return state, [
         f"{one.path} is stored by Bottlerocket in another form, so every run sets it again: write it in the form that the node has"
-        for one in kept
+        for one in still_different
     ]
 
 
-def _not_committed(instance: Instance, sent: Leaves, found: Sequence[Change], said: str) -> _Failed:
+def _not_committed(instance: Instance, sent: Leaves, found: Sequence[Change], message: str) -> _Failed:
     """The failure of a commit, explained by the current settings of the node."""
     wanted = {change.place: sent[change.place] for change in found}
     still = settings_changes.changes(wanted, _read(instance, sent).settings)
     if len(still) == len(found):
-        return _Failed(f"Bottlerocket did not commit the transaction, and the settings are the old ones: {said}")
+        return _Failed(f"Bottlerocket did not commit the transaction, and the settings are the old ones: {message}")
     if still:
         return _Failed(
-            f"Bottlerocket committed only a part, and still lacks {', '.join(one.path for one in still)}: {said}. Run again", changed=True
+            f"Bottlerocket committed only a part, and still lacks {', '.join(one.path for one in still)}: {message}. Run again",
+            changed=True,
         )
     return _Failed(
-        f"the settings are stored, but Bottlerocket could not apply them: {said}. They take effect at its next boot", changed=True
+        f"the settings are stored, but Bottlerocket could not apply them: {message}. They take effect at its next boot", changed=True
     )
 
 
-def _told(instance: Instance, state: apiclient.State, found: Sequence[Change], applies: bool, warnings: list[str]) -> dict[str, Any]:
+def _result_before_verification(
+    instance: Instance, state: apiclient.State, found: Sequence[Change], applies: bool, warnings: list[str]
+) -> dict[str, Any]:
     """The result so far, and the lines for the user."""
     paths = [change.path for change in found]
     boot = list(settings_changes.at_boot(found))
@@ -300,7 +303,7 @@ def _told(instance: Instance, state: apiclient.State, found: Sequence[Change], a
     return result
 
 
-def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout: int, result: Mapping[str, Any]) -> dict[str, Any]:
+def _wait_for_kubelet(instance: Instance, healthy: bool | None, restarted: bool, timeout: int, result: Mapping[str, Any]) -> dict[str, Any]:
     """Poll until kubelet is healthy or the wait ends. healthy: the known state; None after a restart, or if it cannot be checked."""
     started = instance.clock()
     settle, asked = (_SETTLE if restarted else 0), not restarted
@@ -314,7 +317,7 @@ def _verified(instance: Instance, healthy: bool | None, restarted: bool, timeout
         instance.say(f"{instance.name}: {report.progress(_NO_HEALTH if asked else 'kubelet restarts', passed, timeout)}")
         wait = max(1, min(_WAIT, round(timeout - passed)))
         answer = instance.run("wait for kubelet", apiclient.wait_healthy(wait, settle), False)
-        _ended(answer, "")
+        _check_succeeded(answer, "")
         healthy, settle, asked = _page(answer).healthy, 0, True
     if instance.clock() - started >= 1:
         instance.say(f"{instance.name}: {report.healthy(instance.clock() - started)}")

@@ -23,7 +23,7 @@ USER_DATA = "user_data"
 
 FOLDER = "/etc/eks/nodeadm.d/"
 _SUFFIXES = (".yaml", ".yml", ".json")
-_UNITED_FLAGS = ("node-labels",)
+_MERGED_FLAGS = ("node-labels",)
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,18 @@ def disagreements(ours: str, path: str, foreign: Mapping[str, str], own: Sequenc
         if name == path or name in own or not _is_read(name):
             continue
         try:
-            found = _read(name, foreign[name])
+            document = _read(name, foreign[name])
         except NodeConfigError as error:
-            problems.append(f"{_called(name)} {error}, so nodeadm fails: correct or remove it")
+            problems.append(f"{_name_in_messages(name)} {error}, so nodeadm fails: correct or remove it")
             continue
-        (later if name != USER_DATA and name > path else earlier).append(found)
-    won = [_lost(document, key, values[key], document.values[key]) for document in later for key in _differing(values, document)]
-    lost = [_won(document, key, values[key], document.values[key]) for document in earlier for key in _differing(values, document)]
-    return [*problems, *won, *lost]
+        (later if name != USER_DATA and name > path else earlier).append(document)
+    overriding = [
+        _nodeadm_uses_theirs(document, key, values[key], document.values[key]) for document in later for key in _differing(values, document)
+    ]
+    overridden = [
+        _nodeadm_uses_ours(document, key, values[key], document.values[key]) for document in earlier for key in _differing(values, document)
+    ]
+    return [*problems, *overriding, *overridden]
 
 
 def _is_read(name: str) -> bool:
@@ -65,7 +69,7 @@ def _is_read(name: str) -> bool:
     return name == USER_DATA or (f"{folder}/" == FOLDER and name.lower().endswith(_SUFFIXES))
 
 
-def _called(name: str) -> str:
+def _name_in_messages(name: str) -> str:
     return "the instance's user data" if name == USER_DATA else name
 
 
@@ -73,17 +77,18 @@ def _differing(ours: Mapping[str, Any], document: _Document) -> list[str]:
     return sorted(key for key, value in document.values.items() if key in ours and ours[key] != value)
 
 
-def _lost(document: _Document, key: str, ours: Any, theirs: Any) -> str:
-    other, own = _told(key, theirs), _told(key, ours)
+def _nodeadm_uses_theirs(document: _Document, key: str, ours: Any, theirs: Any) -> str:
+    other, own = _value_in_messages(key, theirs), _value_in_messages(key, ours)
     fix = "remove it there, or use the same value"
     return f"{document.where} sets {key}{other}, and nodeadm prefers it to the value of the collection{own}: {fix}"
 
 
-def _won(document: _Document, key: str, ours: Any, theirs: Any) -> str:
-    return f"{document.where} sets {key}{_told(key, theirs)}; nodeadm uses the value of the collection{_told(key, ours)}"
+def _nodeadm_uses_ours(document: _Document, key: str, ours: Any, theirs: Any) -> str:
+    other, own = _value_in_messages(key, theirs), _value_in_messages(key, ours)
+    return f"{document.where} sets {key}{other}; nodeadm uses the value of the collection{own}"
 
 
-def _told(key: str, value: Any) -> str:
+def _value_in_messages(key: str, value: Any) -> str:
     """The value for a message. Empty if it may be a secret."""
     return "" if shows_secret(Problem("input.conflict", key, "", value=value)) else f" ({shown(value)})"
 
@@ -94,7 +99,7 @@ def _read(name: str, text: str) -> _Document:
 
     configs = [read.parse(part) for part in _texts(name, text)]
     merged = merge.merge(configs)["spec"] if configs else {}
-    return _Document(_called(name), dict(_values(merged)))
+    return _Document(_name_in_messages(name), dict(_values(merged)))
 
 
 def _texts(name: str, text: str) -> Iterator[str]:
@@ -135,7 +140,7 @@ def _flags(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
     for word in words:
         name, _unused, value = word.lstrip("-").partition("=")
         bare = value.replace('"', "").replace("'", "")
-        if name in _UNITED_FLAGS:
+        if name in _MERGED_FLAGS:
             pairs = (pair.partition("=") for pair in bare.split(",") if pair)
             yield from ((f"label {key}", label) for key, _is, label in pairs)
         else:
@@ -146,5 +151,5 @@ def _toml(text: Any) -> Any:
     from ..formats import toml
 
     problems = Problems()
-    found = toml.load(str(text), "containerd.config", problems)
-    return text if problems else found
+    tables = toml.load(str(text), "containerd.config", problems)
+    return text if problems else tables
