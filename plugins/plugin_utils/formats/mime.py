@@ -124,9 +124,9 @@ def _block(part: Part, plain: list[str]) -> str:
     """Headers, blank line and body of one part. C(plain) gets the text behind every encoded body."""
     media = _MEDIA_TYPE.fullmatch(part.content_type)
     if media is None:
-        raise _Unwritable(f"the content type {shown(part.content_type)} is invalid")
+        raise _Unwritable(f"the content type {shown(part.content_type)} is invalid", "write it as type/subtype, such as text/x-shellscript")
     if part.content_type.lower().startswith(("multipart/", "message/")):
-        raise _Unwritable("is a nested document, which nodeadm does not read")
+        raise _Unwritable("is a nested document, which nodeadm does not read", "put its parts into the outer document")
     encoding = part.transfer_encoding
     content_type, body, headers = part.content_type, part.body, part.headers
     if encoding or _NOT_PLAIN.search(body):
