@@ -137,12 +137,14 @@ INSTEAD = {
     "cni-bin-dir": "remove it: containerd's configuration names the folder",
     "cni-conf-dir": "remove it: containerd's configuration names the folder",
     "cni-cache-dir": "remove it: the container runtime calls CNI plugins",
-    "pod-infra-container-image": "set containerd.pause_image: the runtime starts the pause container",
+    "pod-infra-container-image": (
+        "remove it: the container runtime starts the pause container (on al2 and ubuntu, containerd.pause_image names its image)"
+    ),
     "keep-terminated-pod-volumes": "remove it: kubelet always removes the volumes of terminated pods",
-    "dynamic-config-dir": "write kubelet.config: dynamic configuration was removed from Kubernetes",
+    "dynamic-config-dir": "remove it: dynamic configuration was removed from Kubernetes",
     "cloud-config": "remove it: the external cloud provider does not read a file on the node",
     "docker-endpoint": "remove it: dockershim was removed from Kubernetes",
-    "image-pull-progress-deadline": "set image_pull_progress_timeout in containerd's configuration",
+    "image-pull-progress-deadline": "remove it: containerd has its own limit, image_pull_progress_timeout",
     "experimental-dockershim-root-directory": "remove it: dockershim was removed from Kubernetes",
 }
 # Values that stand for something another minor no longer has: the AWS provider inside kubelet was removed in 1.27.

@@ -315,10 +315,14 @@ _PAIR = {"map": "key=value", "map_bool": "key=true or key=false", "thresholds": 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 
 
-def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Problems) -> None:
+def kubelet_flag_problems(
+    flags: Any, version: _Version, path: str, problems: Problems, *, has_config: bool = True, fields: Mapping[str, str] | None = None
+) -> None:
     """Report what kubelet would refuse in C({name: value}), names without dashes, values scalars or lists for repeatable flags.
 
     Flags per minor: Go module k8s.io/kubernetes, cmd/kubelet/app/options. Without a version a flag of any known minor will do.
+    has_config: whether a field of the configuration can be advised instead of a removed flag. fields: flags that have a field of the
+    node group, which is advised instead.
     """
     table = data.kubelet_flags()
     known = table["flags"]
@@ -336,9 +340,11 @@ def kubelet_flag_problems(flags: Any, version: _Version, path: str, problems: Pr
             dashed = bare in known and bare != name
             guess = nearest(bare, known)
             fix = f"write {bare}: VALUE" if dashed else f"rename it to {guess}" if guess else "remove it"
+            if (field := (fields or {}).get(bare if dashed else str(guess))) is not None:
+                fix = f"write node_group.{field}"
             problems.add("kubelet.unknown_flag", where, "kubelet does not have this flag", nearest=guess, fix=fix)
         elif gone := _gone(row, minor, "flag"):
-            instead = f"set kubelet.config.{row['config']}" if "config" in row else "remove it"
+            instead = f"write kubelet.config.{row['config']}" if "config" in row and has_config else "remove it"
             problems.add("kubelet.flag_not_in_version", where, gone, fix=row.get("instead", instead))
         else:
             _check_flag(value, row, minor, where, problems)
@@ -383,6 +389,13 @@ def _check_pairs(value: str, kind: str, path: str, problems: Problems) -> None:
         key, found, item = pair.partition(sign)
         if not key.strip() or not found or (kind == "map_bool" and item.strip() not in {"true", "false"}):
             problems.add("kubelet.invalid_value", path, "cannot be read", value=pair, allowed=f"{_PAIR[kind]}, joined with commas")
+
+
+def flag_of_field(field: str) -> str | None:
+    """The flag that sets a field of KubeletConfiguration, or a field below it; None if no kubelet of today has one."""
+    flags = {row["config"]: name for name, row in data.kubelet_flags()["flags"].items() if "config" in row and "until" not in row}
+    flags["logging.verbosity"] = "v"
+    return next((flags[config] for config in sorted(flags) if config == field or config.startswith(f"{field}.")), None)
 
 
 def _enum(config: str | None) -> Iterable[str] | None:

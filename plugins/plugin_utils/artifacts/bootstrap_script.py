@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Problems, joined
 from ..formats import json, shell, systemd
-from ..kubernetes import node_labels_flag, taints_flag
+from ..kubernetes import flag_of_field, node_labels_flag, taints_flag
 from ..model.spec import NodeSpec
 from . import boot_labels
 from .model import File
@@ -114,7 +114,8 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
     for field, flag in image.image_flags.items():
         path = f"node_group.kubelet.config.{field}"
         if _at(spec.kubelet_config, field) is not None and not problems.touches(path):
-            fix = f"write kubelet.flags.{flag}, which overrides the image's flag, or use strategy: static"
+            static = "" if field in flags_of_static(spec.family) else ", or use strategy: static"
+            fix = f"write kubelet.flags.{flag}, which overrides the image's flag{static}"
             problems.add(
                 "kubelet.flag_overrides_config",
                 path,
@@ -124,12 +125,23 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
     reason = _drop_in_problem(spec.cluster.kubernetes_version, image.alpha_switch)
     if reason is None:
         return
-    fix = "use strategy: static, or write it as kubelet.flags"
-    if spec.cluster.kubernetes_version is None:
-        fix = f"set cluster.kubernetes_version, {fix}"
+    config = given_at(spec, "kubelet.config") or {}
+    flags = [flag_of_field(field) for field, value in config.items() if value is not None and field not in ("maxPods", "clusterDNS")]
+    named = " and ".join(f"kubelet.flags.{flag}" for flag in flags)
     for path in _configuration_paths(spec):
+        fix = "use strategy: static"
+        if path == "node_group.kubelet.config" and None not in flags:
+            fix = f"{fix}, or write {named}"
+        if spec.cluster.kubernetes_version is None:
+            fix = f"set cluster.kubernetes_version, or {fix}"
         if not problems.touches(path) and not problems.touches("cluster.kubernetes_version"):
             problems.add("kubelet.no_config_drop_in", path, reason, fix=fix)
+
+
+def flags_of_static(family: str) -> Mapping[str, str]:
+    """KubeletConfiguration field → the flag by which C(strategy: static) sets it: kubelet prefers flags to its file."""
+    flags = {"containerRuntimeEndpoint": "container-runtime-endpoint", "providerID": "provider-id"}
+    return flags | ({"logging.verbosity": "v"} if family == "al2" else {})
 
 
 def _drop_in_problem(version: tuple[int, int] | None, alpha_switch: bool) -> str | None:

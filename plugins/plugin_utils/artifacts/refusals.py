@@ -72,7 +72,7 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
                 joined("node_group.labels", key),
                 "is resolved on the node, and EKS sets the labels of a managed node group",
                 value=value,
-                fix="use a fixed value, or set mode: managed_custom_ami",
+                fix="use a fixed value" + ("" if spec.family in ("bottlerocket", "windows") else ", or set mode: managed_custom_ami"),
             )
 
 

@@ -19,7 +19,7 @@ from ..formats import shell, systemd
 from ..kubernetes import node_labels_flag, taints_flag
 from ..model.spec import NodeSpec
 from . import boot_labels, kubelet_files
-from .bootstrap_script import check_containerd, check_flags, user_words
+from .bootstrap_script import check_containerd, check_flags, flags_of_static, user_words
 from .model import File
 
 FACTS_SCRIPT = "/etc/nodebootstrap/node-facts"
@@ -69,13 +69,8 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
         )
 
 
-_FLAGGED = {"containerRuntimeEndpoint": "container-runtime-endpoint", "providerID": "provider-id"}
-"""Configuration fields that C(flags) overrides: kubelet prefers flags to its file."""
-
-
 def _check_flagged(spec: NodeSpec, problems: Problems) -> None:
-    flagged = _FLAGGED | ({"logging.verbosity": "v"} if spec.family == "al2" else {})
-    for field, flag in flagged.items():
+    for field, flag in flags_of_static(spec.family).items():
         node: Any = spec.kubelet_config
         for key in field.split("."):
             node = node.get(key) if isinstance(node, Mapping) else None

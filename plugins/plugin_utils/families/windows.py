@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from .. import data
 from ..artifacts import windows_bootstrap
 from ..artifacts.model import File, Fragment, UserData
 from ..artifacts.refusals import (
@@ -29,6 +28,7 @@ from ..artifacts.refusals import (
 from ..errors import Problems, SpecError, joined
 from ..formats import powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
+from ..kubernetes import flag_of_field
 from ..model.spec import NodeSpec
 from ..network import ip_family
 
@@ -234,13 +234,11 @@ def _check_network(spec: NodeSpec, problems: Problems) -> None:
 
 def _check_kubelet(spec: NodeSpec, problems: Problems) -> None:
     """The script writes kubelet's configuration and merges nothing into it; only flags go through."""
-    by_field = {row["config"]: name for name, row in data.kubelet_flags()["flags"].items() if "config" in row and "until" not in row}
-    by_field["logging.verbosity"] = "v"
     for field, value in spec.kubelet_config.items():
         path = joined("node_group.kubelet.config", field)
         if value is None or problems.touches(path):
             continue
-        flag = next((by_field[config] for config in sorted(by_field) if config == field or config.startswith(f"{field}.")), None)
+        flag = flag_of_field(field)
         problems.add(
             "windows.kubelet_config",
             path,

@@ -29,6 +29,9 @@ _FLAG_FIELDS = {
 _FLAGS_OF_THE_IMAGE = ("config", "config-dir", "kubeconfig", "bootstrap-kubeconfig")
 """Flags with the paths of files that the image or this collection writes."""
 
+_FAMILIES_WITHOUT_CONFIG = ("bottlerocket", "windows")
+"""Families on which no field of kubelet's configuration can replace a flag: they write the configuration themselves."""
+
 _CONFIG_FIELDS = {"registerWithTaints": "taints"}
 _DOCUMENT_HEAD = ("apiVersion", "kind")
 
@@ -164,7 +167,8 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
         for name, values in spec.kubelet_flags.items()
         if name not in (*_FLAG_FIELDS, *_FLAGS_OF_THE_IMAGE)
     }
-    kubelet_flag_problems(others, version, "node_group.kubelet.flags", problems)
+    has_config = spec.family not in _FAMILIES_WITHOUT_CONFIG
+    kubelet_flag_problems(others, version, "node_group.kubelet.flags", problems, has_config=has_config, fields=_FLAG_FIELDS)
 
 
 def _configs(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

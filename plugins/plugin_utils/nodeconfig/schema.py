@@ -177,4 +177,5 @@ def _unknown(name: Any, known: Any, path: str, problems: Problems) -> None:
         "nodeadm does not have this field and would ignore it",
         allowed=", ".join(known),
         nearest=similar,
+        fix=f"rename it to {similar}" if similar else "remove it",
     )

@@ -181,6 +181,7 @@ def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> No
                 "nodeadm does not have this feature gate",
                 allowed=", ".join(FEATURE_GATES),
                 nearest=similar,
+                fix=f"rename it to {similar}" if similar else "remove it",
             )
         if not isinstance(switch, bool):
             problems.add("nodeconfig.wrong_type", where, "has the wrong type", value=switch, allowed="true or false")

@@ -29,7 +29,7 @@ def _base64(text: str) -> str:
 
 ROWS = (
     # Unknown fields, on each level.
-    cluster("unknown field of the cluster", {"certificate_autority": "x"}),
+    cluster("unknown field of the cluster", {"certificate_autority": _base64(PEM)}),
     cluster("unknown field of the cluster without a similar name", {"colour": "blue"}),
     group("unknown field of the node group", AL2023 | {"lables": {"a": "b"}}),
     group("unknown field in another spelling", AL2023 | {"maxPods": 20}),

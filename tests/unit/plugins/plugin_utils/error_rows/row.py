@@ -21,12 +21,15 @@ class Row:
     call: Callable[[], Any]
     secrets: tuple[str, ...] = field(default=())
     """What no message may repeat."""
+    given: Mapping[str, Any] | None = None
+    """C({cluster, node_group, encoding}), if the row is a node group."""
 
 
 def group(id: str, node_group: Any, cluster: Mapping[str, Any] | None = None, *, encoding: str = "plain", secret: str = "") -> Row:
     """A node group in the complete cluster of C(strategies), changed by C(cluster); null takes a fact away."""
     facts = COMPLETE | dict(cluster or {})
-    return Row(id, lambda: render(facts, node_group, encoding), (secret,) if secret else ())
+    given = {"cluster": facts, "node_group": node_group, "encoding": encoding}
+    return Row(id, lambda: render(facts, node_group, encoding), (secret,) if secret else (), given)
 
 
 def cluster(id: str, change: Mapping[str, Any], node_group: Any = None) -> Row:

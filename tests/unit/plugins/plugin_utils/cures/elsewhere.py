@@ -1,0 +1,88 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules that no input shows: causes of a failed join, and checks that guard code which other checks protect.
+
+A failed join is fixed in the input (INPUTS), or on the machine, in the cluster or in AWS (REASONS). The message of each cause has a fix
+(C(tests/golden/join)), and the lab shows that nodes join when the fault is gone (C(tests/lab/test_fail_live.py)).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import AL2023
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.kubelet import CONFIG, FLAGS, config, flags
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, Cure, group
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import CA
+
+NODE_LABELS = "node_group.labels"
+PROXY = {"https": "http://p:3128"}
+
+
+def _input(cause: str, node_group: Any, edits: dict[str, Any], cluster: Any = None) -> Cure:
+    return group(f"join.{cause}", AL2023 | node_group, edits, cluster)
+
+
+INPUTS = (
+    _input("cgroup_driver_mismatch", config(cgroupDriver="cgroupfs"), {f"{CONFIG}.cgroupDriver": "systemd"}),
+    _input("cgroup_v1", {}, {f"{CONFIG}.failCgroupV1": False}, {"kubernetes_version": "1.35"}),
+    _input("endpoint_unknown", {}, {"cluster.endpoint": "https://abc.eks.amazonaws.com"}, {"endpoint": "https://abd.eks.amazonaws.com"}),
+    _input("forbidden_label", {"labels": {"kubernetes.io/role": "x"}}, {NODE_LABELS: REMOVED}),
+    _input("invalid_config", config(syncFrequency="1 hour"), {f"{CONFIG}.syncFrequency": "1h"}),
+    _input("invalid_flag", flags(event_burst="ten"), {f"{FLAGS}.event-burst": 10}),
+    _input("kernel_defaults", config(protectKernelDefaults=True), {f"{CONFIG}.protectKernelDefaults": False}),
+    _input("label_not_allowed", {"labels": {"a.k8s.io/b": "x"}}, {NODE_LABELS: REMOVED}),
+    _input("no_container_runtime", {"containerd": {"config": {"disabled_plugins": ["cri"]}}}, {"node_group.containerd": REMOVED}),
+    _input("nodeadm_failed", {"nodeadm": {"kublet": {}}}, {"node_group.nodeadm": REMOVED}),
+    _input("proxy_failed", {"proxy": PROXY}, {"node_group.proxy.no_proxy": ["abc.gr7.eu-west-1.eks.amazonaws.com"]}),
+    _input("registration_off", config(registerNode=False), {f"{CONFIG}.registerNode": REMOVED}),
+    _input("swap_on", {}, {f"{CONFIG}.failSwapOn": False}),
+    _input("unknown_config_field", config(noSuchField=1), {f"{CONFIG}.noSuchField": REMOVED}),
+    _input("unknown_feature_gate", config(featureGates={"NoSuchGate": True}), {f"{CONFIG}.featureGates": REMOVED}),
+    _input("unknown_flag", flags(container_runtime="remote"), {f"{FLAGS}.container-runtime": REMOVED}),
+    _input("wrong_certificate_authority", {}, {"cluster.certificate_authority": CA}, {"certificate_authority": "LS0t"}),
+    _input("wrong_cluster_name", {}, {"cluster.name": "prod"}),
+    _input("wrong_endpoint", {}, {"cluster.endpoint": "https://abc.eks.amazonaws.com"}, {"endpoint": "https://abd.eks.amazonaws.com"}),
+)
+
+_MACHINE = "the fix is a change of the machine: its files, programs, clock or services"
+_CLUSTER = "the fix is a change of the cluster, its network or IAM"
+_SEARCH = "the message says where to look: the cause is not known exactly"
+_GUARD = "another check rejects such an input first; this one protects the code behind it"
+
+REASONS = {
+    **dict.fromkeys(("bottlerocket.unreadable_flag", "live.unencodable_plan"), _GUARD),
+    "toml.missing_package": "needs a controller without tomlkit: test_toml.py",
+    **{
+        f"join.{cause}": reason
+        for reason, causes in {
+            _MACHINE: (
+                "bad_kubeconfig",
+                "clock_skew",
+                "credentials_failed",
+                "kubelet_not_started",
+                "missing_file",
+                "no_credential_provider",
+                "no_credentials_program",
+                "no_kubeconfig",
+                "no_kubelet",
+                "node_name_mismatch",
+                "token_expired",
+            ),
+            _CLUSTER: (
+                "api_error",
+                "certificate_dates",
+                "certificate_pending",
+                "endpoint_refused",
+                "endpoint_silent",
+                "endpoint_unreachable",
+                "no_network_plugin",
+                "not_a_node",
+                "unauthorized",
+            ),
+            _SEARCH: ("check_failed", "kubelet_exits", "not_ready", "not_registered"),
+        }.items()
+        for cause in causes
+    },
+}
