@@ -41,7 +41,7 @@ def rendered() -> dict[str, str]:
         for group, output in zip(groups, batch.render_groups(cluster, groups), strict=True):
             # A heading and .txt keep tools for shell scripts and their like from taking these for files of the project.
             user_data = f"# user data, {output.size} bytes\n{output.rendered.document.text}"
-            found[f"{name}/{output.file_name or output.group + '.empty'}.txt"] = user_data
+            found[f"{name}/{output.group}.{'userdata' if output.file_name else 'empty'}.txt"] = user_data
             contents = {}
             for file in node_files(cluster, group):
                 flat = file["path"].strip("/").replace(":", "").replace("\\", "/")

@@ -11,9 +11,12 @@ module: render
 short_description: Write the user data of node groups to files on the controller
 version_added: 0.1.0
 description:
-  - Renders the user data of every node group and writes it to a file. The name of the file is C(CLUSTER-GROUP), with the extension
-    C(mime), C(sh), C(toml) or C(ps1).
-  - Writes no file for a managed node group if the user data of EKS needs no additions.
+  - Renders the user data of every node group and writes it to the file C(CLUSTER/GROUP.userdata) in O(output_dir). The name depends only
+    on the names of the cluster and the group.
+  - Writes C(manifest.json) to O(output_dir), with one entry for each group. C(groups) is a list of mappings with C(cluster), C(group),
+    C(file), C(sha256) and C(bytes) of the file, C(encoding), C(mode), C(family) and C(warnings). Groups of earlier runs stay in the
+    manifest as long as their files exist, until O(prune) removes them.
+  - Writes no file for a managed node group if the user data of EKS needs no additions. In the manifest, C(file) is then null.
   - The same input always renders the same bytes, so a second run changes nothing.
   - If the input has problems, the module reports the problems of all groups at once and writes nothing.
   - Prints a table of the rendered groups. Below the table it prints warnings, skipped checks, values that EKS sets, and fields of
@@ -51,10 +54,16 @@ options:
       eksctl_config:
         description: The same as O(eksctl_config), for this source.
         type: path
+  inventory:
+    description:
+      - Whether to render the node groups of the inventory. The module reads the variables C(eks_node_cluster) and C(eks_node_group) of
+        every host, or of every host that C(--limit) selects. It renders each group once, and does not connect to the hosts.
+      - Hosts without C(eks_node_group) are skipped. Hosts of one group that have different values are an error.
+    type: bool
   encoding:
     description:
       - The encoding of the user data.
-      - V(gzip) writes compressed bytes to a file with the extension C(.gz).
+      - V(gzip) writes compressed bytes.
       - V(gzip) and V(gzip_base64) are refused on Windows and with C(mode=managed), because the user data cannot be decompressed there.
     type: str
     default: plain
@@ -63,6 +72,21 @@ options:
     description: The directory for the files. The module creates it if it does not exist.
     type: path
     default: out
+  prune:
+    description:
+      - Whether to remove files of groups that this task no longer renders. The module removes a file only if the manifest lists it, and if
+        the file has not changed after it had been rendered.
+      - If several tasks write to one directory, do not prune it, because each task would remove the files of the others. Use O(sources)
+        instead.
+      - Refused together with C(--limit).
+    type: bool
+    default: false
+  fail_on_change:
+    description:
+      - Whether to write nothing, and to fail if a file would be created, changed or removed. Use it to check in CI that the committed
+        files match the input.
+    type: bool
+    default: false
 attributes:
   action:
     description: Runs on the controller.
@@ -101,6 +125,22 @@ EXAMPLES = r"""
         labels:
           role: worker
     output_dir: out
+
+- name: Check that the directory contains this node group and no other one
+  nodebootstrap.eks.render:
+    cluster:
+      name: demo
+      endpoint: https://ABC.gr7.eu-west-1.eks.amazonaws.com
+      certificate_authority: "{{ lookup('ansible.builtin.file', 'ca.pem') | b64encode }}"
+      service_cidr: 10.100.0.0/16
+    node_groups:
+      - name: workers
+        family: al2023
+        labels:
+          role: worker
+    output_dir: out
+    prune: true
+    fail_on_change: true
 """
 
 RETURN = r"""
@@ -116,6 +156,11 @@ groups:
   type: list
   elements: dict
   contains:
+    cluster:
+      description: The name of the cluster. Empty if the group is managed and the input does not name it.
+      type: str
+      returned: always
+      sample: demo
     group:
       description: The name of the group.
       type: str
@@ -147,10 +192,10 @@ groups:
       returned: always
       sample: ""
     file:
-      description: The name of the file in O(output_dir). Empty if there is no file.
+      description: The path of the file below O(output_dir). Empty if there is no file.
       type: str
       returned: always
-      sample: demo-workers.mime
+      sample: demo/workers.userdata
     note:
       description: The reason why there is no file.
       type: str
@@ -167,6 +212,18 @@ groups:
       elements: dict
       returned: always
       sample: []
+removed:
+  description: The files that O(prune) removes, and files of groups that need no user data any more, as paths below O(output_dir).
+  returned: success
+  type: list
+  elements: str
+  sample: [demo/batch.userdata]
+kept:
+  description: The files that O(prune) does not remove, because they changed after they had been rendered.
+  returned: success
+  type: list
+  elements: str
+  sample: []
 unchecked:
   description: Checks of the input that were skipped, each with C(rule), C(path), C(message) and C(fix), which names the missing field.
   returned: success

@@ -139,6 +139,39 @@ def _core_version() -> tuple[int, ...]:
     return tuple(int(part) for part in __version__.split(".")[:2])
 
 
+def host_variables(facts: Mapping[str, Any], names: Sequence[str], loader: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The values of some variables of every host of the inventory, or of the hosts that C(--limit) selects.
+
+    facts: the variables of the task. A variable that a host does not have is None. Raises C(AnsibleError) for a template that
+    cannot be resolved.
+    """
+    hostvars = facts["hostvars"]
+    return [(host, {name: _variable(host, hostvars[host], name) for name in names}) for host in _selected_hosts(facts, loader)]
+
+
+def _variable(host: str, variables: Mapping[str, Any], name: str) -> Any:
+    try:
+        return to_plain(variables[name]) if name in variables else None
+    except AnsibleError as error:
+        raise AnsibleError(f"{name} of {host}: {error.message}") from None
+
+
+def _selected_hosts(facts: Mapping[str, Any], loader: Any) -> list[str]:
+    limit = facts.get("ansible_limit")
+    if not limit:
+        return [to_plain(host) for host in facts["hostvars"]]
+    # Ansible has no variable with the hosts of --limit: facts such as groups and hostvars always contain every host.
+    from ansible.inventory.manager import InventoryManager
+
+    manager = InventoryManager(loader=loader, parse=False)
+    for group, hosts in facts["groups"].items():
+        manager.add_group(group)
+        for host in hosts:
+            manager.add_host(host, group=group)
+    manager.subset(limit)
+    return [to_plain(host.name) for host in manager.get_hosts()]
+
+
 def node_runner(action: Any, facts: Mapping[str, Any]) -> Callable[..., Any]:
     """Return a function that runs a module, by name and options, on the node of an action.
 
@@ -168,6 +201,11 @@ def call(name: str, error_type: type[Exception], function: Callable[..., Result]
         raise error_type(message(name, error.in_group(args[0] if args else None))) from None
     except RecursionError:
         raise error_type(message(name, _too_deep())) from None
+
+
+def failure(action: Any, error: SpecError) -> dict[str, Any]:
+    """The result of an action that fails with these problems."""
+    return _failed(action._task.action.rpartition(".")[2], error)
 
 
 def _failed(name: str, error: SpecError) -> dict[str, Any]:

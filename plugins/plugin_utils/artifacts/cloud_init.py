@@ -125,10 +125,10 @@ def document(parts: Iterable[tuple[str, mime.Part]], *, always_mime: bool) -> Us
     named = tuple(parts)
     fragments = tuple(Fragment(name, part.body) for name, part in named)
     if not named:
-        return UserData("", "mime" if always_mime else "sh")
+        return UserData("")
     if len(named) == 1 and not always_mime and named[0][1].content_type == SHELL and not named[0][1].headers:
-        return UserData(named[0][1].body, "sh", fragments)
-    return UserData(mime.write([part for _unused, part in named]), "mime", fragments)
+        return UserData(named[0][1].body, fragments)
+    return UserData(mime.write([part for _unused, part in named]), fragments)
 
 
 def name_parts(prefix: str, parts: Iterable[mime.Part]) -> list[tuple[str, mime.Part]]:

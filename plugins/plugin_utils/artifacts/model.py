@@ -38,12 +38,10 @@ class UserData:
     """One user data document before encoding.
 
     text: the document; empty when there is nothing to add to what EKS supplies.
-    extension: how a file with it is called: C(mime), C(sh), C(toml) or C(ps1).
     fragments: its pieces in order.
     gzip_refused: why the consumer cannot read it compressed; None when it can.
     """
 
     text: str
-    extension: str
     fragments: tuple[Fragment, ...] = ()
     gzip_refused: str | None = None

@@ -101,7 +101,7 @@ def user_data(spec: NodeSpec) -> UserData:
     """The settings as TOML; empty when a managed group adds nothing to what EKS writes."""
     text = _text(spec)
     refused = "EKS merges its own settings into this document, and cannot read it compressed" if spec.managed else None
-    return UserData(text, "toml", (Fragment("settings", text),) if text else (), refused)
+    return UserData(text, (Fragment("settings", text),) if text else (), refused)
 
 
 def files(spec: NodeSpec) -> tuple[File, ...]:

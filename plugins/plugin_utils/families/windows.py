@@ -83,10 +83,10 @@ def user_data(spec: NodeSpec) -> UserData:
         raise SpecError(problems)
     named = list(_pieces(spec, existing, (windows_bootstrap.call(spec),) if not spec.managed and spec.override is None else ()))
     if not named:
-        return UserData("", "ps1", gzip_refused=_GZIP_REFUSED)
+        return UserData("", gzip_refused=_GZIP_REFUSED)
     lines = [line for _unused, piece in named for line in piece]
     fragments = tuple(Fragment(name, "\n".join(piece)) for name, piece in named)
-    return UserData(powershell.wrap(lines, persist), "ps1", fragments, _GZIP_REFUSED)
+    return UserData(powershell.wrap(lines, persist), fragments, _GZIP_REFUSED)
 
 
 def files(spec: NodeSpec) -> tuple[File, ...]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,11 @@ from .user_data import LIMIT, RAW_ENCODINGS, Rendered, render
 
 ENCODINGS = RAW_ENCODINGS
 NOTHING = "0 bytes, EKS supplies it"
+SUFFIX = ".userdata"
+"""Of every file: its name does not depend on the content or the encoding."""
+
+_CERTIFICATE = re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]+")
+"""A certificate authority as EKS describes it: base64 of PEM."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,14 @@ class Output:
 
     group: str
     rendered: Rendered
-    file_name: str | None
-    """None if there is nothing to write."""
+    place: str
+    """The path of the file below the output directory. It depends only on the names of the cluster and the group."""
     content: bytes
+
+    @property
+    def file_name(self) -> str | None:
+        """The path of the file below the output directory, or None if there is nothing to write."""
+        return self.place if self.rendered.document.text else None
 
     @property
     def digest(self) -> str:
@@ -51,6 +62,7 @@ class Output:
         """The row of the table, as plain data."""
         spec = self.rendered.spec
         return {
+            "cluster": spec.cluster.name or "",
             "group": self.group,
             "family": spec.family,
             "mode": spec.mode,
@@ -71,6 +83,10 @@ class Source:
     cluster: Any
     node_groups: Any = None
     eksctl_config: str | None = None
+    cluster_path: str = ""
+    """The place of the cluster in the user's input, if it is not C(cluster)."""
+    group_paths: tuple[str, ...] = ()
+    """The places of the node groups, if they are not C(node_groups[N])."""
 
 
 def render_sources(sources: Sequence[Source], encoding: str = "plain") -> tuple[list[Output], list[dict[str, str]]]:
@@ -91,10 +107,20 @@ def render_sources(sources: Sequence[Source], encoding: str = "plain") -> tuple[
                 not_ours += imported["not_ours"]
             outputs += render_groups(cluster, groups, encoding)
         except SpecError as error:
-            problems.extend(replace(problem, path=f"{prefix}{problem.path}") for problem in error.problems)
+            problems.extend(replace(problem, path=_place_of(problem.path, source, prefix)) for problem in error.problems)
     _unique_files(outputs, problems)
     problems.raise_any()
     return outputs, not_ours
+
+
+def _place_of(path: str, source: Source, prefix: str) -> str:
+    """The path of a problem of one source in the whole input."""
+    if source.cluster_path and re.match(r"cluster\b", path):
+        return source.cluster_path + path[len("cluster") :]
+    found = re.match(r"node_groups\[(\d+)\]", path)
+    if found and source.group_paths:
+        return source.group_paths[int(found[1])] + path[found.end() :]
+    return prefix + path
 
 
 def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> list[Output]:
@@ -118,12 +144,15 @@ def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> li
 
 
 def _output(index: int, rendered: Rendered) -> Output:
-    spec, document = rendered.spec, rendered.document
+    spec = rendered.spec
     name = spec.name or f"group-{index}"
-    stem = f"{spec.cluster.name}-{name}" if spec.cluster.name else name
-    suffix = ".gz" if rendered.encoding == "gzip" else ""
     content = rendered.stored if rendered.encoding in ("plain", "gzip") else rendered.text.encode("ascii")
-    return Output(name, rendered, f"{stem}.{document.extension}{suffix}" if document.text else None, content)
+    return Output(name, rendered, file_place(spec.cluster.name, name), content)
+
+
+def file_place(cluster: str | None, group: str) -> str:
+    """The path of the file of a group below the output directory. A cluster without a name has no directory."""
+    return f"{cluster}/{group}{SUFFIX}" if cluster else f"{group}{SUFFIX}"
 
 
 def _in_list(problems: Iterable[Problem], index: int, group: str | None) -> Iterable[Problem]:
@@ -138,26 +167,20 @@ def _in_list(problems: Iterable[Problem], index: int, group: str | None) -> Iter
 
 
 def _unique_files(outputs: Iterable[Output], problems: Problems) -> None:
-    seen: set[tuple[str | None, str]] = set()
-    files: dict[str, Output] = {}
+    """Report groups of one file, also on file systems that ignore case, as those of macOS and Windows do."""
+    places: dict[str, Output] = {}
     for output in outputs:
-        key = (output.rendered.spec.cluster.name, output.group)
-        if key in seen:
-            problems.add(
-                "output.duplicate_group",
-                "node_groups",
-                "two groups of one cluster have the same name",
-                value=output.group,
-                fix="rename one of the groups",
-            )
-        elif output.file_name and (other := files.get(output.file_name)):
-            # Group b-c of cluster a, and group c of cluster a-b.
-            both = f"{output.group} and {other.group} of cluster {other.rendered.spec.cluster.name}"
-            problems.add(
-                "output.same_file", "node_groups", f"{both} would be written to one file", value=output.file_name, fix="rename one"
-            )
-        seen.add(key)
-        files |= {output.file_name: output} if output.file_name else {}
+        key = output.place.casefold()
+        other = places.setdefault(key, output)
+        if other is output:
+            continue
+        if other.place == output.place:
+            message, rule = "two groups of one cluster have the same name", "output.duplicate_group"
+            problems.add(rule, "node_groups", message, value=output.group, fix="rename one of the groups")
+        else:
+            both = f"{other.place} and {output.place}"
+            message = f"{both} are the same file where a file system ignores case (macOS, Windows)"
+            problems.add("output.same_file", "node_groups", message, fix="rename one of them")
 
 
 def unchecked(outputs: Iterable[Output]) -> list[Problem]:
@@ -208,13 +231,25 @@ def readable(fragments: Iterable[Fragment], certificate_authority: str | None) -
     return text
 
 
-def diff(output: Output, folder: str, before: bytes | None) -> dict[str, str]:
+def diff(output: Output, path: str, before: bytes | None) -> dict[str, str]:
     """The text of C(--diff) for one file: the decoded parts, or only their sizes if the text may contain secrets."""
     spec = output.rendered.spec
-    path = f"{folder}/{output.file_name}"
     contents = (before or b"", output.content)
     texts = [readable(fragments_of(content), spec.cluster.certificate_authority) for content in contents]
     # The file of an earlier run may contain a secret even if the new one does not.
     if spec.allow_secrets or find_secrets(texts[0]):
-        texts = [f"{len(content)} bytes, not shown: they may hold secrets (allow_secrets_in_user_data)\n" for content in contents]
+        texts = [_size(content) for content in contents]
     return {"before_header": path if before is not None else "(no file)", "after_header": path, "before": texts[0], "after": texts[1]}
+
+
+def removed_text(content: bytes, *, private: bool) -> str:
+    """The text of C(--diff) for a file that is removed. private: whether only its owner can read it."""
+    text = readable(fragments_of(content), None)
+    if private or find_secrets(text):
+        return _size(content)
+    certificate = _CERTIFICATE.search(text)
+    return readable(fragments_of(content), certificate[0] if certificate else None)
+
+
+def _size(content: bytes) -> str:
+    return f"{len(content)} bytes, not shown: they may hold secrets (allow_secrets_in_user_data)\n"

@@ -24,6 +24,11 @@ GROUPS = [
 ]
 
 
+def files(folder: Path) -> list[str]:
+    """The files below a folder, sorted."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
 def play(folder: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run one play with the render task in C(folder); the options of the task are C(options)."""
     (folder / "play.yml").write_text(
@@ -56,8 +61,8 @@ def test_files_table_and_second_run(tmp_path: Path) -> None:
     first = play(tmp_path, cluster=CLUSTER, node_groups=GROUPS)
     assert first.returncode == 0, first.stdout + first.stderr
     assert "changed=1" in first.stdout
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["demo-web.mime"]
-    assert (tmp_path / "out/demo-web.mime").stat().st_mode & 0o777 == 0o644
+    assert files(tmp_path / "out") == ["demo/web.userdata", "manifest.json"]
+    assert (tmp_path / "out/demo/web.userdata").stat().st_mode & 0o777 == 0o644
     table = first.stdout
     assert "0 bytes, EKS supplies it" in table
     assert "warning: web: node_group.max_pods: " in table
@@ -84,14 +89,15 @@ def test_diff_of_an_encoded_file_shows_only_what_changed(tmp_path: Path) -> None
     play(tmp_path, cluster=CLUSTER, node_groups=GROUPS[:1], encoding="base64")
     changed = [GROUPS[0] | {"max_pods": 60}]
     done = play(tmp_path, "--diff", cluster=CLUSTER, node_groups=changed, encoding="base64")
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("+", "-")) and line[:3] not in ("+++", "---")]
+    text = done.stdout.partition("+++ after: out/manifest.json")[0]
+    lines = [line for line in text.splitlines() if line.startswith(("+", "-")) and line[:3] not in ("+++", "---")]
     assert [line.split() for line in lines] == [["-", "maxPods:", "50"], ["+", "maxPods:", "60"]]
 
 
 def test_raw_gzip(tmp_path: Path) -> None:
     done = play(tmp_path, cluster=CLUSTER, node_groups=GROUPS[:1], encoding="gzip")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert gzip.decompress((tmp_path / "out/demo-web.mime.gz").read_bytes()).startswith(b"MIME-Version: 1.0\n")
+    assert gzip.decompress((tmp_path / "out/demo/web.userdata").read_bytes()).startswith(b"MIME-Version: 1.0\n")
 
 
 def test_every_problem_of_every_group_and_no_file(tmp_path: Path) -> None:
@@ -121,8 +127,8 @@ def test_every_problem_of_every_group_and_no_file(tmp_path: Path) -> None:
         (
             {
                 "sources": [
-                    {"cluster": {**CLUSTER, "name": "a-b"}, "node_groups": [{**GROUPS[0], "name": "c"}]},
-                    {"cluster": {**CLUSTER, "name": "a"}, "node_groups": [{**GROUPS[0], "name": "b-c"}]},
+                    {"cluster": CLUSTER, "node_groups": GROUPS},
+                    {"cluster": {**CLUSTER, "name": "DEMO"}, "node_groups": GROUPS[:1]},
                 ]
             },
             "output.same_file",
@@ -149,7 +155,7 @@ def test_eksctl_files_and_sources(tmp_path: Path) -> None:
     sources = [{"cluster": CLUSTER, "node_groups": GROUPS[:1]}, {"cluster": facts, "eksctl_config": "cluster.yaml"}]
     done = play(tmp_path, sources=sources)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["demo-web.mime", "other-workers.mime"]
+    assert files(tmp_path / "out") == ["demo/web.userdata", "manifest.json", "other/workers.userdata"]
     assert mentions(done.stdout, ": iam (")
     bad = play(tmp_path, sources=[*sources, {"cluster": {}, "node_groups": [{"name": "x", "family": "al2023"}]}])
     assert ("cluster.missing_field", "sources[2].cluster.endpoint", None) in problems(bad)
@@ -174,3 +180,68 @@ def test_a_task_without_input_says_which_options_it_needs(tmp_path: Path) -> Non
     done = play(tmp_path)
     assert done.returncode == 2
     assert all(option in done.stdout + done.stderr for option in ("node_groups", "eksctl_config", "sources"))
+
+
+INVENTORY: dict[str, Any] = {
+    "all": {
+        "hosts": {"bastion": {}},
+        "children": {
+            "workers": {
+                "hosts": {"web-1.example": {}, "web-2.example": {}},
+                "vars": {"eks_node_cluster": CLUSTER, "eks_node_group": {**GROUPS[0], "labels": {"role": "{{ role }}"}}, "role": "web"},
+            },
+            "stores": {
+                "hosts": {"db-1": {}},
+                "vars": {"eks_node_cluster": CLUSTER, "eks_node_group": {"name": "db", "family": "bottlerocket"}, "ansible_become": True},
+            },
+        },
+    }
+}
+
+
+def playbook(folder: Path, inventory: Any, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the playbook render in C(folder) with an inventory."""
+    (folder / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
+    command = ["ansible-playbook", "nodebootstrap.eks.render", "-i", "hosts.yml", *arguments]
+    environment = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
+
+
+def test_the_groups_of_an_inventory_are_rendered_once_and_pruned_when_they_are_gone(tmp_path: Path) -> None:
+    first = playbook(tmp_path, INVENTORY)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert files(tmp_path / "out") == ["demo/db.userdata", "demo/web.userdata", "manifest.json"]
+    assert "--node-labels=role=web" in (tmp_path / "out/demo/web.userdata").read_text()
+    manifest = (tmp_path / "out/manifest.json").read_bytes()
+    limited = playbook(tmp_path, INVENTORY, "--limit", "stores")
+    assert "changed=0" in limited.stdout
+    assert "web.userdata" not in limited.stdout
+    assert (tmp_path / "out/manifest.json").read_bytes() == manifest
+    refused = playbook(tmp_path, INVENTORY, "--limit", "stores", "-e", "eks_node_prune=true")
+    assert problems(refused) == [("output.prune_with_limit", "prune", None)]
+    smaller = json.loads(json.dumps(INVENTORY))
+    del smaller["all"]["children"]["stores"]
+    gate = playbook(tmp_path, smaller, "-e", "eks_node_prune=true", "-e", "eks_node_fail_on_change=true")
+    assert problems(gate) == [
+        ("output.would_change", "out/demo/db.userdata", None),
+        ("output.would_change", "out/manifest.json", None),
+    ]
+    assert len(files(tmp_path / "out")) == 3
+    pruned = playbook(tmp_path, smaller, "-e", "eks_node_prune=true", "--diff")
+    assert pruned.returncode == 0, pruned.stdout + pruned.stderr
+    assert "removed: out/demo/db.userdata" in pruned.stdout
+    assert '-cluster-name = "demo"' in pruned.stdout
+    assert CA not in pruned.stdout
+    assert files(tmp_path / "out") == ["demo/web.userdata", "manifest.json"]
+
+
+def test_hosts_that_disagree_about_their_group_are_named(tmp_path: Path) -> None:
+    disagreeing = json.loads(json.dumps(INVENTORY))
+    disagreeing["all"]["children"]["workers"]["hosts"]["web-2.example"] = {"role": "db"}
+    del disagreeing["all"]["children"]["stores"]["vars"]["eks_node_cluster"]
+    done = playbook(tmp_path, disagreeing)
+    assert problems(done) == [
+        ("input.missing_field", "hosts.db-1.eks_node_cluster", None),
+        ("input.conflict", 'hosts["web-2.example"].eks_node_group.labels.role', None),
+    ]
+    assert not (tmp_path / "out").exists()

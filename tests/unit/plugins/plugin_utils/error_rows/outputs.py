@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder, manifest
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, render_groups, render_sources
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.inventory import Host, sources_of
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_config import node_config
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
@@ -43,6 +46,11 @@ def _managed(what: str, item: Any) -> Row:
     return _file(what, {"managedNodeGroups": [{"name": "ng"} | item]})
 
 
+def _would_change() -> None:
+    changes = (folder.Change("new", None, b""), folder.Change("old", b"", None), folder.Change("other", b"a", b"b"))
+    raise SpecError(folder.refusals(folder.Changes("out", changes, ())))
+
+
 ROWS = (
     # EC2's limit.
     group("too long, gzip helps: al2023", AL2023 | {"commands": {"pre": LONG}, "max_pods": 20}),
@@ -57,6 +65,19 @@ ROWS = (
     Row("groups that are not a list", lambda: render_groups(COMPLETE, {"a": AL2023})),
     Row("groups without names", lambda: render_groups(COMPLETE, [AL2023, AL2023 | {"max_pods": 0}])),
     Row("two groups of one name", lambda: render_sources([Source(COMPLETE, [AL2023 | {"name": "a"}, AL2023 | {"name": "a"}])])),
+    Row(
+        "two groups of names that differ in case",
+        lambda: render_sources([Source(COMPLETE, [AL2023 | {"name": "a"}, AL2023 | {"name": "A"}])]),
+    ),
+    Row("inventory without groups", lambda: sources_of([Host("bastion", None, None)])),
+    Row("host without a cluster", lambda: sources_of([Host("web-1", None, AL2023 | {"name": "web"})])),
+    Row(
+        "hosts that disagree",
+        lambda: sources_of([Host(f"web-{pods}", COMPLETE, AL2023 | {"name": "web", "max_pods": pods}) for pods in (1, 2)]),
+    ),
+    Row("manifest of something else", lambda: manifest.load(b"{}", "out/manifest.json")),
+    Row("prune with a limit", lambda: folder.check_prune(True, "web")),
+    Row("files that would change", _would_change),
     Row("several sources", lambda: render_sources([Source(COMPLETE, [{"name": "a"}]), Source({}, [{"name": "b", "family": "al2023"}])])),
     Row("raw gzip in a filter", lambda: render_text(COMPLETE, AL2023, "gzip")),
     Row("encoding that is not text", lambda: render_text(COMPLETE, AL2023, 7)),

@@ -18,7 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes impor
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_wait
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.schema import document_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, render_groups, render_sources
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, render_sources
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.outputs import NOISE
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, group
@@ -107,12 +107,12 @@ ROWS = (
         "output.same_file",
         lambda: render_sources(
             [
-                Source(COMPLETE | {"name": "a-b"}, [AL2023 | {"name": "c"}]),
-                Source(COMPLETE | {"name": "a"}, [AL2023 | {"name": "b-c"}]),
+                Source(COMPLETE | {"name": "A"}, [AL2023 | {"name": "c"}]),
+                Source(COMPLETE | {"name": "a"}, [AL2023 | {"name": "c"}]),
             ]
         ),
     ),
-    Row("output.unwritable_directory", lambda: folder.write(render_groups(COMPLETE, [AL2023 | {"name": "a"}]), "/proc/nowhere")),
+    Row("output.unwritable_directory", lambda: folder.write(folder.Changes("/proc/nowhere", (folder.Change("a", None, b""),), ()))),
     Row("powershell.empty_list", lambda: powershell.call("$script", [("Names", [])])),
     Row("powershell.invalid_name", lambda: powershell.call("script", [("A-B", "x")])),
     _reports(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import base64
 import gzip
+import re
+from typing import Any
 
 import pytest
 
@@ -22,7 +24,7 @@ PLAIN = {"name": "web", "family": "al2023"}
 
 def test_a_difference_shows_decoded_text_and_a_short_certificate() -> None:
     (before,), (after,) = (render_groups(COMPLETE, [PLAIN | {"max_pods": pods}], "gzip_base64") for pods in (20, 30))
-    shown = diff(after, "out", before.content)
+    shown = diff(after, "out/demo/web.userdata", before.content)
     assert "maxPods: 20" in shown["before"]
     assert "maxPods: 30" in shown["after"]
     assert COMPLETE["certificate_authority"] not in shown["after"]
@@ -32,7 +34,7 @@ def test_a_difference_shows_decoded_text_and_a_short_certificate() -> None:
 def test_no_difference_shows_a_secret_of_this_run_or_an_earlier_one(encoding: str) -> None:
     (secret,), (plain,) = (render_groups(COMPLETE, [group], encoding) for group in (SECRET, PLAIN))
     for new, old in ((secret, plain.content), (plain, secret.content), (secret, None)):
-        shown = diff(new, "out", old)
+        shown = diff(new, "out/demo/web.userdata", old)
         assert PASSWORD not in str(shown)
         assert "not shown" in shown["after"]
 
@@ -42,15 +44,36 @@ def test_content_is_what_the_encoding_says() -> None:
     (packed,) = render_groups(COMPLETE, [PLAIN], "gzip_base64")
     (raw,) = render_groups(COMPLETE, [PLAIN], "gzip")
     assert gzip.decompress(base64.b64decode(packed.content)) == plain.content == gzip.decompress(raw.content)
-    assert [output.file_name for output in (plain, packed, raw)] == ["demo-web.mime", "demo-web.mime", "demo-web.mime.gz"]
+    assert [output.file_name for output in (plain, packed, raw)] == ["demo/web.userdata"] * 3
 
 
-def test_two_groups_never_write_one_file() -> None:
-    sources = [
-        Source({**COMPLETE, "name": "a-b"}, [{"name": "c", "family": "al2023"}]),
-        Source({**COMPLETE, "name": "a"}, [{"name": "b-c", "family": "al2023"}]),
-    ]
-    assert problems_of(render_sources, sources) == [("output.same_file", "node_groups")]
+def sources(*names: tuple[str, str]) -> list[Source]:
+    return [Source({**COMPLETE, "name": cluster}, [{"name": group, "family": "al2023"}]) for cluster, group in names]
+
+
+@pytest.mark.parametrize(
+    ("names", "rule"),
+    [
+        ((("a", "web"), ("a", "web")), "output.duplicate_group"),
+        ((("a", "web"), ("a", "Web")), "output.same_file"),
+        ((("a", "web"), ("A", "web")), "output.same_file"),
+        ((("a-b", "c"), ("a", "b-c"), ("a", "c")), None),
+    ],
+)
+def test_two_groups_never_write_one_file(names: tuple[tuple[str, str], ...], rule: str | None) -> None:
+    assert problems_of(render_sources, sources(*names)) == ([(rule, "node_groups")] if rule else [])
+
+
+def test_the_name_of_a_file_does_not_depend_on_the_content() -> None:
+    contents: list[dict[str, Any]] = [{}, {"commands": {"pre": ["true"]}}, {"user_data": "#cloud-config\n{}\n"}, {"mode": "managed"}]
+    for family in ("al2", "al2023", "bottlerocket", "windows"):
+        groups = [{"name": "web", "family": family, **content} for content in contents]
+        places = {
+            one.place for group in groups if not problems_of(render_groups, COMPLETE, [group]) for one in render_groups(COMPLETE, [group])
+        }
+        assert places == {"demo/web.userdata"}
+    (nameless,) = render_groups({}, [PLAIN | {"mode": "managed", "commands": {"pre": ["true"]}}])
+    assert nameless.file_name == "web.userdata"
 
 
 def test_problems_name_the_group_and_skipped_checks_are_listed_once() -> None:
@@ -69,4 +92,4 @@ def test_no_name_leaves_the_folder(name: str) -> None:
             outputs = render_groups(cluster, [group])
         except SpecError:
             continue
-        assert all(output.file_name and output.file_name.replace("-", "").replace(".", "").isalnum() for output in outputs)
+        assert all(re.fullmatch(r"\w[\w-]*/\w[\w-]*\.userdata", output.place) for output in outputs)
