@@ -12,22 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import failure, host_variables, run_action, to_plain
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import batch, folder, inventory
-
-_INPUTS = ("node_groups", "eksctl_config")
-_ALL_INPUTS = [(*_INPUTS, "sources", "inventory")]
-_SOURCE: dict[str, Any] = {"cluster": {"type": "raw"}, "node_groups": {"type": "raw"}, "eksctl_config": {"type": "path"}}
-_ONE_OF: dict[str, Any] = {"mutually_exclusive": [_INPUTS], "required_one_of": [_INPUTS]}
-OPTIONS: dict[str, Any] = {
-    **_SOURCE,
-    "sources": {"type": "list", "elements": "dict", "options": _SOURCE, **_ONE_OF},
-    "inventory": {"type": "bool"},
-    "encoding": {"type": "str", "default": "plain", "choices": list(batch.ENCODINGS)},
-    "output_dir": {"type": "path", "default": "out"},
-    "prune": {"type": "bool", "default": False},
-    "fail_on_change": {"type": "bool", "default": False},
-}
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder, render_task
 
 
 class ActionModule(ActionBase):
@@ -43,24 +28,15 @@ class ActionModule(ActionBase):
 
     def _render(self, facts: dict[str, Any]) -> dict[str, Any]:
         folder.check_paths(to_plain(self._task.args))
-        _unused, validated = self.validate_argument_spec(OPTIONS, mutually_exclusive=_ALL_INPUTS, required_one_of=_ALL_INPUTS)
-        options = to_plain(validated)
-        folder.check_prune(options["prune"], facts.get("ansible_limit"))
-        outputs, not_ours = batch.render_sources(self._sources(options, facts), options["encoding"])
-        changes = folder.plan_changes(outputs, options["output_dir"], prune=options["prune"])
-        result = {**folder.result(changes), "not_ours": not_ours, **batch.rows(outputs)}
-        if self._task.diff:
-            result["diff"] = folder.diffs(changes)
-        if options["fail_on_change"] and changes.files:
-            return result | failure(self, SpecError(folder.refusals(changes)))
-        if not self._task.check_mode:
-            folder.write(changes)
-        table = [*batch.table(outputs, options["output_dir"], not_ours), *folder.notes(changes)]
-        Display().display("\n".join(("", *table, "")))
-        return result | {"table": table}
-
-    def _sources(self, options: dict[str, Any], facts: dict[str, Any]) -> list[batch.Source]:
-        if options["inventory"]:
-            hosts = host_variables(facts, (inventory.CLUSTER, inventory.GROUP), self._loader)
-            return inventory.sources_of([inventory.Host(name, *values.values()) for name, values in hosts])
-        return [folder.source(source) for source in options["sources"] or [options]]
+        _unused, validated = self.validate_argument_spec(render_task.OPTIONS, **render_task.RULES)
+        result, refusal = render_task.render_task(
+            to_plain(validated),
+            partial(host_variables, facts, render_task.HOST_VARIABLES, self._loader),
+            limit=facts.get("ansible_limit"),
+            check_mode=self._task.check_mode,
+            diff=self._task.diff,
+        )
+        if refusal is not None:
+            return result | failure(self, refusal)
+        Display().display("\n".join(("", *result["table"], "")))
+        return result

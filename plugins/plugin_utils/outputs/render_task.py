@@ -1,0 +1,60 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The action render without Ansible: its options, and what one task does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..errors import SpecError
+from . import batch, folder, inventory
+
+_INPUTS = ("node_groups", "eksctl_config")
+_ALL_INPUTS = [(*_INPUTS, "sources", "inventory")]
+_SOURCE: dict[str, Any] = {"cluster": {"type": "raw"}, "node_groups": {"type": "raw"}, "eksctl_config": {"type": "path"}}
+_ONE_OF: dict[str, Any] = {"mutually_exclusive": [_INPUTS], "required_one_of": [_INPUTS]}
+OPTIONS: dict[str, Any] = {
+    **_SOURCE,
+    "sources": {"type": "list", "elements": "dict", "options": _SOURCE, **_ONE_OF},
+    "inventory": {"type": "bool"},
+    "encoding": {"type": "str", "default": "plain", "choices": list(batch.ENCODINGS)},
+    "output_dir": {"type": "path", "default": "out"},
+    "prune": {"type": "bool", "default": False},
+    "fail_on_change": {"type": "bool", "default": False},
+}
+RULES: dict[str, Any] = {"mutually_exclusive": _ALL_INPUTS, "required_one_of": _ALL_INPUTS}
+
+HOST_VARIABLES = (inventory.CLUSTER, inventory.GROUP)
+"""The variables of the hosts that C(inventory) reads."""
+
+Hosts = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
+"""Returns the names of the hosts, each with the values of the HOST_VARIABLES."""
+
+
+def render_task(
+    options: Mapping[str, Any], hosts: Hosts, *, limit: str | None, check_mode: bool, diff: bool
+) -> tuple[dict[str, Any], SpecError | None]:
+    """Render, and write the files unless C(check_mode) is set. Raises C(SpecError).
+
+    limit: the value of C(--limit). Returns the result, and the error with which C(fail_on_change) lets the task fail.
+    """
+    folder.check_prune(options["prune"], limit)
+    outputs, not_ours = batch.render_sources(_sources(options, hosts), options["encoding"])
+    changes = folder.plan_changes(outputs, options["output_dir"], prune=options["prune"])
+    table = [*batch.table(outputs, options["output_dir"], not_ours), *folder.notes(changes)]
+    result = {**folder.result(changes), "table": table, "not_ours": not_ours, **batch.rows(outputs)}
+    if diff:
+        result["diff"] = folder.diffs(changes)
+    if options["fail_on_change"] and changes.files:
+        return result, SpecError(folder.refusals(changes))
+    if not check_mode:
+        folder.write(changes)
+    return result, None
+
+
+def _sources(options: Mapping[str, Any], hosts: Hosts) -> list[batch.Source]:
+    if options["inventory"]:
+        return inventory.sources_of([inventory.Host(name, *(values[one] for one in HOST_VARIABLES)) for name, values in hosts()])
+    return [folder.source(source) for source in options["sources"] or [options]]
