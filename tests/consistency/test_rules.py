@@ -26,6 +26,7 @@ WITHOUT_GOLDEN_MESSAGE = {
     "cluster.version_unknown": "a note: test_parse.py",
     "live.unencodable_plan": "the check of the input rejects such text first; it protects the encoder",
     "reserved.sized_for_other_max_pods": "a warning: test_compute.py",
+    "user_data.replaced_by_override": "a warning: test_one_winner_pods.py",
     "toml.missing_package": "needs a controller without tomlkit: test_toml.py",
 }
 

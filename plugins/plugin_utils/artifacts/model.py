@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from ..errors import Problem
+
 
 @dataclass(frozen=True)
 class File:
@@ -23,6 +25,17 @@ class File:
 def for_root_only(files: Iterable[File], secret: bool) -> tuple[File, ...]:
     """C(files); when C(secret), without any right for others. Everything that reads them on a node runs as root."""
     return tuple(replace(file, mode=f"0{int(file.mode, 8) & 0o700:03o}") if secret else file for file in files)
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Messages about a valid specification.
+
+    warnings: it works, but probably not as intended. unchecked: checks that were skipped.
+    """
+
+    warnings: tuple[Problem, ...] = ()
+    unchecked: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import Problems, joined, shown
+from ..errors import Problems
 from ..formats.mime import Part, decoded
-from ..formats.read_once import read_once
-from ..kubernetes import taints_flag
-from ..model.spec import NodeSpec, Taint
+from ..model.spec import NodeSpec
+from ..nodeconfig.document import check_document
+from . import kubelet_precedence
 from .cloud_init import NODE_CONFIG
+from .precedence import Precedence, flag_value_problem, flag_word
+
+__all__ = ["CONFIG_DROP_IN", "check_document", "configs", "flag_value_problem", "flag_values", "flag_word", "merged", "reconcile"]
 
 CONFIG_DROP_IN = (
     "[Service]\n"
@@ -22,37 +25,6 @@ CONFIG_DROP_IN = (
     " --config-cache /run/eks/nodeadm/config.json\n"
 )
 """nodeadm-config of the image reads only user data and fails without a complete cluster there (amazon-eks-ami, July 2026)."""
-
-_FIX = "set it in one place only, or set user_data_precedence: ours or theirs"
-_LABELS, _TAINTS = "--node-labels", "--register-with-taints"
-
-
-def flag_value_problem(value: str) -> str | None:
-    """Why a flag value does not survive C($NODEADM_KUBELET_ARGS), which systemd splits like a shell line; None when it does."""
-    bad = [name for char, name in (('"', "a double quote"), ("'", "a single quote"), ("\\", "a backslash")) if char in value]
-    return f"contains {' and '.join(bad)}, which systemd would interpret as quoting when it starts kubelet" if bad else None
-
-
-def flag_word(name: str, value: str) -> str:
-    """One kubelet flag as a word of that line; a value with blanks is quoted for systemd."""
-    return f'--{name}="{value}"' if any(char.isspace() for char in value) else f"--{name}={value}"
-
-
-@read_once
-def check_document(text: str, path: str, problems: Problems) -> dict[str, Any]:
-    """A NodeConfig document, refused where nodeadm would refuse it, drop something or misread it; empty when refused."""
-    from ..nodeconfig import read, schema
-
-    try:
-        document = read.document(text)
-    except read.NodeConfigError as error:
-        problems.add("nodeconfig.unreadable", path, str(error), allowed="one NodeConfig document, as YAML or JSON")
-        return {}
-    if not isinstance(document, dict):
-        fix = "on al2023 a script belongs in commands.pre"
-        problems.add("nodeconfig.wrong_document", path, "is not a NodeConfig", allowed="a mapping with apiVersion, kind and spec", fix=fix)
-        return {}
-    return document if schema.document_problems(document, path, problems) else {}
 
 
 def configs(parts: Iterable[Part], problems: Problems) -> list[dict[str, Any]]:
@@ -77,61 +49,78 @@ def merged(documents: list[dict[str, Any]]) -> dict[str, Any]:
     return dict(merge.merge(documents))
 
 
-def reconcile(ours: dict[str, Any], existing: list[dict[str, Any]], spec: NodeSpec, problems: Problems) -> dict[str, Any]:
-    """Our settings as they have to be written after the user's own NodeConfigs.
+def reconcile(
+    ours: dict[str, Any],
+    existing: list[dict[str, Any]],
+    override: Mapping[str, Any] | None,
+    spec: NodeSpec,
+    problems: Problems,
+    warnings: Problems | None = None,
+) -> dict[str, Any]:
+    """Our settings as they have to be written between the user's own NodeConfigs and C(override).
 
-    nodeadm lets the later document win, and ours is later. So a value that the user's document has otherwise is either a
-    problem, or stays (precedence ours), or is left out of ours (theirs). Cluster identity is always ours unless
-    C(theirs) is asked for; labels and taints are united.
+    nodeadm lets the later document win, and kubelet prefers flags to its configuration. A value that the user's document has otherwise
+    is either a problem, or written so that it wins (precedence ours), or left out of ours (theirs). Cluster identity is always ours unless
+    C(theirs) is asked for; labels and taints are united; what is computed never replaces what the user wrote. C(override) wins, with a
+    warning for each value that it changes.
     """
-    if not existing:
+    if not existing and not override:
         return ours
-    theirs = merged(existing).get("spec")
-    if not isinstance(theirs, Mapping):
-        return ours
-    keep = _Precedence(spec.user_data_precedence, problems)
+    theirs = _spec(merged(existing)) if existing else {}
+    last = _spec(override or {})
+    keep = Precedence(spec, problems, Problems() if warnings is None else warnings)
     result = {}
     # nodeadm reads null as nothing said.
-    for key, value in ((key, value) for key, value in ours.items() if value is not None):
-        other = theirs.get(key)
-        path = joined("spec", key)
+    own = {key: value for key, value in ours.items() if value is not None}
+    for key in (*own, *(key for key in ("kubelet",) if key not in own)):
+        value, other = own.get(key, {}), theirs.get(key)
         if key == "cluster":
             kept = _identity(value, other, spec.user_data_precedence)
         elif key == "kubelet":
-            kept = _kubelet(value, other if isinstance(other, Mapping) else {}, spec, keep)
+            derived = () if spec.dns_of_group or spec.cluster.dns_ips else ("clusterDNS",)
+            kubelet = kubelet_precedence.own_section(value, _section(theirs, key), _section(last, key), spec, keep, derived=derived)
+            kept = _without_foreign_dns(kubelet, derived, theirs, last, spec)
         elif key == "containerd":
-            kept = _containerd(value, other if isinstance(other, Mapping) else {}, keep, problems)
+            kept = _containerd(value, _section(theirs, key), keep, problems)
         else:
-            kept = keep.tree(value, other, path)
+            kept = keep.tree(value, other, (key,))
         if kept:
             result[key] = kept
+    for key in sorted(last.keys() - {"kubelet"}):
+        if key != "containerd":
+            keep.overridden(_over(theirs.get(key), result.get(key)), last[key], (key,), result.get(key))
+    _overridden_containerd(theirs, result, last, keep, problems)
     return result
 
 
-class _Precedence:
-    """Decides, leaf by leaf, whether ours is written."""
+def _spec(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _section(document, "spec")
 
-    def __init__(self, choice: str | None, problems: Problems) -> None:
-        self._choice = choice
-        self._problems = problems
 
-    def ours(self, path: str, value: Any, other: Any) -> bool:
-        """Is our value at C(path) written? Reports a conflict that C(user_data_precedence) does not resolve."""
-        if value == other and isinstance(value, bool) == isinstance(other, bool):
-            return True
-        if self._choice is None:
-            message = f"sets {path} to {shown(other)}, and the fields of node_group to {shown(value)}"
-            self._problems.add("user_data.conflict", "node_group.user_data", message, fix=_FIX)
-        return self._choice != "theirs"
+def _section(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = tree.get(name)
+    return section if isinstance(section, Mapping) else {}
 
-    def tree(self, value: Any, other: Any, path: str) -> Any:
-        """C(value) without the leaves that the user's document keeps."""
-        if other is None:
-            return value
-        if isinstance(value, Mapping) and isinstance(other, Mapping):
-            result = {key: self.tree(item, other.get(key), joined(path, key)) for key, item in value.items()}
-            return {key: item for key, item in result.items() if item is not None}
-        return value if self.ours(path, value, other) else None
+
+def _over(first: Any, second: Any) -> Any:
+    """C(first) with C(second) on top."""
+    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
+        return first if second is None else second
+    return {**first, **{key: _over(first.get(key), value) for key, value in second.items()}}
+
+
+def _without_foreign_dns(
+    kubelet: dict[str, Any], derived: Sequence[str], theirs: Mapping[str, Any], last: Mapping[str, Any], spec: NodeSpec
+) -> dict[str, Any]:
+    """Our section without computed name servers, if another service CIDR wins: nodeadm computes them from that one."""
+    cidr = _section(last, "cluster").get("cidr") or (
+        _section(theirs, "cluster").get("cidr") if spec.user_data_precedence == "theirs" else None
+    )
+    if not cidr or cidr == spec.cluster.service_cidr or not derived:
+        return kubelet
+    config = {name: value for name, value in _section(kubelet, "config").items() if name not in derived}
+    rest = {key: value for key, value in kubelet.items() if key != "config"}
+    return rest | ({"config": config} if config else {})
 
 
 def _identity(ours: Mapping[str, Any], theirs: Any, choice: str | None) -> dict[str, Any]:
@@ -140,78 +129,36 @@ def _identity(ours: Mapping[str, Any], theirs: Any, choice: str | None) -> dict[
     return {key: value for key, value in ours.items() if key not in theirs}
 
 
-def _containerd(ours: Mapping[str, Any], theirs: Mapping[str, Any], keep: _Precedence, problems: Problems) -> Any:
+def _containerd(ours: Mapping[str, Any], theirs: Mapping[str, Any], keep: Precedence, problems: Problems) -> Any:
     if not isinstance(ours.get("config"), str) or not isinstance(theirs.get("config"), str):
-        return keep.tree(ours, theirs, "spec.containerd")
+        return keep.tree(ours, theirs, ("containerd",))
     from ..formats import toml
 
     own = toml.load(ours["config"], "node_group.containerd.config", problems)
     other = toml.load(theirs["config"], "node_group.user_data", problems)
-    kept = keep.tree(own, other, "spec.containerd.config")
-    rest = keep.tree({key: value for key, value in ours.items() if key != "config"}, theirs, "spec.containerd")
+    kept = keep.tree(own, other, ("containerd", "config"))
+    rest = keep.tree({key: value for key, value in ours.items() if key != "config"}, theirs, ("containerd",))
     return rest | ({"config": toml.dump(kept, "node_group.containerd.config")} if kept else {})
 
 
-def _kubelet(ours: Mapping[str, Any], theirs: Mapping[str, Any], spec: NodeSpec, keep: _Precedence) -> dict[str, Any]:
-    result = {key: value for key, value in ours.items() if key not in ("config", "flags")}
-    config = keep.tree(ours.get("config", {}), theirs.get("config"), "spec.kubelet.config")
-    flags = _flags(ours.get("flags", []), theirs, spec, keep)
-    return result | {key: value for key, value in (("config", config), ("flags", flags)) if value}
+def _overridden_containerd(
+    theirs: Mapping[str, Any], ours: Mapping[str, Any], last: Mapping[str, Any], keep: Precedence, problems: Problems
+) -> None:
+    """Warn about values of containerd that C(override) replaces: nodeadm merges the TOML documents."""
+    if "containerd" not in last:
+        return
+    sections = [dict(_section(section, "containerd")) for section in (theirs, ours, last)]
+    if any(isinstance(section.get("config"), str) for section in sections):
+        from ..formats import toml
+
+        paths = ("node_group.user_data", "node_group.containerd.config", "node_group.override")
+        for section, path in zip(sections, paths, strict=True):
+            if isinstance(section.get("config"), str):
+                section["config"] = toml.load(section["config"], path, problems)
+    before, own, after = sections
+    keep.overridden(_over(before, own), after, ("containerd",), own)
 
 
 def flag_values(kubelet: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """kubelet's flags in a NodeConfig as name → values, without the quotes that systemd takes away."""
-    found: dict[str, tuple[str, ...]] = {}
-    for word in kubelet.get("flags") or []:
-        name, _unused, value = str(word).lstrip("-").partition("=")
-        found[name] = (*found.get(name, ()), value.strip("\"'"))
-    return found
-
-
-def _flags(ours: list[str], theirs: Mapping[str, Any], spec: NodeSpec, keep: _Precedence) -> list[str]:
-    """Our flags after theirs: kubelet unites repeated labels, but of repeated taints only the last flag counts."""
-    words = [word for word in theirs.get("flags") or [] if isinstance(word, str)]
-    given = dict(word.partition("=")[::2] for word in words)
-    labels = _labels(",".join(word.partition("=")[2] for word in words if word.startswith(f"{_LABELS}=")))
-    config = theirs.get("config")
-    taints = _taints(given.get(_TAINTS, ""), config.get("registerWithTaints") if isinstance(config, Mapping) else None)
-    result = []
-    for word in ours:
-        name, _unused, value = word.partition("=")
-        if name == _LABELS:
-            own = _labels(value)
-            kept = {key: item for key, item in own.items() if key not in labels or keep.ours(f"label {key}", item, labels[key])}
-            if kept:
-                result.append(f"{_LABELS}={','.join(f'{key}={item}' for key, item in kept.items())}")
-        elif name == _TAINTS:
-            result.append(f"{_TAINTS}={taints_flag(_united_taints(spec.taints, taints, keep))}")
-        elif name not in given or keep.ours(f"flag {name}", value, given[name]):
-            result.append(word)
-    return result
-
-
-def _labels(text: str) -> dict[str, str]:
-    text = text.replace('"', "").replace("'", "")
-    return dict(pair.partition("=")[::2] for pair in text.split(",") if pair)
-
-
-def _taints(flag: str, config: Any) -> list[Taint]:
-    found = []
-    for word in flag.replace('"', "").replace("'", "").split(","):
-        pair, _unused, effect = word.rpartition(":")
-        key, _unused, value = pair.partition("=")
-        if key:
-            found.append(Taint(key, value, effect))
-    for item in config if isinstance(config, list) and not found else []:
-        if isinstance(item, Mapping) and isinstance(item.get("key"), str):
-            found.append(Taint(item["key"], str(item.get("value") or ""), str(item.get("effect"))))
-    return found
-
-
-def _united_taints(ours: Iterable[Taint], theirs: Iterable[Taint], keep: _Precedence) -> list[Taint]:
-    result = {(taint.key, taint.effect): taint for taint in theirs}
-    for taint in ours:
-        other = result.get((taint.key, taint.effect))
-        if other is None or keep.ours(f"taint {taint.key}:{taint.effect}", taint.value, other.value):
-            result[taint.key, taint.effect] = taint
-    return list(result.values())
+    return {name: tuple(values) for name, values in kubelet_precedence.kubelet_flags(kubelet).items()}

@@ -25,6 +25,10 @@ _SECRET = frozenset({"https-proxy", "credentials", "server-key", "bootstrap-toke
 """Names of settings whose values may hold a secret: no message repeats them."""
 
 
+_COMPUTED_FROM = ("cluster.service_cidr",)
+"""Origins of settings that are computed: they never replace what the user wrote."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """One setting. value: text, number, boolean or list. origin: the path in the user's input."""
@@ -100,7 +104,7 @@ def by_precedence(choice: str | None) -> Decide:
     """What C(user_data_precedence) says of the user's own document; without it only cluster identity is decided, for ours."""
 
     def decide(ours: Setting, theirs: Setting, problems: Problems) -> Setting:
-        if choice == "theirs":
+        if choice == "theirs" or ours.origin in _COMPUTED_FROM:
             return theirs
         if choice is None and ours.place not in IDENTITY:
             fix = "set it in one place only, or set user_data_precedence: ours or theirs"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import kubelet
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
-from ..artifacts.model import File, UserData, for_root_only
+from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems
 from ..formats import shell, systemd
@@ -101,6 +101,11 @@ def _check_reserved_cpus(spec: NodeSpec, problems: Problems) -> None:
             "prevents kubelet from starting together with the reserved cgroups that the image's script sets",
             fix="set kubelet.flags.reserved-cpus (the script then omits the cgroups), or use strategy: static",
         )
+
+
+def notes(_spec: NodeSpec) -> Notes:
+    """Nothing is left to say about a valid specification."""
+    return Notes()
 
 
 def user_data(spec: NodeSpec) -> UserData:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
-from ..artifacts.model import File, UserData, for_root_only
+from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
@@ -83,11 +83,24 @@ def check(spec: NodeSpec, problems: Problems) -> None:
                 fix = "use a value without it, or use the equivalent field of kubelet.config"
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
     parts = cloud_init.existing_parts(spec, problems)
-    if spec.override is not None:
-        nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
+    override = _override(spec, problems)
     settings = _settings(spec, problems)
     linux_files.check_post_commands(spec.commands_post, _health(settings), problems)
-    nodeconfig_parts.reconcile(settings, nodeconfig_parts.configs(parts, problems), spec, problems)
+    nodeconfig_parts.reconcile(settings, nodeconfig_parts.configs(parts, problems), override, spec, problems)
+
+
+def notes(spec: NodeSpec) -> Notes:
+    """A warning for each value that C(override) changes."""
+    if spec.override is None:
+        return Notes()
+    problems, found = Problems(), Problems()
+    existing = nodeconfig_parts.configs(cloud_init.existing_parts(spec, problems), problems)
+    nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems, found)
+    return Notes(tuple(found))
+
+
+def _override(spec: NodeSpec, problems: Problems) -> dict[str, Any] | None:
+    return None if spec.override is None else nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
 
 
 def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:
@@ -95,8 +108,8 @@ def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:
     problems = Problems()
     existing = nodeconfig_parts.configs(cloud_init.existing_parts(spec, problems), problems)
     own = _own(spec, existing)
-    last = [nodeconfig_parts.check_document(spec.override, "node_group.override", problems)] if spec.override is not None else []
-    return [*existing, *([own] if own else []), *last]
+    last = _override(spec, problems)
+    return [*existing, *([own] if own else []), *([] if last is None else [last])]
 
 
 def user_data(spec: NodeSpec) -> UserData:
@@ -158,7 +171,7 @@ def plan(spec: NodeSpec) -> Plan:
 def _own(spec: NodeSpec, existing: list[dict[str, Any]]) -> dict[str, Any]:
     """Our NodeConfig, or an empty mapping when there is nothing to say."""
     problems = Problems()
-    settings = nodeconfig_parts.reconcile(_settings(spec, problems), existing, spec, problems)
+    settings = nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems)
     if problems:
         raise SpecError(problems)
     return {"apiVersion": API_VERSION, "kind": "NodeConfig", "spec": settings} if settings else {}
@@ -172,8 +185,12 @@ def _settings(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
 
 
 def _nodeadm(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
-    """C(node_group.nodeadm) with its containerd TOML united with C(containerd.config)."""
+    """C(node_group.nodeadm) with nodeadm's spelling of C(localStorage.strategy), and with its TOML united with C(containerd.config)."""
     own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
+    storage = _section(_section(own, "instance"), "localStorage")
+    strategy = _STORAGE.get(str(storage.get("strategy")).lower())
+    if strategy:
+        own["instance"] = {**own["instance"], "localStorage": {**storage, "strategy": strategy}}
     containerd = _section(own, "containerd")
     if not spec.containerd.config or not isinstance(containerd.get("config"), str):
         return own

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from ..artifacts.bottlerocket_kubelet import kubelet_settings
-from ..artifacts.model import File, Fragment, UserData
+from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
     given_at,
     refuse,
@@ -95,6 +95,11 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         unreadable = Problems()
         toml.eks_merge_problem(nested(final), "settings", unreadable)
         report_at_origin(final, unreadable, problems)
+
+
+def notes(_spec: NodeSpec) -> Notes:
+    """Nothing is left to say about a valid specification."""
+    return Notes()
 
 
 def user_data(spec: NodeSpec) -> UserData:

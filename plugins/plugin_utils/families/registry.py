@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ..artifacts.model import File, UserData
+from ..artifacts.model import File, Notes, UserData
 from ..errors import Problems, SpecError
 from ..model.checks import shows_secret
 from ..model.parse import parse
@@ -33,6 +34,9 @@ class Family(Protocol):
 
     def check(self, spec: NodeSpec, problems: Problems) -> None:
         """Report everything the family cannot express, what is wrong in existing user data included."""
+
+    def notes(self, spec: NodeSpec) -> Notes:
+        """Warnings and skipped checks of a checked specification, beside those of the specification itself."""
 
     def user_data(self, spec: NodeSpec) -> UserData:
         """The user data document of a checked specification."""
@@ -62,4 +66,5 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
     problems.withhold_values(shows_secret)
     if problems or spec is None or family is None:
         raise SpecError(problems)
-    return spec, family
+    notes = family.notes(spec)
+    return replace(spec, warnings=(*spec.warnings, *notes.warnings), unchecked=(*spec.unchecked, *notes.unchecked)), family

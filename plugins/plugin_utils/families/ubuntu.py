@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import kubelet
 from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, static_kubelet
-from ..artifacts.model import File, UserData, for_root_only
+from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
 from ..model.spec import NodeSpec
@@ -153,6 +153,11 @@ def _same(one: str, other: str) -> bool:
         return ipaddress.ip_address(one) == ipaddress.ip_address(other)
     except ValueError:
         return False
+
+
+def notes(_spec: NodeSpec) -> Notes:
+    """Nothing is left to say about a valid specification."""
+    return Notes()
 
 
 def user_data(spec: NodeSpec) -> UserData:

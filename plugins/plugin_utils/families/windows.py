@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 from ..artifacts import windows_bootstrap
-from ..artifacts.model import File, Fragment, UserData
+from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
     given_at,
     refuse,
@@ -73,6 +73,11 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     _check_runtime(spec, problems)
     _check_lines(spec, problems)
     _existing(spec, problems)
+
+
+def notes(_spec: NodeSpec) -> Notes:
+    """Nothing is left to say about a valid specification."""
+    return Notes()
 
 
 def user_data(spec: NodeSpec) -> UserData:

@@ -14,6 +14,7 @@ from ..formats.secrets import RULES, find_secrets
 from ..formats.user_data_kind import classify
 from ..kubernetes import kubelet_config_problems, kubelet_flag_problems, kubelet_label_problem, label_key_problem, label_value_problem
 from ..versions import family_version_problem
+from .merge import DOCUMENT_HEAD
 from .spec import NodeSpec
 
 _FLAG_FIELDS = {
@@ -32,8 +33,9 @@ _FLAGS_OF_THE_IMAGE = ("config", "config-dir", "kubeconfig", "bootstrap-kubeconf
 _FAMILIES_WITHOUT_CONFIG = ("bottlerocket", "windows")
 """Families on which no field of kubelet's configuration can replace a flag: they write the configuration themselves."""
 
+_PORT = re.compile(r":[0-9]+(?=/?$)")
+
 _CONFIG_FIELDS = {"registerWithTaints": "taints"}
-_DOCUMENT_HEAD = ("apiVersion", "kind")
 
 
 def check(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
@@ -79,6 +81,15 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
             "cluster.id",
             "is required for a local cluster on Outposts",
             fix="copy id of `aws eks describe-cluster`",
+        )
+    if cluster.outpost and cluster.endpoint and _PORT.search(cluster.endpoint):
+        problems.add(
+            "cluster.outpost_port",
+            "cluster.endpoint",
+            "contains a port, but the nodes of a local cluster look up its host name with it and fail",
+            value=cluster.endpoint,
+            allowed="https://HOST",
+            fix=f"write {_PORT.sub('', cluster.endpoint)}",
         )
     if cluster.id is not None and not cluster.outpost and not problems.touches("cluster.outpost"):
         problems.add(
@@ -145,13 +156,20 @@ def _taints(spec: NodeSpec, problems: Problems) -> None:
 def _kubelet(spec: NodeSpec, problems: Problems) -> None:
     version = spec.cluster.kubernetes_version
     for path, config in _configs(spec.given):
-        for key in _DOCUMENT_HEAD:
-            if key in config:
-                problems.add("kubelet.written_by_collection", joined(path, key), "is written by the collection", fix="remove it")
+        for key, right in DOCUMENT_HEAD.items():
+            if config.get(key, right) != right:
+                problems.add(
+                    "kubelet.written_by_collection",
+                    joined(path, key),
+                    "is not the one that kubelet reads",
+                    value=config[key],
+                    allowed=right,
+                    fix="remove it",
+                )
         for key, field in _CONFIG_FIELDS.items():
             if key in config:
                 problems.add("kubelet.has_own_field", joined(path, key), f"has a separate field, {field}", fix=f"write node_group.{field}")
-        said = (*_DOCUMENT_HEAD, *_CONFIG_FIELDS)
+        said = (*DOCUMENT_HEAD, *_CONFIG_FIELDS)
         fields = {key: value for key, value in config.items() if key not in said and not problems.touches(joined(path, key))}
         kubelet_config_problems(fields, version, path, problems)
     for name in spec.kubelet_flags:

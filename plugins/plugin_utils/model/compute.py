@@ -21,6 +21,14 @@ _NUMBERS = ("max_enis", "ips_per_eni", "vcpus")
 
 
 @dataclass(frozen=True)
+class Pods:
+    """A number of pods. number: None if it cannot be computed here. path: the place that gives it."""
+
+    number: int | None
+    path: str = "node_group.max_pods"
+
+
+@dataclass(frozen=True)
 class Shape:
     """The instance types of a node group, with the known facts about each type."""
 
@@ -131,37 +139,41 @@ def needs_running_node(group: Mapping[str, Any]) -> bool:
     return kube == "auto" or (kube is None and group.get("strategy") == "static") or (isinstance(pods, Mapping) and "mode" in pods)
 
 
-def automatic_reserved(pods: int | None, shape: Shape, problems: Problems, *, implied: bool) -> dict[str, str]:
-    """Compute cpu, memory and ephemeral storage with the formulas of EKS, for the final number of pods."""
+def automatic_reserved(pods: Pods | None, shape: Shape, problems: Problems, *, implied: bool) -> dict[str, str]:
+    """Compute cpu, memory and ephemeral storage with the formulas of EKS, for the number of pods that will be in force."""
     path = "node_group.reserved.kube"
-    final = pods if pods is not None else shape.image_pods()
+    final = pods.number if pods is not None else shape.image_pods()
     if final is not None and shape.vcpus is not None:
         return dict(capacity.kube_reserved(final, shape.vcpus))
-    needed = {"max_pods (or instance.type)": final, "instance.vcpus (or instance.type)": shape.vcpus}
-    missing = [name for name, value in needed.items() if value is None]
     problems.extend(shape.unknown)
-    if not problems.touches("node_group.instance") and not problems.touches("node_group.max_pods"):
-        said = "auto, the default of strategy static," if implied else "auto"
-        problems.add(
-            "reserved.unknown_capacity",
-            path,
-            f"{said} cannot be computed",
-            fix=f"set {' and '.join(missing)}, or write the values yourself",
-        )
+    if problems.touches("node_group.instance") or problems.touches("node_group.max_pods"):
+        return {}
+    said = "auto, the default of strategy static," if implied else "auto"
+    if pods is not None and final is None:
+        fix = "set max_pods instead, or write the values yourself"
+        message = f"{said} cannot be computed, because the number of pods in {pods.path} is not known here"
+    else:
+        needed = {"max_pods (or instance.type)": final, "instance.vcpus (or instance.type)": shape.vcpus}
+        missing = [name for name, value in needed.items() if value is None]
+        fix = f"set {' and '.join(missing)}, or write the values yourself"
+        message = f"{said} cannot be computed"
+    problems.add("reserved.unknown_capacity", path, message, fix=fix)
     return {}
 
 
-def reserved_warning(family: str, pods: int, shape: Shape) -> Problem | None:
-    """Return a warning if the image reserves memory for a number of pods other than C(pods)."""
-    default = shape.image_pods()
-    if family not in _IMAGE_COMPUTES_RESERVED or default == pods:
+def reserved_warning(family: str, in_force: Pods, shape: Shape) -> Problem | None:
+    """Return a warning if the image reserves memory for a number of pods other than C(in_force)."""
+    default, pods = shape.image_pods(), in_force.number
+    # nodeadm computes the reservations of an expression itself.
+    if family not in _IMAGE_COMPUTES_RESERVED or pods in (default, None) or in_force.path.endswith("Expression"):
         return None
     if default is None:
         message = f"the image reserves memory for the instance type's own number of pods, not for {pods}"
     else:
         memory = capacity.kube_reserved(default, 1)["memory"]
         message = f"the image reserves {memory} of memory, sized for {default} pods, not for {pods}"
-    return Problem("reserved.sized_for_other_max_pods", "node_group.max_pods", message, fix="set reserved.kube: auto")
+    path = in_force.path if in_force.path.startswith(("node_group.user_data", "node_group.override")) else "node_group.max_pods"
+    return Problem("reserved.sized_for_other_max_pods", path, message, fix="set reserved.kube: auto")
 
 
 def in_order(values: Mapping[str, str]) -> dict[str, str]:

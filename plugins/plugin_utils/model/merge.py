@@ -14,8 +14,10 @@ import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .. import kubelet
 from ..errors import Problems, joined, shown
 from ..formats.secrets import find_secrets
+from ..kubelet_settings import FEATURE_GATES, field_of, is_same, is_same_scalar, value_of
 from .fields import RESERVABLE, quantity
 from .plain import INVALID
 from .schema import integer, list_of
@@ -31,6 +33,8 @@ DNS_IPS: tuple[Place, ...] = (*((*place, "clusterDNS") for place in KUBELET_CONF
 KUBE_RESERVED: tuple[Place, ...] = (*((*place, "kubeReserved") for place in KUBELET_CONFIGS), (*_BOTTLEROCKET, "kube-reserved"))
 SYSTEM_RESERVED: tuple[Place, ...] = (*((*place, "systemReserved") for place in KUBELET_CONFIGS), (*_BOTTLEROCKET, "system-reserved"))
 KUBELET_FLAGS: tuple[Place, ...] = (("kubelet", "flags"), ("nodeadm", "kubelet", "flags"))
+
+DOCUMENT_HEAD = {"apiVersion": kubelet.API_VERSION, "kind": kubelet.KIND}
 
 COMPUTED_PLACES = (*MAX_PODS, *DNS_IPS, *KUBE_RESERVED, *SYSTEM_RESERVED)
 """Every other place of a setting that has a field of its own."""
@@ -162,14 +166,62 @@ def _reservable(key: str, path: str, problems: Problems) -> bool:
 
 
 def merge_kubelet_config(tree: dict[str, Any], problems: Problems) -> dict[str, Any]:
-    """Merge C(kubelet.config) and C(nodeadm.kubelet.config) of a group C(without) the COMPUTED_PLACES."""
+    """Merge C(kubelet.config) and C(nodeadm.kubelet.config) of a group C(without) the COMPUTED_PLACES.
+
+    The result lacks C(apiVersion) and C(kind) with the only values that kubelet accepts, which every output contains anyway.
+    """
     first, second = (value_at(tree, place) for place in KUBELET_CONFIGS)
     second_path = place_path(KUBELET_CONFIGS[1])
     if second is not INVALID and not isinstance(second, dict):
         problems.add("input.wrong_type", second_path, "must be a mapping", value=second, allowed="KubeletConfiguration fields")
         second = INVALID
     base = first if isinstance(first, dict) else {}
-    return merge_disjoint(base, place_path(KUBELET_CONFIGS[0]), second, second_path, problems) if isinstance(second, dict) else base
+    if isinstance(second, dict):
+        base = merge_disjoint(base, place_path(KUBELET_CONFIGS[0]), second, second_path, problems)
+    return {name: value for name, value in base.items() if value != DOCUMENT_HEAD.get(name, INVALID)}
+
+
+def without_flagged(
+    tree: dict[str, Any], config: dict[str, Any], flags: Mapping[str, tuple[str, ...]], problems: Problems
+) -> dict[str, Any]:
+    """Return C(config), the merged configuration of C(tree), without values that a flag also sets. Report values that differ.
+
+    kubelet prefers the flag, so a different value in the configuration would have no effect.
+    """
+    for flag, values in flags.items():
+        field = field_of(flag)
+        value = INVALID if field is None or not all(isinstance(one, str) for one in values) else value_at(config, field)
+        if field is None or value is INVALID or value is None:
+            continue
+        given = value_of(flag, values)
+        if flag == FEATURE_GATES and isinstance(value, dict):
+            for gate in given.keys() & value.keys():
+                if not is_same_scalar(given[gate], value[gate]):
+                    _report_flagged(tree, flag, (*field, gate), given[gate], value[gate], problems)
+        elif is_same(flag, given, value):
+            config = _without_one(config, field)
+        else:
+            _report_flagged(tree, flag, field, ",".join(values), value, problems)
+    return config
+
+
+def _report_flagged(tree: dict[str, Any], flag: str, field: Place, given: Any, value: Any, problems: Problems) -> None:
+    place = next((place for place in KUBELET_CONFIGS if value_at(tree, (*place, *field)) is not INVALID), KUBELET_CONFIGS[0])
+    report_twice(flag_path(tree, flag), given, place_path((*place, *field)), value, problems)
+
+
+def flag_path(tree: dict[str, Any], flag: str) -> str:
+    """Return the path of a flag in the node group."""
+    own, words = (value_at(tree, place) for place in KUBELET_FLAGS)
+    listed = isinstance(words, list) and not (isinstance(own, dict) and flag in own)
+    return _word_path(words, flag) if listed else joined(place_path(KUBELET_FLAGS[0]), flag)
+
+
+def _word_path(words: list[Any], flag: str) -> str:
+    """Return the path of the first word in C(nodeadm.kubelet.flags) that sets a flag."""
+    path = place_path(KUBELET_FLAGS[1])
+    found = (index for index, word in enumerate(words) if isinstance(word, str) and word.startswith(f"--{flag}="))
+    return next((joined(path, index) for index in found), path)
 
 
 def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, tuple[str, ...]]:
@@ -195,12 +247,15 @@ def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
                 value=word,
                 allowed="--name=value",
             )
-        elif name[2:] in flags:
-            other = joined(f"{GROUP}.kubelet.flags", name[2:])
-            problems.add("input.conflict", joined(path, index), f"is also set in {other}", value=word, fix="set it in one place only")
         else:
             added[name[2:]] = (*added.get(name[2:], ()), _unquoted(value))
-    return flags | added
+    for name, values in added.items():
+        own = flags.get(name)
+        if own is not None and not is_same(name, value_of(name, [str(value) for value in own]), value_of(name, values)):
+            report_twice(
+                _word_path(words, name), ",".join(values), joined(place_path(KUBELET_FLAGS[0]), name), ",".join(map(str, own)), problems
+            )
+    return added | flags
 
 
 def _unquoted(value: str) -> str:

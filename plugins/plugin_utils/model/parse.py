@@ -16,7 +16,7 @@ from ..errors import Problem, Problems, SpecError, joined
 from ..formats.compression import unpack
 from ..kubernetes import parse_version
 from ..network import cluster_dns_ips, no_proxy_entries
-from . import checks, compute, merge
+from . import checks, compute, existing, merge
 from .fields import CLUSTER_KIND, FAMILY_ALIASES, NODE_GROUP_KIND
 from .plain import INVALID, plain
 from .spec import Cluster, Containerd, LocalStorage, NodeSpec, Proxy, Taint, Windows
@@ -41,8 +41,9 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     resolved = _cluster({} if facts is INVALID else facts)
     group = _without_alias(given, problems)
     merged = _merge(resolved, group, problems)
-    computed = _compute(group, merged, problems, running)
-    spec = _specification(resolved, given, merged, computed, problems)
+    texts = _user_data(group.get("user_data", []), problems)
+    computed = _compute(group, merged, texts, problems, running)
+    spec = _specification(resolved, given, merged, computed, texts, problems)
     return replace(spec, unchecked=checks.check(spec, problems))
 
 
@@ -107,6 +108,8 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
             fix="use quantities such as 100m or 100Mi",
         )
     rest = merge.without(group, merge.COMPUTED_PLACES)
+    flags = merge.merge_kubelet_flags(rest, problems)
+    config = merge.without_flagged(rest, merge.merge_kubelet_config(rest, problems), flags, problems)
     return _Merged(
         group=merge.without(rest, merge.KUBELET_PLACES),
         strategy=strategy,
@@ -117,8 +120,8 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
         kube_is_automatic=kube_is_automatic,
         kube_reserved=kube,
         system_reserved=system,
-        kubelet_config=merge.merge_kubelet_config(rest, problems),
-        kubelet_flags=dict(sorted(merge.merge_kubelet_flags(rest, problems).items())),
+        kubelet_config=config,
+        kubelet_flags=dict(sorted(flags.items())),
     )
 
 
@@ -132,20 +135,24 @@ class _Computed:
     warnings: tuple[Problem, ...]
 
 
-def _compute(group: Mapping[str, Any], merged: _Merged, problems: Problems, running: str | None) -> _Computed:
+def _compute(group: Mapping[str, Any], merged: _Merged, texts: tuple[str, ...], problems: Problems, running: str | None) -> _Computed:
     family = group["family"]
     shape = compute.Shape.of(group.get("instance", {}), problems, running)
     max_pods = compute.max_pods(merged.max_pods, merged.max_pods_path, family, shape, problems, running=running is not None)
     kube, warning = merged.kube_reserved, None
+    own = compute.Pods(max_pods, merged.max_pods_path) if max_pods is not None else None
+    in_force = existing.pods_in_force(group, texts, own, shape)
     if merged.kube_is_automatic:
         implied = "kube" not in group.get("reserved", {})
-        kube = {**compute.automatic_reserved(max_pods, shape, problems, implied=implied), **kube}
-    elif not kube and max_pods is not None:
-        warning = compute.reserved_warning(family, max_pods, shape)
+        kube = {**compute.automatic_reserved(in_force, shape, problems, implied=implied), **kube}
+    elif not kube and in_force is not None:
+        warning = compute.reserved_warning(family, in_force, shape)
     return _Computed(shape.types, max_pods, kube, (warning,) if warning else ())
 
 
-def _specification(cluster: Cluster, given: Mapping[str, Any], merged: _Merged, computed: _Computed, problems: Problems) -> NodeSpec:
+def _specification(
+    cluster: Cluster, given: Mapping[str, Any], merged: _Merged, computed: _Computed, texts: tuple[str, ...], problems: Problems
+) -> NodeSpec:
     group = merged.group
     dns_of_cidr = _computed_dns(cluster, Problems())
     storage = group.get("local_storage")
@@ -173,7 +180,7 @@ def _specification(cluster: Cluster, given: Mapping[str, Any], merged: _Merged, 
         commands_pre=tuple(group.get("commands", {}).get("pre", ())),
         commands_post=tuple(group.get("commands", {}).get("post", ())),
         override=group.get("override"),
-        user_data=_user_data(group.get("user_data", []), problems),
+        user_data=texts,
         user_data_precedence=group.get("user_data_precedence"),
         allow_secrets=group.get("allow_secrets_in_user_data", False),
         nodeadm=group.get("nodeadm", {}),

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from .. import kubelet
 from ..capacity import InstanceShape
 from ..data import instance_types
 from ..errors import Problems, joined, nearest
@@ -35,7 +36,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _UNIT = re.compile(r"[A-Za-z0-9:_.@-]+", re.ASCII)
 _UNIT_SUFFIXES = (".service", ".socket", ".timer", ".target", ".mount", ".slice", ".path")
 _DOMAIN = re.compile(r"~?(\.|\.?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?)", re.ASCII)
-_FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9-]*(=.*)?", re.ASCII)
+_FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*(=.*)?", re.ASCII)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
@@ -95,7 +96,9 @@ def domain(value: str, path: str, problems: Problems) -> None:
 
 
 def storage_strategy(value: str, path: str, problems: Problems) -> None:
-    _one_of(value, STRATEGIES, path, problems)
+    """nodeadm accepts every case: it passes the text to setup-local-disks in lower case."""
+    if value.upper() not in map(str.upper, STRATEGIES):
+        _one_of(value, STRATEGIES, path, problems)
 
 
 def disabled_mount(value: str, path: str, problems: Problems) -> None:
@@ -215,8 +218,8 @@ def kubelet_flag(value: str, path: str, problems: Problems) -> None:
 
 
 def kubelet_config(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
-    for name in ("apiVersion", "kind"):
-        if name in value:
+    for name, right in (("apiVersion", kubelet.API_VERSION), ("kind", kubelet.KIND)):
+        if value.get(name, right) != right:
             fix = "remove it: nodeadm writes the one that the installed kubelet reads"
             problems.add(
                 "nodeconfig.replaces_nodeadm", joined(path, name), "replaces the one that nodeadm writes", value=value[name], fix=fix

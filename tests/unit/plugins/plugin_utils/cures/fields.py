@@ -72,6 +72,12 @@ ROWS = (
     # The cluster.
     group("cluster.id_without_outpost", AL2023, {"cluster.outpost": True}, {"id": "x"}),
     group("cluster.id_without_outpost", AL2023, {"cluster.id": REMOVED}, {"id": "x"}),
+    group(
+        "cluster.outpost_port",
+        AL2023,
+        {"cluster.endpoint": "https://local.example"},
+        {"endpoint": "https://local.example:6443", "outpost": True, "id": "x"},
+    ),
     group("cluster.ignored_dns_ips", UBUNTU, {"cluster.dns_ips": REMOVED}, IPV6 | {"dns_ips": ["fd30:2::a"]}),
     group(
         "cluster.ignored_dns_ips",

@@ -53,6 +53,12 @@ ROWS = (
     ),
     group("user_data.conflict", AL2023 | {"user_data": NODE_CONFIG, "max_pods": 20}, {"node_group.user_data_precedence": "ours"}),
     group("user_data.conflict", AL2023 | {"user_data": NODE_CONFIG, "max_pods": 20}, {"node_group.user_data_precedence": "theirs"}),
+    group(
+        "user_data.replaced_by_override",
+        AL2023 | {"override": NODE_CONFIG, "instance": {"type": "m5.large"}, "max_pods": 20},
+        {"node_group.max_pods": REMOVED},
+    ),
+    group("nodeconfig.several_documents", AL2023 | {"user_data": f"{NODE_CONFIG}---\n{NODE_CONFIG}"}, {TEXT: NODE_CONFIG}),
     group("user_data.bootstraps_twice", WINDOWS | {"commands": {"pre": [SECOND_CALL]}}, {"node_group.commands": REMOVED}),
     group(
         "user_data.bootstraps_twice",

@@ -129,7 +129,7 @@ ROWS = (
     group("kubelet.unknown_field", AL2023 | config(podPidLimit=10), {f"{CONFIG}.podPidLimit": REMOVED, f"{CONFIG}.podPidsLimit": 10}),
     group("kubelet.unknown_field", AL2023 | config(colour="blue"), {f"{CONFIG}.colour": REMOVED}),
     group("kubelet.unknown_value", AL2023 | config(cpuManagerPolicy="statick"), {f"{CONFIG}.cpuManagerPolicy": "none"}),
-    group("kubelet.written_by_collection", AL2023 | config(kind="KubeletConfiguration"), {f"{CONFIG}.kind": REMOVED}),
+    group("kubelet.written_by_collection", AL2023 | config(kind="Node"), {f"{CONFIG}.kind": REMOVED}),
     group("kubelet.wrong_type", AL2023 | config(failSwapOn="no"), {f"{CONFIG}.failSwapOn": False}),
     group("kubelet.wrong_type", AL2023 | config(clusterDomain=5), {f"{CONFIG}.clusterDomain": "5"}),
     # Max pods and reservations.

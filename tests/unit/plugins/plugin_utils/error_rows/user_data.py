@@ -108,6 +108,22 @@ ROWS = (
         taints=[{"key": "a", "effect": "NoSchedule"}],
     ),
     _is("flag", NODE_CONFIG + "spec: {kubelet: {flags: [--v=1]}}\n", kubelet={"flags": {"v": 2}}),
+    _is("flag against field", NODE_CONFIG + "spec: {kubelet: {flags: [--max-pods=5]}}\n", max_pods=20),
+    _is("map flag against field", NODE_CONFIG + "spec: {kubelet: {flags: ['--kube-reserved=cpu=1']}}\n", reserved={"kube": {"cpu": "2"}}),
+    _is(
+        "list flag that no field can replace",
+        NODE_CONFIG + "spec: {kubelet: {flags: [--cluster-dns=9.9.9.9]}}\n",
+        kubelet={"config": {"clusterDNS": ["10.100.0.53"]}},
+        user_data_precedence="ours",
+    ),
+    _is("flag and field", NODE_CONFIG + "spec: {kubelet: {config: {maxPods: 5}, flags: [--max-pods=6]}}\n"),
+    _is("two NodeConfigs in one document", f"{NODE_CONFIG}---\n{NODE_CONFIG}"),
+    group(
+        "flag and field in override",
+        {"family": "al2023", "override": NODE_CONFIG + "spec: {kubelet: {config: {maxPods: 5}, flags: [--max-pods=6]}}\n"},
+    ),
+    group("flag and field of kubelet", {"family": "al2023", "kubelet": {"config": {"podPidsLimit": 5}, "flags": {"pod-max-pids": 6}}}),
+    group("endpoint with a port on Outposts", {"family": "al2023"}, {"endpoint": "https://local.example:6443", "outpost": True, "id": "i"}),
     _is("setting", TOML, "bottlerocket", max_pods=20),
     _is("registry secret is not shown", '[settings.network]\nhttps-proxy = "http://a:1"\n', "bottlerocket", proxy={"https": "http://b:1"}),
     # Secrets: named, never repeated.

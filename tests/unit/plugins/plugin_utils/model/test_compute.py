@@ -111,7 +111,9 @@ def test_max_pods_that_cannot_be_computed(value: Any, family: str, rule: str, pa
 )
 def test_reservations_follow_the_final_number_of_pods(final: int | None, instance: dict[str, Any], expected: dict[str, str]) -> None:
     problems = Problems()
-    assert compute.automatic_reserved(final, shape(**instance), problems, implied=False) == expected
+    assert (
+        compute.automatic_reserved(None if final is None else compute.Pods(final), shape(**instance), problems, implied=False) == expected
+    )
     assert lines(problems) == []
 
 
@@ -125,7 +127,7 @@ def test_reservations_follow_the_final_number_of_pods(final: int | None, instanc
 )
 def test_reservations_that_cannot_be_computed(final: int | None, instance: dict[str, Any], implied: bool, message: str) -> None:
     problems = Problems()
-    assert compute.automatic_reserved(final, shape(**instance), problems, implied=implied) == {}
+    assert compute.automatic_reserved(None if final is None else compute.Pods(final), shape(**instance), problems, implied=implied) == {}
     assert lines(problems) == [f"node_group.reserved.kube: {message} write the values yourself"]
 
 
@@ -145,7 +147,7 @@ def test_reservations_that_cannot_be_computed(final: int | None, instance: dict[
     ],
 )
 def test_the_warning_about_reservations(family: str, final: int, instance: dict[str, Any], expected: Found) -> None:
-    warning = compute.reserved_warning(family, final, shape(**instance))
+    warning = compute.reserved_warning(family, compute.Pods(final), shape(**instance))
     assert found([warning] if warning else []) == expected
 
 

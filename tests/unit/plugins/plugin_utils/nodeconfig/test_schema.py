@@ -114,7 +114,7 @@ MISTAKES = [
         "nodeconfig.wrong_type spec.containerd.baseRuntimeSpec.a",
     ),
     (
-        at("instance.localStorage.strategy", "raid0"),
+        at("instance.localStorage.strategy", "raid1"),
         "nodeconfig.unknown_value spec.instance.localStorage.strategy",
     ),
     (

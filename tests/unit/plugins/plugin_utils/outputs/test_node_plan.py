@@ -226,7 +226,7 @@ def test_al2023() -> None:
         ({"config": {"healthzPort": 7, "healthzBindAddress": "0.0.0.0"}}, "http://127.0.0.1:7/healthz"),
         ({"config": {"healthzBindAddress": "::"}}, "http://[::1]:10248/healthz"),
         ({"config": {"healthzBindAddress": "10.0.0.5"}}, "http://10.0.0.5:10248/healthz"),
-        ({"config": {"healthzPort": 7}, "flags": {"healthz-port": "8"}}, "http://127.0.0.1:8/healthz"),
+        ({"config": {"healthzPort": 8}, "flags": {"healthz-port": "8"}}, "http://127.0.0.1:8/healthz"),
     ],
 )
 def test_where_kubelet_says_that_it_is_well(kubelet: dict[str, Any], url: str | None) -> None:

@@ -1,0 +1,75 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The path in the user's input that a value of the rendered NodeConfig comes from, for messages that name two places."""
+
+from __future__ import annotations
+
+from ..errors import joined
+from ..kubelet_settings import NODE_LABELS, TAINTS, Field
+from ..model.merge import KUBELET_CONFIGS, KUBELET_FLAGS, Place, place_path, value_at
+from ..model.plain import INVALID
+from ..model.spec import NodeSpec
+
+FIELDS = "the fields of node_group"
+
+_OF_CLUSTER = {
+    "name": "name",
+    "apiServerEndpoint": "endpoint",
+    "certificateAuthority": "certificate_authority",
+    "cidr": "service_cidr",
+    "enableOutpost": "outpost",
+    "id": "id",
+}
+_OWN_FIELDS: dict[str, Place] = {
+    "maxPods": ("max_pods",),
+    "kubeReserved": ("reserved", "kube"),
+    "systemReserved": ("reserved", "system"),
+}
+_PROXY = {"HTTP_PROXY": "http", "HTTPS_PROXY": "https", "NO_PROXY": "no_proxy"}
+
+
+def of_field(spec: NodeSpec, field: Field) -> str:
+    """The path that gives a field of KubeletConfiguration. C(cluster.service_cidr) for name servers that are computed from it."""
+    places: list[Place] = [(*place, *field) for place in KUBELET_CONFIGS]
+    own = _OWN_FIELDS.get(field[0])
+    if own is not None:
+        places = [(*own, *field[1:]), own, *places]
+    for place in places:
+        if value_at(dict(spec.given), place) not in (INVALID, None):
+            return place_path(place)
+    if field[0] == "clusterDNS":
+        return "cluster.dns_ips" if spec.cluster.dns_ips else "cluster.service_cidr"
+    return FIELDS
+
+
+def of_flag(spec: NodeSpec, flag: str) -> str:
+    """The path that gives a flag of kubelet."""
+    fields = {NODE_LABELS: "node_group.labels", TAINTS: "node_group.taints"}
+    if flag in fields:
+        return fields[flag]
+    own, words = (value_at(dict(spec.given), place) for place in KUBELET_FLAGS)
+    if isinstance(own, dict) and flag in own:
+        return joined(place_path(KUBELET_FLAGS[0]), flag)
+    for index, word in enumerate(words if isinstance(words, list) else []):
+        if isinstance(word, str) and word.startswith(f"--{flag}="):
+            return joined(place_path(KUBELET_FLAGS[1]), index)
+    return FIELDS
+
+
+def of_place(spec: NodeSpec, place: Place) -> str:
+    """The path that gives a value of our NodeConfig. place: below C(spec)."""
+    head, *rest = place
+    if head == "cluster" and rest:
+        return f"cluster.{_OF_CLUSTER.get(rest[0], rest[0])}"
+    if place[:2] == ("kubelet", "config"):
+        return of_field(spec, place[2:])
+    if value_at(dict(spec.given), ("nodeadm", *place)) is not INVALID:
+        return place_path(("nodeadm", *place))
+    if place[:2] == ("instance", "localStorage"):
+        return "node_group.local_storage." + {"strategy": "strategy", "mountPath": "mount_path"}.get(place[-1], place[-1])
+    if place[:3] == ("instance", "environment", "default"):
+        return f"node_group.proxy.{_PROXY.get(place[-1], place[-1])}"
+    if place[:2] == ("containerd", "config"):
+        return place_path(place)
+    return FIELDS

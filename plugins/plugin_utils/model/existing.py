@@ -1,0 +1,126 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The number of pods that will be in force, wherever the input sets it: fields, existing user data, C(override).
+
+Reservations follow this number. The family reports the problems of user data, so this module ignores them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import capacity
+from ..errors import Problems
+from ..formats.user_data_kind import classify
+from ..kubelet_settings import flag_name
+from .compute import Pods, Shape
+
+_NODE_CONFIG = "application/node.eks.aws"
+_USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
+
+
+def pods_in_force(group: Mapping[str, Any], texts: Iterable[str], own: Pods | None, shape: Shape) -> Pods | None:
+    """The number of pods that kubelet will use. None if neither the fields nor the user's documents set it.
+
+    group: the node group. texts: its existing user data, decoded. own: the result of C(max_pods).
+    """
+    kubelet = group.get("nodeadm", {}).get("kubelet")
+    expression = kubelet.get("maxPodsExpression") if isinstance(kubelet, Mapping) else None
+    if own is None and expression is not None:
+        own = Pods(_evaluated(expression, shape), "node_group.nodeadm.kubelet.maxPodsExpression")
+    theirs = last = None
+    if group["family"] == "al2023":
+        theirs = _of_node_configs(_documents(texts), shape, _USER_DATA)
+        last = _of_node_configs(_override(group.get("override")), shape, _OVERRIDE)
+    elif group["family"] == "bottlerocket":
+        theirs = _of_settings(texts)
+    if last is not None:
+        return last
+    return theirs if theirs is not None and (own is None or group.get("user_data_precedence") == "theirs") else own
+
+
+def _documents(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """The valid NodeConfigs in the user data."""
+    found = []
+    for index, text in enumerate(texts):
+        kind = classify(text)
+        if kind == "nodeconfig":
+            found.append(_checked(text, _USER_DATA))
+        elif kind == "mime":
+            from ..formats import mime
+
+            ignored = Problems()
+            for part in mime.read(text, f"{_USER_DATA}[{index}]", ignored):
+                if part.media_type == _NODE_CONFIG:
+                    found.append(_checked(mime.decoded(part, _USER_DATA, ignored), _USER_DATA))
+    return [document for document in found if document]
+
+
+def _override(text: str | None) -> list[dict[str, Any]]:
+    document = _checked(text, _OVERRIDE) if text is not None else {}
+    return [document] if document else []
+
+
+def _checked(text: str, path: str) -> dict[str, Any]:
+    from ..nodeconfig.document import check_document
+
+    return check_document(text, path, Problems())
+
+
+def _of_node_configs(documents: list[dict[str, Any]], shape: Shape, path: str) -> Pods | None:
+    if not documents:
+        return None
+    from ..nodeconfig.merge import merge
+    from ..nodeconfig.read import NodeConfigError
+
+    try:
+        kubelet = merge(documents)["spec"].get("kubelet", {})
+    except NodeConfigError:
+        return None
+    flags = [word.partition("=")[2].strip("\"'") for word in kubelet.get("flags", []) if flag_name(word) == "max-pods"]
+    number = flags[-1] if flags else kubelet.get("config", {}).get("maxPods")
+    if number is not None:
+        return Pods(_whole(number), path)
+    expression = kubelet.get("maxPodsExpression")
+    return Pods(_evaluated(expression, shape), f"{path}.spec.kubelet.maxPodsExpression") if expression else None
+
+
+def _whole(value: Any) -> int | None:
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 and int(text) else None
+
+
+def _evaluated(expression: Any, shape: Shape) -> int | None:
+    """The result for the smallest instance type; None if it is unknown here."""
+    from ..nodeconfig.expression_values import ExpressionError, UnsupportedExpression
+    from ..nodeconfig.expressions import pods
+
+    def of_type(one: capacity.InstanceShape) -> int:
+        try:
+            return pods(expression, one)
+        except ExpressionError:
+            # nodeadm logs a warning and uses the number of the instance type.
+            return capacity.max_pods(one)
+
+    if not isinstance(expression, str) or not shape.known:
+        return None
+    try:
+        return min(map(of_type, shape.known))
+    except UnsupportedExpression:
+        return None
+
+
+def _of_settings(texts: Iterable[str]) -> Pods | None:
+    from ..formats import toml
+
+    found = None
+    for index, text in enumerate(texts):
+        path = f"{_USER_DATA}[{index}]"
+        value: Any = toml.load(text, path, Problems()) if classify(text) in ("toml", "unknown") else None
+        for key in ("settings", "kubernetes", "max-pods"):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if value is not None:
+            found = Pods(_whole(value), f"{path}.settings.kubernetes.max-pods")
+    return found
