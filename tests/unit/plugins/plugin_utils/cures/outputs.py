@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import windows_live
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import windows
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
@@ -61,7 +63,30 @@ def _groups(rule: str, before: str, after: str) -> Cure:
 def _write(path: str | None) -> None:
     """Write a file to a directory, by default a temporary one."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder.write(render_groups(COMPLETE, [AL2023 | {"name": "a"}]), path or temporary)
+        _changes(path or temporary)
+
+
+def _changes(directory: str) -> folder.Changes:
+    """Write a group to a directory. Returns the changes."""
+    changes = folder.plan_changes(render_groups(COMPLETE, [AL2023 | {"name": "a"}]), directory)
+    folder.write(changes)
+    return changes
+
+
+def _check_committed(committed: bool) -> None:
+    """Fail if a directory would change. committed: whether it contains what a render has written."""
+    with tempfile.TemporaryDirectory() as directory:
+        changes = [_changes(directory) for _unused in range(1 + committed)][-1]
+    if changes.files:
+        raise SpecError(folder.refusals(changes))
+
+
+def _with_manifest(text: str | None) -> None:
+    """Write to a directory with this manifest, or without one."""
+    with tempfile.TemporaryDirectory() as directory:
+        if text is not None:
+            Path(directory, "manifest.json").write_text(text, encoding="utf-8")
+        _changes(directory)
 
 
 ROWS = (
@@ -173,11 +198,14 @@ ROWS = (
     call(
         "output.same_file",
         lambda name: render_sources(
-            [Source(COMPLETE | {"name": "a-b"}, [AL2023 | {"name": name}]), Source(COMPLETE | {"name": "a"}, [AL2023 | {"name": "b-c"}])]
+            [Source(COMPLETE | {"name": "A"}, [AL2023 | {"name": name}]), Source(COMPLETE | {"name": "a"}, [AL2023 | {"name": "c"}])]
         ),
         "c",
         "d",
     ),
+    call("output.invalid_manifest", _with_manifest, "{}", None),
+    call("output.prune_with_limit", lambda limit: folder.check_prune(True, limit), "web", None),
+    call("output.would_change", _check_committed, False, True),
     group("output.unsupported_encoding", WINDOWS, {"encoding": "base64"}, encoding="gzip_base64"),
     call("output.unsupported_encoding", lambda encoding: render_text(COMPLETE, AL2023, encoding), "gzip", "gzip_base64"),
     call("output.unwritable_directory", _write, "/proc/nowhere", None),
