@@ -327,6 +327,12 @@ _NODE_GROUP = r"""
           gzip in base64.'
         type: list
         elements: str
+      user_data_files:
+        description:
+        - Paths of files with existing user data, which are merged after C(user_data). Relative paths start at C(eks_node_files_dir),
+          by default the current directory. In filters they start at the current directory.
+        type: list
+        elements: str
       user_data_precedence:
         description:
         - Which value wins if C(user_data) and the fields disagree. By default a disagreement is an error.

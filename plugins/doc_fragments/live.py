@@ -61,6 +61,10 @@ options:
       - C(mode=managed) is refused, because EKS configures such nodes when they boot.
     type: raw
     required: true
+  files_dir:
+    description: The directory on the controller where relative paths in C(user_data_files) of the node group start.
+    type: path
+    default: .
   wait_for:
     description:
       - The state to wait for in the phase V(verify).

@@ -68,6 +68,10 @@ options:
     type: str
     default: plain
     choices: [plain, base64, gzip_base64, gzip]
+  files_dir:
+    description: The directory where relative paths in the field C(user_data_files) of a node group start.
+    type: path
+    default: .
   output_dir:
     description: The directory for the files. The module creates it if it does not exist.
     type: path

@@ -52,6 +52,20 @@ def whole(value: Any) -> Any:
     return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10 else value
 
 
+def node_group_of(value: Any, files_dir: str | None = None) -> Any:
+    """A node group as plain data, with the files that it names."""
+    return _with_files(to_plain(value), files_dir)
+
+
+def _with_files(value: Any, files_dir: str | None = None) -> Any:
+    if not isinstance(value, dict) or "user_data_files" not in value:
+        return value
+    # Few node groups need it.
+    from .outputs.named_files import with_files
+
+    return with_files(value, files_dir)
+
+
 def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Decorate a filter: it gets plain data, and a C(SpecError) becomes an C(AnsibleFilterError) that lists every problem.
 
@@ -63,7 +77,7 @@ def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Re
     def envelope(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         name = function.__name__
         try:
-            plain = [to_plain(arg) for arg in args], {key: to_plain(value) for key, value in kwargs.items()}
+            plain = [_with_files(to_plain(arg)) for arg in args], {key: to_plain(value) for key, value in kwargs.items()}
         except RecursionError:
             raise AnsibleFilterError(message(name, _too_deep())) from None
         collects = gc.isenabled()
@@ -94,6 +108,7 @@ def run_live_action(
     def run() -> dict[str, Any]:
         _unused, validated = action.validate_argument_spec(options, **rules)
         given = to_plain(validated)
+        given["node_group"] = _with_files(given["node_group"], given["files_dir"])
         tags = [to_plain(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
         try:
             return work(given, choose_phases(given["phases"], *tags))

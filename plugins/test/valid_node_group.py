@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import to_plain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_group_of, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 
 
 def valid_node_group(node_group: Any, cluster: Any = None) -> bool:
     try:
-        render(to_plain(cluster or {}), to_plain(node_group))
+        render(to_plain(cluster or {}), node_group_of(node_group))
     except (SpecError, RecursionError):
         return False
     return True

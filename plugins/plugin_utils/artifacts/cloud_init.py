@@ -42,8 +42,7 @@ PRE_FAILED = "/run/nodebootstrap/pre-failed"
 def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
     """The parts of the user's own user data, in order and as they stand."""
     parts: list[mime.Part] = []
-    for index, text in enumerate(spec.user_data):
-        path = f"node_group.user_data[{index}]"
+    for path, text in zip(spec.user_data_paths, spec.user_data, strict=True):
         kind = classify(text)
         if kind == "mime" or kind in _CONTENT_TYPES:
             found = mime.read(text, path, problems) if kind == "mime" else (mime.Part(_CONTENT_TYPES[kind], text),)

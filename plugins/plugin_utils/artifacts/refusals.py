@@ -20,6 +20,7 @@ ALWAYS_ALLOWED = (
     "instance",
     "labels",
     "taints",
+    "user_data_files",
     "user_data_precedence",
     "allow_secrets_in_user_data",
 )

@@ -83,7 +83,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     version = spec.cluster.kubernetes_version
     bottlerocket_problems(spec.bottlerocket, "node_group.bottlerocket.settings", problems, version)
     theirs = [*_settings_field(spec)]
-    documents = [_document(index, text, version, problems) for index, text in enumerate(spec.user_data)]
+    documents = [_document(path, text, version, problems) for path, text in zip(spec.user_data_paths, spec.user_data, strict=True)]
     for settings in (theirs, *documents):
         _check_theirs(settings, spec, problems)
     ours = collect(_ours(spec, problems), problems)
@@ -123,7 +123,7 @@ def plan(spec: NodeSpec) -> NoReturn:
 def wanted_settings(spec: NodeSpec) -> Leaves:
     """The settings one by one, as a live node is compared with them."""
     problems = Problems()
-    documents = [_document(index, text, None, problems) for index, text in enumerate(spec.user_data)]
+    documents = [_document(path, text, None, problems) for path, text in zip(spec.user_data_paths, spec.user_data, strict=True)]
     ours = collect(_ours(spec, problems), problems)
     final = _united(ours, [*_settings_field(spec)], documents, spec, problems)
     if len(problems):
@@ -147,9 +147,8 @@ def _settings_field(spec: NodeSpec) -> Iterator[Setting]:
     return leaves((), spec.bottlerocket, "node_group.bottlerocket.settings")
 
 
-def _document(index: int, text: str, version: tuple[int, int] | None, problems: Problems) -> list[Setting]:
+def _document(path: str, text: str, version: tuple[int, int] | None, problems: Problems) -> list[Setting]:
     """The settings of one existing user data document; empty when it is refused."""
-    path = f"node_group.user_data[{index}]"
     kind = classify(text)
     if kind not in ("toml", "unknown"):
         problems.add(

@@ -180,8 +180,7 @@ def _existing(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, ...], bool
     lines: list[str] = []
     own = given_at(spec, "windows.persist") is not None
     persists: dict[bool, str] = {spec.windows.persist: "node_group.windows.persist"} if own else {}
-    for index, text in enumerate(spec.user_data):
-        path = f"node_group.user_data[{index}]"
+    for path, text in zip(spec.user_data_paths, spec.user_data, strict=True):
         kind = classify(text)
         if kind not in ("powershell", "unknown"):
             allowed = "PowerShell, in <powershell> tags or without"

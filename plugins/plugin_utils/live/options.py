@@ -21,6 +21,7 @@ WAIT_TIMEOUT = 300
 OPTIONS: dict[str, Any] = {
     "cluster": {"type": "raw", "required": True},
     "node_group": {"type": "raw", "required": True},
+    "files_dir": {"type": "path", "default": "."},
     "state": {"type": "str", "default": "present", "choices": ["present", "absent"]},
     "restart": {"type": "str", "default": "when_changed", "choices": ["when_changed", "never"]},
     "take_over": {"type": "bool", "default": False},

@@ -229,8 +229,7 @@ _SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set al
 
 def _secrets(spec: NodeSpec, problems: Problems) -> None:
     found = list(_texts(spec.given, "node_group"))
-    for index, text in enumerate(spec.user_data):
-        path = f"node_group.user_data[{index}]"
+    for path, text in zip(spec.user_data_paths, spec.user_data, strict=True):
         found.extend((path, piece) for piece in _pieces(text, path))
     for path, text in found:
         for what, line in find_secrets(text):

@@ -18,7 +18,7 @@ from ..errors import Problems, nearest
 from ..kubernetes import label_key_problem, label_value_problem, taint_effects
 from ..network import cidr_problem
 from ..quantities import parse_quantity
-from .plain import INVALID
+from .plain import INVALID, NamedFile
 from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, type_name, wrong_type
 
 FAMILY_ALIASES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
@@ -250,6 +250,12 @@ _REGISTRY = text(
     what="a registry host",
     allowed="a host such as docker.io, host:port, or _default",
 )
+
+
+def _file(value: Any, path: str, problems: Problems) -> Any:
+    """The path of a file, or the file itself if it has been read."""
+    return value if isinstance(value, NamedFile) else text(allowed="the path of a file")(value, path, problems)
+
 
 _SCRIPT_FAMILIES = ("al2", "ubuntu")
 _CLOUD_INIT_FAMILIES = ("al2", "al2023", "ubuntu")
@@ -503,6 +509,11 @@ NODE_GROUP: dict[str, Kind] = {
     "user_data": field(
         list_of(text(multiline=True, empty=True, secret=True), single=True),
         "Existing user data to merge with: MIME, cloud-config, shell, NodeConfig, TOML or PowerShell; plain, base64, or gzip in base64.",
+    ),
+    "user_data_files": field(
+        list_of(field(_file, "Path of a file.", type="string"), single=True),
+        "Paths of files with existing user data, which are merged after `user_data`. Relative paths start at `eks_node_files_dir`, by "
+        "default the current directory. In filters they start at the current directory.",
     ),
     "user_data_precedence": field(
         choice("ours", "theirs"),

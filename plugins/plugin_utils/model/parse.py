@@ -18,7 +18,7 @@ from ..kubernetes import parse_version
 from ..network import cluster_dns_ips, no_proxy_entries
 from . import checks, compute, existing, merge
 from .fields import CLUSTER_KIND, FAMILY_ALIASES, NODE_GROUP_KIND
-from .plain import INVALID, plain
+from .plain import INVALID, NamedFile, plain
 from .spec import Cluster, Containerd, LocalStorage, NodeSpec, Proxy, Taint, Windows
 
 SCRIPT_FAMILIES = ("al2", "ubuntu")
@@ -41,9 +41,10 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     resolved = _cluster({} if facts is INVALID else facts)
     group = _without_alias(given, problems)
     merged = _merge(resolved, group, problems)
-    texts = _user_data(group.get("user_data", []), problems)
+    existing_texts = _user_data(group, problems)
+    texts = tuple(existing_texts.values())
     computed = _compute(group, merged, texts, problems, running)
-    spec = _specification(resolved, given, merged, computed, texts, problems)
+    spec = replace(_specification(resolved, given, merged, computed, texts, problems), user_data_paths=tuple(existing_texts))
     return replace(spec, unchecked=checks.check(spec, problems))
 
 
@@ -225,11 +226,24 @@ def _windows(values: dict[str, Any]) -> Windows:
     return Windows(**fields)
 
 
-def _user_data(texts: list[str], problems: Problems) -> tuple[str, ...]:
-    found = []
-    for index, text in enumerate(texts):
+def _user_data(group: Mapping[str, Any], problems: Problems) -> dict[str, str]:
+    """The texts of C(user_data) and C(user_data_files) by their paths in the input."""
+    contents: dict[str, str | bytes] = {
+        joined("node_group.user_data", index): text for index, text in enumerate(group.get("user_data", []))
+    }
+    for index, file in enumerate(group.get("user_data_files", [])):
+        path = joined("node_group.user_data_files", index)
+        if isinstance(file, NamedFile) and file.content is not None:
+            contents[path] = file.content
+        elif isinstance(file, NamedFile):
+            fix = "use the path of an existing file; relative paths start at eks_node_files_dir (option files_dir)"
+            problems.add("input.unreadable_file", path, file.reason, value=file.name, fix=fix)
+        else:
+            problems.add("input.unreadable_file", path, "names a file, but files are not read here", value=file, fix="use user_data")
+    found = {}
+    for path, content in contents.items():
         before = len(problems)
-        decoded = unpack(text, joined("node_group.user_data", index), problems)
+        decoded = unpack(content, path, problems)
         if len(problems) == before and decoded.strip():
-            found.append(decoded)
-    return tuple(found)
+            found[path] = decoded
+    return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Problems, joined
@@ -30,6 +31,18 @@ INVALID: Any = _Invalid()
 """Stands for a rejected value whose problem has been reported."""
 
 
+@dataclass(frozen=True)
+class NamedFile:
+    """A file that the user names in the input, read by C(outputs/folder.py): the library itself reads no files.
+
+    name: the path in the input. content: None if the file cannot be read; C(reason) then says why, with the whole path.
+    """
+
+    name: str
+    content: bytes | None
+    reason: str = ""
+
+
 def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
     """Return a deep copy of C(value) as plain data, or INVALID for a value that a document cannot contain.
 
@@ -38,7 +51,7 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         problems.add("input.too_deep", path, f"is nested more than {MAX_DEPTH} levels deep", fix="flatten it")
         return INVALID
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, (bool, NamedFile)):
         return value
     if isinstance(value, str):
         return _text(str.__str__(value), path, problems)

@@ -122,6 +122,8 @@ class NodeSpec:
     override: str | None = None
     user_data: tuple[str, ...] = ()
     """Existing user data as text, decoded from base64 and gzip."""
+    user_data_paths: tuple[str, ...] = ()
+    """The place of each text of C(user_data) in the user's input."""
     user_data_precedence: str | None = None
     """Which value wins if C(user_data) and the fields disagree: C(ours) or C(theirs). With None, a disagreement is an error."""
     allow_secrets: bool = False

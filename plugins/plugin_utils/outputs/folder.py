@@ -16,6 +16,7 @@ from ..errors import Problem, Problems, SpecError
 from ..model.schema import text
 from . import manifest
 from .batch import Output, Source, diff, removed_text
+from .named_files import with_files
 
 
 def check_paths(options: Mapping[str, Any]) -> None:
@@ -24,7 +25,7 @@ def check_paths(options: Mapping[str, Any]) -> None:
     sources = options.get("sources")
     named = [("", options), *((f"sources[{index}].", one) for index, one in enumerate(sources if isinstance(sources, list) else ()))]
     for prefix, given in named:
-        for name in ("eksctl_config", "output_dir") if isinstance(given, Mapping) else ():
+        for name in ("eksctl_config", "files_dir", "output_dir") if isinstance(given, Mapping) else ():
             if given.get(name) is not None:
                 text(allowed="a path")(given[name], f"{prefix}{name}", problems)
     problems.raise_any()
@@ -49,10 +50,11 @@ def read_text(path: str, option: str) -> str:
     return content.decode("utf-8", "replace")
 
 
-def source(options: Mapping[str, Any]) -> Source:
-    """One source of the action render, with the text of the file in C(eksctl_config)."""
-    path = options["eksctl_config"]
-    return Source(options["cluster"], options["node_groups"], read_text(path, "eksctl_config") if path else None)
+def source(options: Mapping[str, Any], files_dir: str) -> Source:
+    """One source of the action render, with the text of the file in C(eksctl_config), and with the files of the node groups."""
+    path, groups = options["eksctl_config"], options["node_groups"]
+    read_groups = [with_files(group, files_dir) for group in groups] if isinstance(groups, list) else groups
+    return Source(options["cluster"], read_groups, read_text(path, "eksctl_config") if path else None)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _taints(spec: NodeSpec) -> list[dict[str, str]]:
 
 def _node_group(spec: NodeSpec) -> dict[str, Any]:
     """Return the node group in the input with defaults, resolved aliases and computed values."""
-    group = {key: value for key, value in spec.given.items() if key != "reserved"}
+    group = {key: value for key, value in spec.given.items() if key not in ("reserved", "user_data_files")}
     # Computed values are explicit in the result, so that rendering the result gives the same values.
     reserved = _filled({"kube": dict(spec.kube_reserved), "system": dict(spec.system_reserved)})
     group |= {

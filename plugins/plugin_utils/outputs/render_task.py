@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..errors import SpecError
 from . import batch, folder, inventory
+from .named_files import with_files
 
 _INPUTS = ("node_groups", "eksctl_config")
 _ALL_INPUTS = [(*_INPUTS, "sources", "inventory")]
@@ -20,6 +22,7 @@ OPTIONS: dict[str, Any] = {
     "sources": {"type": "list", "elements": "dict", "options": _SOURCE, **_ONE_OF},
     "inventory": {"type": "bool"},
     "encoding": {"type": "str", "default": "plain", "choices": list(batch.ENCODINGS)},
+    "files_dir": {"type": "path", "default": "."},
     "output_dir": {"type": "path", "default": "out"},
     "prune": {"type": "bool", "default": False},
     "fail_on_change": {"type": "bool", "default": False},
@@ -56,5 +59,6 @@ def render_task(
 
 def _sources(options: Mapping[str, Any], hosts: Hosts) -> list[batch.Source]:
     if options["inventory"]:
-        return inventory.sources_of([inventory.Host(name, *(values[one] for one in HOST_VARIABLES)) for name, values in hosts()])
-    return [folder.source(source) for source in options["sources"] or [options]]
+        found = inventory.sources_of([inventory.Host(name, *(values[one] for one in HOST_VARIABLES)) for name, values in hosts()])
+        return [replace(one, node_groups=[with_files(group, options["files_dir"]) for group in one.node_groups]) for one in found]
+    return [folder.source(source, options["files_dir"]) for source in options["sources"] or [options]]

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import CLUSTER, NODE_GROUP
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain import NamedFile
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 COMPLETE = {
@@ -165,6 +166,9 @@ _LIKELY: dict[str, st.SearchStrategy[Any]] = {
     "commands": st.fixed_dictionaries({}, optional={"pre": st.lists(hostile_text, max_size=2), "post": st.lists(hostile_text, max_size=2)}),
     "override": hostile_text,
     "user_data": st.one_of(hostile_text, st.lists(hostile_text, max_size=2)),
+    "user_data_files": st.one_of(
+        hostile_text, st.lists(st.builds(lambda text: NamedFile("a", text.encode("utf-8", "surrogatepass")), hostile_text), max_size=2)
+    ),
     "user_data_precedence": st.sampled_from(["ours", "theirs", "nobody"]),
     "allow_secrets_in_user_data": st.booleans(),
     "nodeadm": st.fixed_dictionaries(

@@ -20,6 +20,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES, NODE_GROUP
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain import NamedFile
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import left_to_eks
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
@@ -122,6 +123,7 @@ def samples(family: str) -> list[Sample]:
         Sample("commands.post", ["echo one"], ["echo one", "echo two"]),
         Sample("override", *OVERRIDE.get(family, ("echo one", "echo two"))),
         Sample("user_data", *USER_DATA[family]),
+        Sample("user_data_files", *([NamedFile("a", text.encode())] for text in reversed(USER_DATA[family]))),
         Sample("nodeadm.instance.localStorage.strategy", "RAID0", "Mount"),
         Sample("nodeadm.instance.localStorage.mountPath", "/a", "/b", {"nodeadm": {"instance": {"localStorage": {"strategy": "RAID0"}}}}),
         Sample(

@@ -82,7 +82,7 @@ ROWS = (
     group("cluster.ignored_dns_ips", {"family": "ubuntu"}, {"service_cidr": "fd30:1::/108", "dns_ips": ["fd30:2::a"]}),
     group("commands.no_health_check", AL2023 | {"commands": {"post": ["true"]}, "kubelet": {"config": {"healthzPort": 0}}}),
     Row("containerd.unknown_region", lambda: data.ecr_host("eusc-de-east-1")),
-    Row("input.unreadable_file", lambda: folder.read_text("missing.yaml", "eksctl_config")),
+    Row("input.unreadable_file", lambda: folder.read_text("/nowhere/missing.yaml", "eksctl_config")),
     _reports(
         "kubelet.missing_field", kubelet_config_problems, {"registerWithTaints": [{"key": "a"}]}, (1, 32), "node_group.kubelet.config"
     ),

@@ -10,6 +10,8 @@ import zlib
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import gzip_bytes
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain import NamedFile
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.named_files import with_files
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, group
 
 SHELL = "#!/bin/bash\necho hi\n"
@@ -34,6 +36,10 @@ def _secret(what: str, text: str, secret: str) -> Row:
     return group(f"secret in user data: {what}", {"family": "al2023", "user_data": f"#!/bin/bash\n{text}\n"}, secret=secret)
 
 
+def _files(what: str, fields: dict[str, Any]) -> Row:
+    return group(what, {"family": "al2023", **fields})
+
+
 # Put together here, so that no file of the project looks as if it held a credential.
 KEY = "-----BEGIN " + "RSA PRIVATE KEY-----"
 AWS_KEY = "wJalr" + "XUtnFEMI/K7MDENG/bPxRfiCYEX" + "AMPLEKEY"
@@ -42,6 +48,13 @@ AUTH = base64.b64encode(b"user:hunter22").decode()
 TOKEN = "abcdef." + "0123456789abcdef"
 
 ROWS = (
+    group(
+        "files that do not exist", with_files({"family": "al2023", "user_data_files": ["a.sh", "../b.sh", "/c.sh", 7]}, "/nowhere/files")
+    ),
+    group(
+        "files that are not user data", {"family": "al2023", "user_data_files": [NamedFile("a.exe", b"MZ\x90"), NamedFile("b", b"a: b\n")]}
+    ),
+    group("a file that was not read", {"family": "al2023", "user_data_files": "a.sh"}),
     _is("TOML", TOML),
     _is("PowerShell", POWERSHELL),
     _is("a NodeConfig", NODE_CONFIG, "al2"),

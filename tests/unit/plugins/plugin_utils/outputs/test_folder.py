@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Callable
@@ -13,9 +14,14 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder, manifest
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import render_groups
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import problems_of
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.named_files import with_files
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import node_spec
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import found, problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 MANAGED = {"family": "al2023", "mode": "managed"}
@@ -159,3 +165,39 @@ def test_entries_survive_a_round_trip() -> None:
     found = [manifest.entry_of(output) for output in render_groups(COMPLETE, [group("web", max_pods=20), group("given", **MANAGED)])]
     again = manifest.load(manifest.dump(found), "m")
     assert manifest.dump(again) == manifest.dump(found)
+
+
+@pytest.mark.parametrize("family", ["al2", "al2023", "bottlerocket", "windows"])
+def test_named_files_are_rendered_like_text(tmp_path: Path, family: str) -> None:
+    text = {"bottlerocket": '[settings]\nmotd = "x"\n', "windows": "Write-Host x"}.get(family, "#!/bin/bash\necho x\n")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/plain").write_text(text)
+    (tmp_path / "parts/packed").write_bytes(gzip.compress(text.encode()))
+    as_text = render(COMPLETE, {"family": family, "user_data": [text, text, text]})
+    given = {"family": family, "user_data": [text], "user_data_files": ["parts/plain", str(tmp_path / "parts/packed")]}
+    rendered = render(COMPLETE, with_files(given, str(tmp_path)))
+    assert rendered.document.text == as_text.document.text
+    assert given["user_data_files"][0] == "parts/plain"
+
+
+def test_a_missing_file_is_reported_with_the_whole_path(tmp_path: Path) -> None:
+    given = with_files(group("web", user_data_files=["../a.sh", "."]), str(tmp_path / "files"))
+    with pytest.raises(SpecError) as caught:
+        render(COMPLETE, given)
+    assert found(caught.value.problems) == [("input.unreadable_file", f"node_group.user_data_files[{index}]") for index in (0, 1)]
+    assert mentions(caught.value, tmp_path / "a.sh", tmp_path / "files")
+
+
+def test_problems_of_a_file_have_the_path_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text("no script")
+    (tmp_path / "b.sh").write_text("#!/bin/sh\nexport password=" + "hunter2\n")
+    given = with_files(group("web", user_data=["#!/bin/sh\n"], user_data_files=["a.sh", "b.sh"]), str(tmp_path))
+    expected = [("user_data.wrong_kind", "node_group.user_data_files[0]"), ("secrets.password", "node_group.user_data_files[1]")]
+    assert sorted(problems_of(render, COMPLETE, given)) == sorted(expected)
+
+
+def test_a_specification_contains_the_text_of_the_files(tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text("#!/bin/sh\n")
+    spec = node_spec(COMPLETE, with_files(group("web", user_data_files="a.sh"), str(tmp_path)))
+    assert spec["node_group"]["user_data"] == ["#!/bin/sh\n"]
+    assert "user_data_files" not in spec["node_group"]
