@@ -258,12 +258,19 @@ _NODE_GROUP = r"""
             type: dict
           registry_mirrors:
             description:
-            - Registry hosts (or C(_default)), each mapped to the URLs of its mirrors in order.
+            - Registry hosts (or C(_default)), each mapped to its mirrors in order. A mirror is a URL, or a mapping with
+              C(url), C(override_path), C(ca), C(skip_verify), C(capabilities) and C(dial_timeout).
             type: dict
           pause_image:
             description:
             - Pause image, which holds the namespaces of a pod. Only for al2, ubuntu.
             type: str
+      trust:
+        description:
+        - Certificates of your own certificate authorities, in PEM. The operating system trusts them, and with it containerd
+          and the programs that kubelet starts, before the node pulls or downloads anything.
+        type: list
+        elements: str
       local_storage:
         description:
         - Use of the instance store disks. Only for al2, al2023, bottlerocket.

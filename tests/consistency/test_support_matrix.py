@@ -25,6 +25,7 @@ Case = dict[str, Any]
 
 _OWN_USER_DATA = {"bottlerocket": '[settings]\nmotd = "x"\n', "windows": "<powershell>\nGet-Date\n</powershell>\n"}
 _MAX_PODS = {"windows": "windows_secondary_ip"}
+_CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 _NODE_CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {featureGates: {}}\n"
 
 
@@ -42,7 +43,14 @@ FEATURES: dict[str, Callable[[str], Iterable[Case]]] = {
     "`kubelet.flags`": each({"kubelet": {"flags": {"v": 4}}}, {"kubelet": {"flags": {"exit-on-lock-contention": True}}}),
     "`containerd.config`": each({"containerd": {"config": {"debug": {"level": "info"}}}}),
     "`containerd.registry_mirrors`": each({"containerd": {"registry_mirrors": {"docker.io": ["https://mirror.example.com"]}}}),
+    "mirrors with `ca`, `skip_verify`, `dial_timeout`": each(
+        *(
+            {"containerd": {"registry_mirrors": {"docker.io": {"url": "https://mirror.example.com", **own}}}}
+            for own in ({"ca": "/etc/own.pem"}, {"skip_verify": True}, {"dial_timeout": "3s"})
+        )
+    ),
     "`containerd.pause_image`": each({"containerd": {"pause_image": "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10"}}),
+    "`trust`": each({"trust": _CERTIFICATE}),
     "`local_storage`": each({"local_storage": {"strategy": "raid0"}}, {"local_storage": {"strategy": "mount"}}),
     "`proxy`": each(
         {"proxy": {"https": "http://p.example.com:1"}}, {"proxy": {"https": "http://p.example.com:1", "http": "http://q.example.com:1"}}

@@ -16,7 +16,7 @@ from .._node.placeholders import Identity
 from .._transaction.recovery import Command
 from .._transaction.store import Store
 from .._transaction.transaction import StepFailed, Transaction
-from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps
+from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps, trust_store
 from .file_changes import Comparison, FileChange, Originals
 from .manifest import Manifest, NodeadmSources
 from .observe import NodeState, observe
@@ -122,6 +122,7 @@ def _set_up(run: ApplyRun, current: Manifest) -> None:
     options, plan = run.options, run.plan
     node = observe(current, plan.units(), plan.kubelet_unit)
     preflight.check_machine(plan, node.os_release)
+    run.result.warnings += trust_store.expiry_warnings(plan, time.time())
     decision = registration.decide(plan, node, options.take_over, options.reconcile, _checks_join(run))
     if decision.patched is not None and options.reconcile:
         run.result.registration = registration.node_patch(decision.patched, node.kubelet_argv, run.identity)

@@ -15,7 +15,7 @@ from .._node.errors import ApplyRefused
 from .._node.files import Reader
 from .._node.systemd import Unit
 from .._transaction.recovery import Command
-from . import file_changes, service_commands
+from . import file_changes, service_commands, trust_store
 from .file_changes import FileChange, Originals
 from .manifest import Manifest
 from .plan import UNIT_FOLDER
@@ -71,8 +71,12 @@ def decide(manifest: Manifest, originals: Originals, units: Mapping[str, Unit], 
         actions.insert(0, "reload systemd")
         forward.append(service_commands.reload())
         back.insert(0, service_commands.reload())
+    trust = trust_store.update_commands(item.change.path for item in changes)
+    actions += [trust_store.action(command) for command in trust]
+    forward += [command._replace(optional=True) for command in trust]
+    back += trust
     containerd = [name for name in manifest.units if name.startswith("containerd") and units[name].is_running]
-    if containerd and any(item.has_effect and "/containerd" in item.change.path for item in changes):
+    if containerd and (trust or any(item.has_effect and "/containerd" in item.change.path for item in changes)):
         actions.append(f"restart {' '.join(containerd)}")
         forward.append(service_commands.restart(containerd)._replace(optional=True))
         back.append(service_commands.restart(containerd))

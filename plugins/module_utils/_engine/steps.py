@@ -12,7 +12,7 @@ from .._node import snapd
 from .._node.files import Current, Reader
 from .._node.placeholders import Identity
 from .._transaction.recovery import Command
-from . import nodeadm, service_commands
+from . import nodeadm, service_commands, trust_store
 from .file_changes import FileChange, Originals, written_by_programs
 from .manifest import Original
 from .observe import NodeState
@@ -100,6 +100,8 @@ class WorkBuilder:
         self._touched: list[str] = []
         self._may_fail: list[str] = []
         self._undo_snap: list[Command] = []
+        self._update_trust = trust_store.update_commands(item.change.path for item in context.changes)
+        self.actions += [trust_store.action(command) for command in self._update_trust]
 
     def enable(self, units: Iterable[str]) -> None:
         """Enable those of the units that are not enabled."""
@@ -186,7 +188,7 @@ class WorkBuilder:
         )
 
     def _forward(self, reload: bool) -> list[Command]:
-        commands = []
+        commands = [*self._update_trust]
         if self._enable:
             commands.append(service_commands.enable(self._enable))  # this reloads systemd, too
         elif reload:
@@ -204,6 +206,7 @@ class WorkBuilder:
         commands += [service_commands.stop(list(reversed(stopped)))] if stopped else []
         # Only after the units have stopped: systemd does not forget a unit without a file as long as it runs.
         commands += [service_commands.reload()] if reload or self._enable or self.snapshots else []
+        commands += self._update_trust
         commands += self._undo_snap
         commands += [service_commands.restart(running)] if running else []
         failed = [name for name in dict.fromkeys(stopped + self._may_fail) if self._units[name].active != "failed"]

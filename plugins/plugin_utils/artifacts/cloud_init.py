@@ -77,17 +77,18 @@ def _check_cloud_configs(parts: Sequence[mime.Part], problems: Problems) -> None
         cloud_config.conflicts(documents, problems)
 
 
-def pre_parts(commands: Iterable[str], cure: str | None) -> Iterator[mime.Part]:
+def pre_parts(commands: Iterable[str], cure: str | None, before: str = "") -> Iterator[mime.Part]:
     """The commands that run before the node joins, as shell parts.
 
     cure: a shell command for the case that one of them fails, so that a node that was not prepared does not join. All of
     them are then in one part and share a shell: cd, export and functions carry over, and the first that fails ends it.
     A command with an interpreter line of its own is a script that the part writes and runs. Without a cure there is
     nothing to guard, and such a script is a part of its own.
+    before: shell lines that run first. What they export reaches every command, so all commands are then in one part, too.
     """
     listed = [with_newline(command) for command in commands]
-    if cure and listed:
-        yield mime.Part(SHELL, pre_script(listed, cure))
+    if before or (cure and listed):
+        yield mime.Part(SHELL, pre_script(listed, cure, before))
         return
     for own_interpreter, run in groupby(listed, key=lambda command: command.startswith("#!")):
         if own_interpreter:
@@ -96,11 +97,17 @@ def pre_parts(commands: Iterable[str], cure: str | None) -> Iterator[mime.Part]:
             yield mime.Part(SHELL, "#!/bin/bash\nset -e\n" + "".join(run))
 
 
-def pre_script(commands: Iterable[str], cure: str | None = None) -> str:
-    """The commands as one script: the first that fails ends it. cure: a shell command for that case."""
+def pre_script(commands: Iterable[str], cure: str | None = None, before: str = "") -> str:
+    """The commands as one script: the first that fails ends it. cure: a shell command for that case. before: lines that run first."""
     listed = [with_newline(command) for command in commands]
     lines = [_script_line(number, command) if command.startswith("#!") else command for number, command in enumerate(listed, 1)]
-    return "#!/bin/bash\nset -e\n" + (on_failure(cure) if cure else "") + "".join(lines)
+    return "#!/bin/bash\nset -e\n" + (on_failure(cure) if cure else "") + before + "".join(lines)
+
+
+def proxy_exports(spec: NodeSpec) -> str:
+    """Shell lines that give the proxy to the user's own commands. Empty without a proxy or commands."""
+    variables = spec.proxy.variables_for_commands() if spec.proxy and spec.commands_pre else {}
+    return "".join(f"export {name}={shell.quote(value)}\n" for name, value in variables.items())
 
 
 def _script_line(number: int, script: str) -> str:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..errors import Problems
 from ..formats import shell, systemd
-from ..model.spec import Proxy
+from ..model.spec import Mirror, Proxy
 from .cloud_init import with_newline
 from .model import File
 
@@ -20,18 +21,30 @@ _REGISTRY_HOSTS = {"docker.io": "https://registry-1.docker.io"}
 """Registries whose server has another name than the one in image references (containerd, docs/hosts.md)."""
 
 
-def registry_mirrors(mirrors: Mapping[str, tuple[str, ...]], folder: str = "/etc/containerd/certs.d") -> Iterable[File]:
-    """One C(hosts.toml) a registry. containerd asks the mirrors in the order they are written, then the registry itself."""
+def registry_mirrors(mirrors: Mapping[str, tuple[Mirror, ...]], folder: str = "/etc/containerd/certs.d") -> Iterable[File]:
+    """One C(hosts.toml) for each registry, and its certificates. containerd asks the mirrors in their order, then the registry itself."""
     if not mirrors:
         return
     from ..formats import toml
 
-    for host, urls in mirrors.items():
+    for host, listed in mirrors.items():
         server = _REGISTRY_HOSTS.get(host, f"https://{host}")
         lines = [] if host == "_default" else [f"server = {toml.quote(server)}\n"]
-        for url in urls:
+        for number, mirror in enumerate(listed, 1):
+            own = "".join(one for one in mirror.ca if not one.startswith("/"))
+            bundle = File(f"{folder}/{host}/mirror-{number}.pem", own)
+            if own:
+                yield bundle
+            paths = [*(one for one in mirror.ca if one.startswith("/")), *([bundle.path] if own else [])]
+            settings: dict[str, Any] = {
+                "capabilities": list(mirror.capabilities),
+                "ca": paths if len(paths) > 1 else "".join(paths),
+                "dial_timeout": mirror.dial_timeout,
+                "override_path": mirror.override_path,
+                "skip_verify": mirror.skip_verify,
+            }
             # containerd sorts hosts by the line of their table header: inline tables would lose the order.
-            lines.append(f'[host.{toml.quote(url)}]\ncapabilities = ["pull", "resolve"]\n')
+            lines.append(f"[host.{toml.quote(mirror.url)}]\n{toml.dump({name: value for name, value in settings.items() if value})}")
         yield File(f"{folder}/{host}/hosts.toml", "".join(lines))
 
 

@@ -18,7 +18,7 @@ from ..formats import mime
 from ..kubelet import healthz
 from ..kubernetes import taints_flag
 from ..model.spec import NodeSpec
-from . import cloud_init, kubelet_files, linux_files, node_script, static_kubelet
+from . import cloud_init, kubelet_files, linux_files, node_script, static_kubelet, trust
 from .model import File, for_root_only
 from .node_plan import Directory, ImageScript, Machine, Once, Plan, PlannedFile, Service, Snap, SnapFacts, Step, Verify
 
@@ -66,7 +66,10 @@ def once_steps(spec: NodeSpec) -> tuple[Once, ...]:
     names = ["user_data"] if len(texts) == 1 else [f"user_data {number}" for number in range(1, len(texts) + 1)]
     found = [Once(name, text) for name, text in zip(names, texts, strict=True)]
     if spec.commands_pre:
-        found.append(Once("commands.pre", cloud_init.pre_script(spec.commands_pre)))
+        found.append(Once("commands.pre", cloud_init.pre_script(spec.commands_pre, before=cloud_init.proxy_exports(spec))))
+    if found and spec.trust:
+        # The scripts run before any file changes, and may need the certificates.
+        found.insert(0, Once("trust", cloud_init.pre_script((), before=trust.install(spec))))
     return tuple(found)
 
 
@@ -143,7 +146,7 @@ def static_al2_plan(spec: NodeSpec, machine: Machine, files: Iterable[File], dis
         spec,
         machine,
         directories=_FOLDERS,
-        files=planned(spec, files, _readers(unit)),
+        files=planned(spec, files, _readers(spec, unit)),
         owned=(static_kubelet.FACTS,),
         steps=(*before, *_before_kubelet(), kubelet),
         verify=verify(unit, spec.kubelet_config, spec.kubelet_flags),
@@ -167,7 +170,7 @@ def static_ubuntu_plan(
         spec,
         machine,
         directories=_FOLDERS,
-        files=planned(spec, laid, _readers(unit)),
+        files=planned(spec, laid, _readers(spec, unit)),
         snap_facts=facts,
         steps=(*_before_kubelet(), kubelet),
         verify=verify(unit, spec.kubelet_config, spec.kubelet_flags),
@@ -180,11 +183,13 @@ def _before_kubelet() -> tuple[Step, ...]:
     return (Service(_CONTAINERD, (_RUNTIME,), enable=(_RUNTIME,)), Service(_PAUSE, (_SANDBOX,), active=()))
 
 
-def _readers(kubelet_unit: str) -> dict[str, tuple[str, ...]]:
+def _readers(spec: NodeSpec, kubelet_unit: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = dict.fromkeys(_OF_KUBELET, (_KUBELET,))
     found |= {kubelet.CONTAINERD_CONFIG: (_CONTAINERD, _PAUSE), static_kubelet.SANDBOX_UNIT: (_PAUSE,)}
     for unit, step in ((_RUNTIME, _CONTAINERD), (_SANDBOX, _PAUSE), (kubelet_unit, _KUBELET)):
         found[linux_files.proxy_path(unit)] = (step,)
+        found[trust.drop_in_path(unit)] = (step,)
+    found |= dict.fromkeys((file.path for file in trust.certificate_files(spec)), (_CONTAINERD, _PAUSE, _KUBELET))
     return found
 
 

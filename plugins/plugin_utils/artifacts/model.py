@@ -23,8 +23,17 @@ class File:
 
 
 def for_root_only(files: Iterable[File], secret: bool) -> tuple[File, ...]:
-    """C(files); when C(secret), without any right for others. Everything that reads them on a node runs as root."""
-    return tuple(replace(file, mode=f"0{int(file.mode, 8) & 0o700:03o}") if secret else file for file in files)
+    """C(files); when C(secret), without any right for others. Everything that reads them on a node runs as root.
+
+    The system's certificates keep their mode.
+    """
+    if not secret:
+        return tuple(files)
+    return tuple(file if file.path.startswith(_READ_BY_ALL) else replace(file, mode=f"0{int(file.mode, 8) & 0o700:03o}") for file in files)
+
+
+_READ_BY_ALL = ("/etc/pki/ca-trust/", "/usr/local/share/ca-certificates/")
+"""Folders of certificates that programs of every user read."""
 
 
 @dataclass(frozen=True)

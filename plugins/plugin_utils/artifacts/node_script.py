@@ -12,7 +12,7 @@ from ..errors import Problems, joined
 from ..formats import mime, shell
 from ..kubelet import healthz
 from ..model.spec import NodeSpec
-from . import cloud_init, linux_files
+from . import cloud_init, linux_files, trust
 from .model import File, UserData
 
 CALLING_SCRIPT = "/etc/nodebootstrap/bootstrap.sh"
@@ -40,15 +40,25 @@ def check(spec: NodeSpec, problems: Problems) -> None:
             )
 
 
+_USES_AWS_CLI = "sandbox-image.service"
+"""Pulls the pause image with a password that the AWS CLI fetches."""
+
+
 def common_files(spec: NodeSpec, kubelet_unit: str, proxied_units: Iterable[str]) -> tuple[File, ...]:
-    """Registry mirrors, proxy drop-ins of the units that reach out, and the unit of C(commands.post)."""
+    """Certificates, registry mirrors, proxy drop-ins of the units that reach out, and the unit of C(commands.post)."""
     mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
     proxies = [linux_files.proxy_drop_in(unit, spec.proxy) for unit in proxied_units] if spec.proxy else []
     return (
+        *((*trust.certificate_files(spec), trust.variables_drop_in(spec, _USES_AWS_CLI)) if spec.trust else ()),
         *mirrors,
         *proxies,
         *linux_files.post_commands(spec.commands_post, (kubelet_unit,), healthz(spec.kubelet_config, spec.kubelet_flags)),
     )
+
+
+def before_commands(spec: NodeSpec) -> str:
+    """Shell lines before C(commands.pre): certificates, then the proxy. Empty without commands."""
+    return trust.install(spec) + cloud_init.proxy_exports(spec) if spec.commands_pre else ""
 
 
 def body(spec: NodeSpec, files: Iterable[File], start: str) -> str:
@@ -57,12 +67,14 @@ def body(spec: NodeSpec, files: Iterable[File], start: str) -> str:
     start: shell lines that make kubelet run.
     """
     lines = []
-    if spec.proxy:
-        lines += [f"export {name}={shell.quote(value)}\n" for name, value in spec.proxy.variables().items()]
+    variables = {**(spec.proxy.variables() if spec.proxy else {}), **trust.variables(spec)}
+    lines += [f"export {name}={shell.quote(value)}\n" for name, value in variables.items()]
+    if spec.trust:
+        lines.append(trust.update(spec))
     if any(file.path.startswith(_UNITS) for file in files):
         lines.append("systemctl daemon-reload\n")
-    if spec.proxy and spec.strategy != "static":
-        # Where containerd runs already, it gets the proxy's variables only by a new start. kubelet does not run yet.
+    if (spec.proxy or spec.trust) and spec.strategy != "static":
+        # Where containerd runs already, it gets variables and certificates only by a new start. kubelet does not run yet.
         lines.append("systemctl try-restart containerd\n")
     lines.append(start)
     if spec.commands_post:
@@ -79,9 +91,12 @@ def user_data(spec: NodeSpec, files: Iterable[File], text: str) -> UserData:
     """Existing parts as they stand, C(commands.pre), then one script that writes C(files) and runs C(text)."""
     lines = [_HEAD]
     if spec.commands_pre:
-        lines.append(f"[ ! -e {cloud_init.PRE_FAILED} ] || {{ echo 'commands.pre failed: this node does not join' >&2; exit 1; }}\n")
-    lines += [shell.write_file(file.path, file.content, file.mode) for file in files]
+        what = "trust or commands.pre" if spec.trust else "commands.pre"
+        lines.append(f"[ ! -e {cloud_init.PRE_FAILED} ] || {{ echo '{what} failed: this node does not join' >&2; exit 1; }}\n")
+    # commands.pre may need the certificates already, and runs first.
+    written = trust.certificate_files(spec) if spec.commands_pre else ()
+    lines += [shell.write_file(file.path, file.content, file.mode) for file in files if file not in written]
     existing = cloud_init.existing_parts(spec, Problems())
-    pre = cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, _PRE_GUARD))
+    pre = cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, _PRE_GUARD, before_commands(spec)))
     own = [*pre, ("bootstrap script", mime.Part(cloud_init.SHELL, "".join(lines) + text))]
     return cloud_init.document([*cloud_init.name_parts("user_data", existing), *cloud_init.run_after(existing, own)], always_mime=False)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import kubelet
-from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet
+from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet, trust
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems
@@ -19,7 +19,7 @@ from ..model.spec import NodeSpec
 if TYPE_CHECKING:
     from ..artifacts.node_plan import Plan
 
-_MANAGED_CAN = ("commands.pre", "user_data")
+_MANAGED_CAN = ("trust", "commands.pre", "user_data")
 
 _PROXIED = ("containerd.service", "kubelet.service", "sandbox-image.service")
 _CONTAINERD_FILE = "/etc/nodebootstrap/containerd-config.toml"
@@ -113,7 +113,9 @@ def user_data(spec: NodeSpec) -> UserData:
     if spec.managed:
         parts = [
             *cloud_init.name_parts("user_data", cloud_init.existing_parts(spec, Problems())),
-            *cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, None)),
+            *cloud_init.name_parts(
+                "commands.pre" if spec.commands_pre else "trust", cloud_init.pre_parts(spec.commands_pre, None, trust.install(spec))
+            ),
         ]
         return cloud_init.document(parts, always_mime=True)
     laid = _files(spec)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts
+from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts, trust
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
@@ -34,6 +34,7 @@ _MANAGED_CAN = (
     "reserved",
     "kubelet",
     "containerd",
+    "trust",
     "local_storage",
     "proxy",
     "commands.pre",
@@ -53,6 +54,7 @@ _DOCUMENT = "/etc/eks/nodeadm.d/50-nodebootstrap.yaml"
 _CONFIG_UNIT = "/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf"
 _RUN_UNIT = "/etc/systemd/system/nodeadm-run.service.d/50-nodebootstrap.conf"
 _BOOT_LABELS_SCRIPT = "/etc/nodebootstrap/boot-labels"
+_READ_BY_NODEADM = (_DOCUMENT, _CONFIG_UNIT, _RUN_UNIT, _BOOT_LABELS_SCRIPT)
 
 
 def check(spec: NodeSpec, problems: Problems) -> None:
@@ -118,7 +120,10 @@ def user_data(spec: NodeSpec) -> UserData:
     existing = cloud_init.existing_parts(spec, problems)
     own = _own(spec, nodeconfig_parts.configs(existing, problems))
     guard = None if spec.managed else _PRE_FAILED
-    own_parts = cloud_init.name_parts("commands.pre", cloud_init.pre_parts(spec.commands_pre, guard))
+    before = trust.install(spec) + cloud_init.proxy_exports(spec)
+    own_parts = cloud_init.name_parts(
+        "commands.pre" if spec.commands_pre else "trust", cloud_init.pre_parts(spec.commands_pre, guard, before)
+    )
     script = _files_script(spec)
     if script:
         own_parts.append(("files", Part(cloud_init.SHELL, script)))
@@ -137,7 +142,7 @@ def files(spec: NodeSpec) -> tuple[File, ...]:
     """
     configs = node_configs(spec)
     merged = nodeconfig_parts.merged(configs) if configs else {}
-    found = [*_linux_files(spec)]
+    found = [*_linux_files(spec), *_trust_files(spec)]
     if merged:
         found.append(File(_DOCUMENT, yaml.dump(merged)))
         found.append(File(_CONFIG_UNIT, nodeconfig_parts.CONFIG_DROP_IN))
@@ -160,7 +165,7 @@ def plan(spec: NodeSpec) -> Plan:
     return live_plan.plan(
         spec,
         Machine(("amzn",), ("2023",), "Amazon Linux 2023"),
-        files=live_plan.planned(spec, found, dict.fromkeys((_DOCUMENT, _CONFIG_UNIT, _RUN_UNIT, _BOOT_LABELS_SCRIPT), ("nodeadm",))),
+        files=live_plan.planned(spec, found, dict.fromkeys((*_READ_BY_NODEADM, *(file.path for file in _trust_files(spec))), ("nodeadm",))),
         owned=(_BOOT_LABELS,) if any(file.path == _BOOT_LABELS_SCRIPT for file in found) else (),
         # nodeadm starts containerd and kubelet itself, at every boot and every time it runs.
         steps=(Service("nodeadm", units, enable=units, active=("kubelet.service",)),),
@@ -252,6 +257,11 @@ def _linux_files(spec: NodeSpec) -> tuple[File, ...]:
     mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
     post = linux_files.post_commands(spec.commands_post, ("nodeadm-run.service", "kubelet.service"), _health(_settings(spec, Problems())))
     return for_root_only((*mirrors, *post), spec.allow_secrets)
+
+
+def _trust_files(spec: NodeSpec) -> tuple[File, ...]:
+    """Certificates, and a drop-in for the first unit that reaches out, for a node where cloud-init does not run our script."""
+    return (*trust.certificate_files(spec), trust.update_drop_in(spec, "nodeadm-config.service")) if spec.trust else ()
 
 
 def _health(settings: Mapping[str, Any]) -> str | None:

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from ..artifacts.bottlerocket_kubelet import kubelet_settings
 from ..artifacts.model import File, Fragment, Notes, UserData
@@ -38,7 +40,7 @@ from ..errors import Problems, SpecError, joined
 from ..formats import toml
 from ..formats.user_data_kind import KIND_NAMES, classify
 from ..kubernetes import kubelet_label_problem
-from ..model.spec import NodeSpec
+from ..model.spec import Mirror, NodeSpec
 
 _NO_SHELL = "cannot run: Bottlerocket has no shell"
 _CONTAINERS = "use bottlerocket.settings.bootstrap-commands (calls of apiclient) or bottlerocket.settings.bootstrap-containers"
@@ -56,7 +58,17 @@ _REFUSED = {
     "local_storage.mount_path": ("cannot be set: Bottlerocket mounts the array below /mnt/.ephemeral", "remove it"),
 }
 
-_MANAGED_CAN = ("max_pods", "reserved", "kubelet", "containerd.registry_mirrors", "local_storage", "proxy", "user_data", "bottlerocket")
+_MANAGED_CAN = (
+    "max_pods",
+    "reserved",
+    "kubelet",
+    "containerd.registry_mirrors",
+    "trust",
+    "local_storage",
+    "proxy",
+    "user_data",
+    "bottlerocket",
+)
 
 _OF_EKS: tuple[tuple[str, ...], ...] = (*IDENTITY, LABELS, TAINTS)
 """What EKS writes itself when it completes the user data of a managed node group."""
@@ -80,6 +92,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     _check_storage(spec, problems)
     _check_proxy(spec, problems)
+    _check_mirrors(spec, problems)
     version = spec.cluster.kubernetes_version
     bottlerocket_problems(spec.bottlerocket, "node_group.bottlerocket.settings", problems, version)
     theirs = [*_settings_field(spec)]
@@ -235,6 +248,9 @@ def _ours(spec: NodeSpec, problems: Problems) -> Iterator[Setting]:
     yield from kubelet_settings(spec, problems)
     if spec.containerd.registry_mirrors:
         yield _mirrors(spec.containerd.registry_mirrors)
+    if spec.trust:
+        bundle = base64.b64encode("".join(spec.trust).encode("ascii")).decode("ascii")
+        yield from leaves(("pki", "nodebootstrap"), {"data": bundle, "trusted": True}, "node_group.trust")
     if spec.local_storage:
         command = {"commands": _STORAGE_COMMANDS, "mode": "always", "essential": True}
         # Commands run in the order of their names: the disks come first.
@@ -273,9 +289,39 @@ def _cluster_dns_origin(spec: NodeSpec) -> str:
     return "cluster.dns_ips" if spec.cluster.dns_ips else "cluster.service_cidr"
 
 
-def _mirrors(mirrors: Mapping[str, tuple[str, ...]]) -> Setting:
+def _mirrors(mirrors: Mapping[str, tuple[Mirror, ...]]) -> Setting:
     # containerd's own name for "every registry" is _default, Bottlerocket's is *.
     tables: list[dict[str, Any]] = [
-        {"registry": "*" if host == "_default" else host, "endpoint": list(urls)} for host, urls in mirrors.items()
+        {"registry": "*" if host == "_default" else host, "endpoint": [_endpoint(mirror) for mirror in listed]}
+        for host, listed in mirrors.items()
     ]
     return Setting(("container-registry", "mirrors"), tables, "node_group.containerd.registry_mirrors")
+
+
+def _endpoint(mirror: Mirror) -> str:
+    """The URL for C(endpoint), where containerd takes a path as the root of the API, and appends C(/v2) only to a URL without a path."""
+    path = urlsplit(mirror.url).path.rstrip("/")
+    return mirror.url if mirror.override_path or not path or path.endswith("/v2") else f"{mirror.url.rstrip('/')}/v2"
+
+
+_NO_MIRROR_SETTING = {
+    "ca": "use trust, which the node trusts for every registry",
+    "skip_verify": "use trust, with the certificate authority of the mirror",
+    "dial_timeout": "remove it",
+}
+
+
+def _check_mirrors(spec: NodeSpec, problems: Problems) -> None:
+    for host, listed in spec.containerd.registry_mirrors.items():
+        for index, mirror in enumerate(listed):
+            path = joined(joined("node_group.containerd.registry_mirrors", host), index)
+            for field, fix in _NO_MIRROR_SETTING.items():
+                if getattr(mirror, field):
+                    message = "has no setting: a mirror of Bottlerocket has only a URL"
+                    problems.add("bottlerocket.mirror_setting", joined(path, field), message, fix=fix)
+            if mirror.override_path and not urlsplit(mirror.url).path.rstrip("/"):
+                message = "cannot be set for a URL without a path, to which Bottlerocket appends /v2"
+                problems.add("bottlerocket.mirror_setting", joined(path, "override_path"), message, fix="remove it")
+            if set(mirror.capabilities) != {"pull", "resolve"}:
+                message = "has no setting: a mirror of Bottlerocket always resolves and pulls"
+                problems.add("bottlerocket.mirror_setting", joined(path, "capabilities"), message, fix="remove it")

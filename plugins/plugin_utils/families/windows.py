@@ -8,6 +8,7 @@ Nothing here has been executed on Windows: the output is proven with a PowerShel
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
@@ -26,7 +27,7 @@ from ..artifacts.refusals import (
     refuse_unless_managed_can,
 )
 from ..errors import Problems, SpecError, joined
-from ..formats import powershell
+from ..formats import pem, powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
 from ..kubernetes import flag_of_field
 from ..model.spec import NodeSpec
@@ -43,7 +44,7 @@ _REFUSED = {
     ),
 }
 
-_MANAGED_CAN = ("commands.pre", "user_data", "windows.version", "windows.edition")
+_MANAGED_CAN = ("trust", "commands.pre", "user_data", "windows.version", "windows.edition")
 
 _GZIP_REFUSED = "EC2Launch on Windows cannot read compressed user data"
 
@@ -154,6 +155,8 @@ def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...]) ->
     if existing:
         yield "user_data", list(existing)
     pre = [line for command in spec.commands_pre for line in _lines(command)]
+    if spec.trust:
+        yield "trust", [_STOP, *_trust(spec), _CONTINUE]
     if spec.managed:
         if pre:
             yield "commands.pre", pre
@@ -168,6 +171,17 @@ def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...]) ->
         yield "Start-EKSBootstrap", list(call)
     if spec.commands_post:
         yield "commands.post", [_STOP, _KUBELET_RUNS, *(line for command in spec.commands_post for line in _lines(command))]
+
+
+def _trust(spec: NodeSpec) -> Iterator[str]:
+    """Lines that add certificates to the machine's store, which Go programs ask each time they check a server."""
+    types = "System.Security.Cryptography.X509Certificates"
+    yield f"$Store = New-Object {types}.X509Store('Root', 'LocalMachine')"
+    yield "$Store.Open('ReadWrite')"
+    for certificate in spec.trust:
+        content = base64.b64encode(pem.der(certificate)).decode("ascii")
+        yield f"$Store.Add([{types}.X509Certificate2]::new([Convert]::FromBase64String('{content}')))"
+    yield "$Store.Close()"
 
 
 def _lines(text: str) -> list[str]:

@@ -18,6 +18,7 @@ from ..errors import Problems, nearest
 from ..kubernetes import label_key_problem, label_value_problem, taint_effects
 from ..network import cidr_problem
 from ..quantities import parse_quantity
+from . import registries
 from .plain import INVALID, NamedFile
 from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, type_name, wrong_type
 
@@ -243,7 +244,6 @@ _LINE = text()
 _VERSION_FORM = 'a version such as "1.33"'
 _VERSION = text(pattern=r"v?1\.[0-9]{1,2}(\.[0-9]+)?([+-][0-9A-Za-z.+-]+)?", what="a Kubernetes version", allowed=_VERSION_FORM)
 _SCRIPT = text(multiline=True, secret=True)
-_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as https://mirror.example.com")
 _PROXY_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as http://proxy.example.com:3128", secret=True)
 _REGISTRY = text(
     pattern=r"_default|[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za-z])?(:[0-9]{1,5})?",
@@ -445,14 +445,20 @@ NODE_GROUP: dict[str, Kind] = {
                     mapping, "Settings of containerd, written as TOML. On ubuntu it needs `strategy: static`.", only=_CLOUD_INIT_FAMILIES
                 ),
                 "registry_mirrors": field(
-                    map_of(list_of(_URL, single=True, filled=True), key=_REGISTRY),
-                    "Registry hosts (or `_default`), each mapped to the URLs of its mirrors in order.",
+                    map_of(registries.mirrors, key=_REGISTRY),
+                    "Registry hosts (or `_default`), each mapped to its mirrors in order. A mirror is a URL, or a mapping with `url`, "
+                    "`override_path`, `ca`, `skip_verify`, `capabilities` and `dial_timeout`.",
                 ),
                 "pause_image": field(_LINE, "Pause image, which holds the namespaces of a pod.", only=_SCRIPT_FAMILIES),
             }
         ),
         "Settings of the container runtime.",
         only=("al2", "al2023", "bottlerocket", "ubuntu"),
+    ),
+    "trust": field(
+        registries.trust,
+        "Certificates of your own certificate authorities, in PEM. The operating system trusts them, and with it containerd and the "
+        "programs that kubelet starts, before the node pulls or downloads anything.",
     ),
     "local_storage": field(
         record(

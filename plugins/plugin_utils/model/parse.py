@@ -16,7 +16,7 @@ from ..errors import Problem, Problems, SpecError, joined
 from ..formats.compression import unpack
 from ..kubernetes import parse_version
 from ..network import cluster_dns_ips, no_proxy_entries
-from . import checks, compute, existing, merge
+from . import checks, compute, existing, merge, registries
 from .fields import CLUSTER_KIND, FAMILY_ALIASES, NODE_GROUP_KIND
 from .plain import INVALID, NamedFile, plain
 from .spec import Cluster, Containerd, LocalStorage, NodeSpec, Proxy, Taint, Windows
@@ -45,7 +45,7 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     texts = tuple(existing_texts.values())
     computed = _compute(group, merged, texts, problems, running)
     spec = replace(_specification(resolved, given, merged, computed, texts, problems), user_data_paths=tuple(existing_texts))
-    return replace(spec, unchecked=checks.check(spec, problems))
+    return replace(spec, unchecked=checks.check(spec, problems), warnings=(*spec.warnings, *registries.warnings(spec)))
 
 
 def _without_alias(group: dict[str, Any], problems: Problems) -> dict[str, Any]:
@@ -177,6 +177,7 @@ def _specification(
         kubelet_flags=merged.kubelet_flags,
         containerd=_containerd(group.get("containerd", {})),
         local_storage=LocalStorage(storage["strategy"], storage.get("mount_path")) if storage and "strategy" in storage else None,
+        trust=tuple(group.get("trust", ())),
         proxy=_proxy(group.get("proxy"), cluster),
         commands_pre=tuple(group.get("commands", {}).get("pre", ())),
         commands_post=tuple(group.get("commands", {}).get("post", ())),
@@ -210,7 +211,8 @@ def _computed_dns(cluster: Cluster, problems: Problems) -> tuple[str, ...]:
 
 
 def _containerd(values: dict[str, Any]) -> Containerd:
-    mirrors = {host: tuple(urls) for host, urls in sorted(values.get("registry_mirrors", {}).items())}
+    given = sorted(values.get("registry_mirrors", {}).items())
+    mirrors = {host: tuple(registries.mirror_of(item) for item in items) for host, items in given}
     return Containerd(values.get("config", {}), mirrors, values.get("pause_image"))
 
 

@@ -44,11 +44,24 @@ class Taint:
 
 
 @dataclass(frozen=True)
+class Mirror:
+    """A mirror of a container registry. C(ca): certificates as PEM, or paths on the node."""
+
+    url: str
+    override_path: bool = False
+    """Whether the path of the URL is the root of the API. Otherwise containerd appends C(/v2), unless the path ends with it."""
+    ca: tuple[str, ...] = ()
+    skip_verify: bool = False
+    capabilities: tuple[str, ...] = ("pull", "resolve")
+    dial_timeout: str | None = None
+
+
+@dataclass(frozen=True)
 class Containerd:
     """Container runtime settings: a config document, mirrors by registry host, the pause image."""
 
     config: Mapping[str, Any] = field(default_factory=dict)
-    registry_mirrors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    registry_mirrors: Mapping[str, tuple[Mirror, ...]] = field(default_factory=dict)
     pause_image: str | None = None
 
 
@@ -64,6 +77,11 @@ class Proxy:
         """The environment variables of the proxy, in upper case, as Go and Python programs read them."""
         pairs = {"HTTP_PROXY": self.http, "HTTPS_PROXY": self.https, "NO_PROXY": ",".join(self.no_proxy)}
         return {name: value for name, value in pairs.items() if value}
+
+    def variables_for_commands(self) -> dict[str, str]:
+        """The same in both cases: curl reads http_proxy only in lower case, wget all of them."""
+        found = self.variables()
+        return {**found, **{name.lower(): value for name, value in found.items()}}
 
 
 @dataclass(frozen=True)
@@ -115,6 +133,8 @@ class NodeSpec:
     """KubeletConfiguration fields without maxPods, clusterDNS, kubeReserved and systemReserved, which have attributes above."""
     kubelet_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     containerd: Containerd = Containerd()
+    trust: tuple[str, ...] = ()
+    """Certificates of own certificate authorities, each as PEM."""
     local_storage: LocalStorage | None = None
     proxy: Proxy | None = None
     commands_pre: tuple[str, ...] = ()

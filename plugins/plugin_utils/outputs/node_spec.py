@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..families.registry import resolve
+from ..model.registries import plain_mirror
 from ..model.spec import Cluster, NodeSpec
 
 
@@ -74,6 +75,7 @@ def _node_group(spec: NodeSpec) -> dict[str, Any]:
                 "flags": {name: values[0] if len(values) == 1 else list(values) for name, values in spec.kubelet_flags.items()},
             }
         ),
+        "containerd": _containerd(spec),
         "nodeadm": dict(spec.nodeadm),
         "bottlerocket": _filled({"settings": dict(spec.bottlerocket)}),
         "windows": _filled(
@@ -96,6 +98,12 @@ def _node_group(spec: NodeSpec) -> dict[str, Any]:
     if not config:
         group["kubelet"].pop("config", None)
     return dict(sorted(_filled(group).items()))
+
+
+def _containerd(spec: NodeSpec) -> dict[str, Any]:
+    mirrors = {host: [plain_mirror(mirror) for mirror in listed] for host, listed in spec.containerd.registry_mirrors.items()}
+    given = spec.given.get("containerd", {})
+    return _filled({**given, "registry_mirrors": mirrors})
 
 
 def _filled(values: dict[str, Any]) -> dict[str, Any]:

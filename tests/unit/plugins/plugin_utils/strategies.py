@@ -107,6 +107,18 @@ _taints = st.lists(
     max_size=3,
 )
 
+PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+_mirrors = st.fixed_dictionaries(
+    {"url": st.sampled_from(["https://mirror.example.com/v2/docker-hub", "http://m", "https://m/x/", "m"])},
+    optional={
+        "override_path": st.booleans(),
+        "ca": st.sampled_from([PEM, "/etc/ca.pem", "x"]),
+        "skip_verify": st.booleans(),
+        "capabilities": st.sampled_from([["pull"], "resolve", []]),
+        "dial_timeout": st.sampled_from(["3s", "1m30s", "3"]),
+    },
+)
+
 _LIKELY: dict[str, st.SearchStrategy[Any]] = {
     "name": st.one_of(st.just("workers"), hostile_text),
     "mode": st.sampled_from(["self_managed", "managed", "managed_custom_ami", "manged"]),
@@ -145,12 +157,13 @@ _LIKELY: dict[str, st.SearchStrategy[Any]] = {
             "config": st.dictionaries(hostile_text, anything, max_size=2),
             "registry_mirrors": st.dictionaries(
                 st.sampled_from(["docker.io", "_default", "../etc", "a b"]),
-                st.lists(st.one_of(st.just("https://mirror.example.com"), hostile_text), max_size=2),
+                st.lists(st.one_of(st.just("https://mirror.example.com"), _mirrors, hostile_text), max_size=2),
                 max_size=2,
             ),
             "pause_image": hostile_text,
         },
     ),
+    "trust": st.one_of(st.just(PEM), st.lists(st.one_of(st.just(PEM), hostile_text), max_size=2)),
     "local_storage": st.fixed_dictionaries(
         {"strategy": st.sampled_from(["raid0", "raid10", "mount", "raid5"])},
         optional={"mount_path": st.sampled_from(["/mnt/x", "relative", "/a b"])},

@@ -22,7 +22,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registr
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES, NODE_GROUP
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain import NamedFile
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import left_to_eks
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, PEM
 
 Group = dict[str, Any]
 Place = tuple[str, ...]
@@ -110,6 +110,19 @@ def samples(family: str) -> list[Sample]:
         Sample("containerd.config", {"plugins": {"x": {"a": 1}}}, {"plugins": {"x": {"a": 2}}}),
         Sample("containerd.registry_mirrors", {"docker.io": ["https://one"]}, {"docker.io": ["https://one", "https://two"]}),
         Sample("containerd.registry_mirrors", {"_default": ["https://one"]}, {"quay.io": ["https://one"]}),
+        *(
+            Sample("containerd.registry_mirrors", {"docker.io": [{"url": "https://one/a"} | own]}, {"docker.io": ["https://one/a"]})
+            for own in (
+                {"override_path": True},
+                {"ca": PEM},
+                {"ca": "/etc/own.pem"},
+                {"skip_verify": True},
+                {"capabilities": ["pull"]},
+                {"dial_timeout": "3s"},
+            )
+        ),
+        Sample("trust", PEM, PEM.replace("MIIB", "MIIC")),
+        Sample("trust", [PEM], [PEM, PEM.replace("MIIB", "MIIC")]),
         Sample("containerd.pause_image", *(f"602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:{n}" for n in ("3.5", "3.8"))),
         Sample("containerd.pause_image", "registry.example.com/pause:3.5", "registry.example.com/pause:3.8"),
         Sample("local_storage.strategy", "raid0", "raid10"),

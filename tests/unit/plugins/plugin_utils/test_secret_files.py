@@ -12,13 +12,13 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, PEM
 
 PASSWORD = "hunter" + "2"
 LINUX: dict[str, Any] = {
     "allow_secrets_in_user_data": True,
     "proxy": {"https": f"http://user:{PASSWORD}@proxy.example.com:3128"},
-    "containerd": {"registry_mirrors": {"docker.io": [f"https://user:{PASSWORD}@mirror.example.com"]}},
+    "containerd": {"registry_mirrors": {"docker.io": [f"https://mirror.example.com/{PASSWORD}"]}},
     "commands": {"post": [f"export password={PASSWORD}"]},
 }
 STATIC = {"strategy": "static", "max_pods": 20, "reserved": {"kube": {"cpu": "1"}}}
@@ -31,6 +31,12 @@ GROUPS = [
     {"family": "bottlerocket", "allow_secrets_in_user_data": True, "proxy": LINUX["proxy"]},
     {"family": "windows", "allow_secrets_in_user_data": True, "commands": {"pre": [f"$password = '{PASSWORD}'"]}},
 ]
+
+
+@pytest.mark.parametrize("group", [group for group in GROUPS if "proxy" in group and group["family"] != "bottlerocket"])
+def test_everybody_reads_the_certificates_of_the_system(group: dict[str, Any]) -> None:
+    trusted = [file for file in node_files(COMPLETE, group | {"trust": PEM}) if file["path"].endswith("nodebootstrap-1.crt")]
+    assert [file["mode"] for file in trusted] == ["0644"]
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: f"{group['family']}-{group.get('strategy', '')}")

@@ -16,6 +16,13 @@ AL2023 = {"family": "al2023"}
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
 
+PRIVATE_KEY = "-----BEGIN RSA PRIVATE " + "KEY-----\nc2VjcmV0\n-----END RSA PRIVATE KEY-----\n"
+
+
+def mirrors(*listed: Any) -> dict[str, Any]:
+    return {"containerd": {"registry_mirrors": {"docker.io": listed[0] if len(listed) == 1 else list(listed)}}}
+
+
 def _nested(levels: int) -> Any:
     tree: Any = "x"
     for _unused in range(levels):
@@ -153,6 +160,31 @@ ROWS = (
     group("storage at a relative path", AL2023 | {"local_storage": {"strategy": "mount", "mount_path": "mnt"}}),
     group("mirror without scheme", AL2023 | {"containerd": {"registry_mirrors": {"docker.io": "mirror.example.com"}}}),
     group("mirrors of nothing", AL2023 | {"containerd": {"registry_mirrors": {"docker.io": []}}}),
+    group("mirror without a URL", AL2023 | mirrors({"ca": PEM})),
+    group("unknown field of a mirror", AL2023 | mirrors({"url": "https://m.example.com", "overridePath": True})),
+    group("mirror that is a number", AL2023 | mirrors([7])),
+    group("parts of a mirror's URL that containerd drops", AL2023 | mirrors(["https://me@m.example.com/x?a=b#c", "https://m:x"])),
+    group("mirror twice", AL2023 | mirrors(["https://m.example.com", {"url": "https://m.example.com", "override_path": True}])),
+    group("TLS settings of a mirror without TLS", AL2023 | mirrors({"url": "http://m.example.com", "ca": PEM, "skip_verify": True})),
+    group("unknown capability of a mirror", AL2023 | mirrors({"url": "https://m.example.com", "capabilities": ["pul"]})),
+    group("timeout of a mirror without a unit", AL2023 | mirrors({"url": "https://m.example.com", "dial_timeout": "30"})),
+    group("relative path of a mirror's certificate", AL2023 | mirrors({"url": "https://m.example.com", "ca": "certs/ca.pem"})),
+    group(
+        "settings that a mirror of Bottlerocket lacks",
+        {"family": "bottlerocket"}
+        | mirrors(
+            {"url": "https://m.example.com", "override_path": True, "ca": PEM, "capabilities": ["pull"]},
+            {"url": "https://n.example.com", "skip_verify": True, "dial_timeout": "3s"},
+        ),
+    ),
+    group("trust in a number", AL2023 | {"trust": 7}),
+    group("trust in a list of mappings", AL2023 | {"trust": [{"name": "corporate", "data": PEM}]}),
+    group("trust in base64 of PEM", AL2023 | {"trust": _base64(PEM)}),
+    group("trust in the path of a file", AL2023 | {"trust": "certs/corporate.pem"}),
+    group("trust in PEM without its end", AL2023 | {"trust": [PEM, PEM[:-20]]}),
+    group("trust in PEM with invalid base64", AL2023 | {"trust": PEM.replace("MIIB", "MII=B")}),
+    group("trust in another kind of PEM", AL2023 | {"trust": PEM.replace("CERTIFICATE", "TRUSTED CERTIFICATE")}),
+    group("trust in a private key", AL2023 | {"trust": PEM + PRIVATE_KEY, "allow_secrets_in_user_data": True}, secret="c2VjcmV0"),
     group("mirror for a registry that is a path", AL2023 | {"containerd": {"registry_mirrors": {"../etc": ["https://m.example.com"]}}}),
     # Several at once: sorted by path, each once.
     group(

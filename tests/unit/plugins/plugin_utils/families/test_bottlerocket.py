@@ -116,6 +116,37 @@ OTHER_ROWS: list[tuple[str, dict[str, Any], str, Any]] = [
         {"mirrors": [{"registry": "*", "endpoint": ["https://all"]}, {"registry": "docker.io", "endpoint": ["https://m1", "https://m2"]}]},
     ),
     (
+        "mirrors are asked as on the other families: Bottlerocket itself appends /v2 only to a URL without a path",
+        {
+            "containerd": {
+                "registry_mirrors": {
+                    "docker.io": [
+                        "https://m1/proxy/",
+                        "https://m2/v2/docker-hub",
+                        "https://m3/registry/v2",
+                        {"url": "https://m4/v2/x", "override_path": False},
+                        {"url": "https://m5/own", "override_path": True, "skip_verify": False, "capabilities": ["resolve", "pull"]},
+                    ]
+                }
+            }
+        },
+        "container-registry",
+        {
+            "mirrors": [
+                {
+                    "registry": "docker.io",
+                    "endpoint": [
+                        "https://m1/proxy/v2",
+                        "https://m2/v2/docker-hub",
+                        "https://m3/registry/v2",
+                        "https://m4/v2/x/v2",
+                        "https://m5/own",
+                    ],
+                }
+            ]
+        },
+    ),
+    (
         "instance store disks",
         {"local_storage": {"strategy": "raid0"}},
         "bootstrap-commands",

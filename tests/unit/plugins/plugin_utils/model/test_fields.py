@@ -16,6 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain impo
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import CA
 
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+OTHER_PEM = PEM.replace("MIIB", "MIIC")
 
 
 def encoded(text: str) -> str:
@@ -70,6 +71,13 @@ def test_facts_of_the_cluster(name: str, value: Any, expected: Any) -> None:
         ("kubelet", {"flags": {"v": 2, "a": True, "b": [1, "x"]}}, {"flags": {"v": "2", "a": "true", "b": ["1", "x"]}}),
         ("containerd", {"registry_mirrors": {"_default": "https://m"}}, {"registry_mirrors": {"_default": ["https://m"]}}),
         ("containerd", {"registry_mirrors": {"r:5000": ["http://m:80/x"]}}, {"registry_mirrors": {"r:5000": ["http://m:80/x"]}}),
+        (
+            "containerd",
+            {"registry_mirrors": {"docker.io": {"url": "https://m", "capabilities": "pull", "ca": PEM}}},
+            {"registry_mirrors": {"docker.io": [{"url": "https://m", "capabilities": ["pull"], "ca": [PEM]}]}},
+        ),
+        ("trust", f"# ours\n{PEM}", [PEM]),
+        ("trust", [f"{PEM}{OTHER_PEM}", PEM.replace("\n", "\r\n")], [PEM, OTHER_PEM]),
         ("local_storage", {"strategy": "RAID0", "mount_path": "/mnt/x"}, {"strategy": "raid0", "mount_path": "/mnt/x"}),
         ("proxy", {"http": "http://p:3128", "no_proxy": "10.0.0.0/8"}, {"http": "http://p:3128", "no_proxy": ["10.0.0.0/8"]}),
         ("commands", {"pre": "a\nb"}, {"pre": ["a\nb"]}),

@@ -113,7 +113,8 @@ def test_labels_flags_and_mirrors_are_sorted_and_taints_are_not() -> None:
     assert list(spec.labels) == ["a", "b"]
     assert spec.taints == (Taint("b", "", "NoExecute"), Taint("a", "x", "NoSchedule"))
     assert list(spec.kubelet_flags.items()) == [("event-qps", ("1",)), ("v", ("2",))]
-    assert list(spec.containerd.registry_mirrors.items()) == [("docker.io", ("https://c",)), ("quay.io", ("https://b", "https://a"))]
+    mirrors = [(host, [mirror.url for mirror in listed]) for host, listed in spec.containerd.registry_mirrors.items()]
+    assert mirrors == [("docker.io", ["https://c"]), ("quay.io", ["https://b", "https://a"])]
 
 
 def test_values_with_a_field_of_their_own_leave_the_kubelet_configuration() -> None:
