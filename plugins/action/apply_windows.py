@@ -38,4 +38,4 @@ class ActionModule(ActionBase):
             check_mode=self._task.check_mode,
             diff=self._task.diff,
         )
-        return result | run_live_action(self, facts, options.OPTIONS, partial(windows.apply, node))
+        return result | run_live_action(self, facts, options.OPTIONS, partial(windows.apply, node), ["ansible.windows"])

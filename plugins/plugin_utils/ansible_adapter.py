@@ -12,6 +12,7 @@ import gc
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
+from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeVar
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError, AnsibleFilterError
@@ -94,21 +95,30 @@ def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Re
 
 
 def run_live_action(
-    action: Any, facts: Mapping[str, Any], options: Mapping[str, Any], work: Callable[..., dict[str, Any]], **rules: Any
+    action: Any,
+    facts: Mapping[str, Any],
+    options: Mapping[str, Any],
+    work: Callable[..., dict[str, Any]],
+    collections: Sequence[str] = (),
+    **rules: Any,
 ) -> dict[str, Any]:
     """Run an action on a live node and return its result; an input problem becomes a failed task that states it.
 
     action: the C(ActionModule). facts: the variables of the task. options, rules: the argument spec and its rules.
     work: is called with the options as plain data, and with the phases that the options or the tags of the run select.
+    collections: other collections that the action needs on the controller.
     Raises C(AnsibleConnectionFailure) when the node cannot be reached.
     """
     # Filters do not need this import.
-    from .live.options import choose_phases
+    from .live.options import check_collections, choose_phases
 
     def run() -> dict[str, Any]:
         _unused, validated = action.validate_argument_spec(options, **rules)
         given = to_plain(validated)
         given["node_group"] = _with_files(given["node_group"], given["files_dir"])
+        # Only our roles patch the Node object. In other plays, the user decides how.
+        patches = ["kubernetes.core"] if given["reconcile"] and _is_in_our_role(action) else []
+        check_collections([*collections, *patches], _is_installed)
         tags = [to_plain(facts.get(f"ansible_{kind}_tags", [])) for kind in ("run", "skip")]
         try:
             return work(given, choose_phases(given["phases"], *tags))
@@ -116,6 +126,18 @@ def run_live_action(
             raise error.in_group(given["node_group"]) from None
 
     return run_action(action, facts, run)
+
+
+def _is_in_our_role(action: Any) -> bool:
+    role = getattr(action._task, "_role", None)
+    return role is not None and str(role.get_name()).rpartition(".")[2].startswith("eks_node")
+
+
+def _is_installed(collection: str) -> bool:
+    try:
+        return find_spec(f"ansible_collections.{collection}") is not None
+    except ImportError:
+        return False
 
 
 def run_action(action: Any, facts: Mapping[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import Problems
@@ -31,6 +31,25 @@ OPTIONS: dict[str, Any] = {
     "phases": {"type": "list", "elements": "str", "choices": list(PHASES)},
 }
 """Argument spec for Ansible; documented in plugins/doc_fragments/live.py."""
+
+
+COLLECTIONS = {"ansible.windows": ">=3.0.0", "kubernetes.core": ">=5.0.0"}
+"""Other collections that some nodes need, with their versions. galaxy.yml does not list them: most users need none."""
+
+_NEEDED_FOR = {
+    "ansible.windows": "live Windows nodes need it",
+    "kubernetes.core": "reconcile needs it to change labels and taints of registered nodes",
+}
+
+
+def check_collections(needed: Iterable[str], is_installed: Callable[[str], bool]) -> None:
+    """Raise C(SpecError) for collections of C(COLLECTIONS) that are not installed on the controller."""
+    problems = Problems()
+    for name in needed:
+        if not is_installed(name):
+            fix = f"ansible-galaxy collection install '{name}:{COLLECTIONS[name]}'"
+            problems.add("live.missing_collection", name, f"is not installed on the controller, and {_NEEDED_FOR[name]}", fix=fix)
+    problems.raise_any()
 
 
 def check_wait(options: Mapping[str, Any], system: str, states: tuple[str, ...] = WAIT_FOR) -> None:
