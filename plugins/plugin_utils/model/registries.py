@@ -79,6 +79,8 @@ _MIRROR = record(
 
 
 def _mirror(value: Any, path: str, problems: Problems) -> Any:
+    if not isinstance(value, (dict, str)):
+        return wrong_type(value, "a URL, or a mapping with url", path, problems)
     if not isinstance(value, dict):
         checked = _URL(value, path, problems)
         return INVALID if checked is INVALID or not _is_usable(checked, path, problems) else checked
@@ -112,12 +114,20 @@ def _is_usable(url: str, path: str, problems: Problems) -> bool:
     ]
     if dropped:
         message = f"contains {' and '.join(dropped)}, which containerd drops"
-        problems.add("containerd.invalid_mirror_url", path, message, fix="remove it; credentials belong in a kubelet credential provider")
+        problems.add(
+            "containerd.invalid_mirror_url",
+            path,
+            message,
+            fix="write the URL without it; credentials belong in a kubelet credential provider",
+        )
     return not dropped
 
 
 def _mirrors(value: Any, path: str, problems: Problems) -> Any:
-    checked = _MIRROR_LIST([value] if isinstance(value, dict) else value, path, problems)
+    if isinstance(value, dict):
+        only = _mirror(value, path, problems)
+        return INVALID if only is INVALID else [only]
+    checked = _MIRROR_LIST(value, path, problems)
     if checked is INVALID:
         return INVALID
     urls: list[str] = []

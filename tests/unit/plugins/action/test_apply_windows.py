@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.nodebootstrap.eks.plugins.action import apply_windows
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import ansible_adapter
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import windows
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 GROUP = {"family": "windows", "max_pods": 20}
@@ -54,7 +57,32 @@ def action(monkeypatch: pytest.MonkeyPatch, answers: list[Any], **options: Any) 
 
     monkeypatch.setattr(found, "_execute_module", execute)
     monkeypatch.setattr(apply_windows.time, "sleep", lambda _seconds: None)
+    # With ansible-core alone, the collection is missing.
+    monkeypatch.setattr(ansible_adapter, "_is_installed", lambda _name: True)
     return found, calls
+
+
+def test_without_its_collection_the_node_is_not_contacted(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, calls = action(monkeypatch, [])
+    monkeypatch.setattr(ansible_adapter, "_is_installed", lambda _name: False)
+    result = run.run(task_vars=FACTS)
+    assert result["failed"] and [problem["rule"] for problem in result["problems"]] == ["live.missing_collection"]
+    assert mentions(result["msg"], "ansible-galaxy collection install", "ansible.windows:>=3.0.0")
+    assert calls == []
+
+
+def test_only_our_roles_need_the_collection_that_patches_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Task, "_role", None, raising=False)
+    for role, name in (
+        (None, "x"),
+        ("other.roles.nodes", "x"),
+        ("nodebootstrap.eks.eks_node", "kubernetes.core"),
+        ("eks_node_windows", "kubernetes.core"),
+    ):
+        run, _calls = action(monkeypatch, [{"failed": True, "msg": "x"}], reconcile=True)
+        monkeypatch.setattr(ansible_adapter, "_is_installed", lambda name: name == "ansible.windows")
+        run._task._role = role and SimpleNamespace(get_name=lambda role=role: role)
+        assert mentions(run.run(task_vars=FACTS)["msg"], name)
 
 
 def test_the_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,15 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures import advice, elsewhere, fields, formats, kubelet, outputs
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures import (
+    advice,
+    elsewhere,
+    fields,
+    formats,
+    kubelet,
+    outputs,
+    registries,
+)
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import Cure, edited, rendered, split
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.test_error_table import EVERY
 
@@ -29,7 +37,7 @@ NEXT_STEP = {
 
 ROWS: tuple[Cure, ...] = tuple(
     row
-    for module in (fields, kubelet, formats, outputs)
+    for module in (fields, kubelet, formats, outputs, registries)
     for entry in module.ROWS
     for row in (entry if isinstance(entry, tuple) else (entry,))
 )

@@ -1,0 +1,46 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cures for mirrors of registries, certificate authorities, and collections that are missing on the controller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_collections
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import VALID
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import AL2, AL2023, BOTTLEROCKET
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, call, group
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import PEM
+
+MIRRORS = "node_group.containerd.registry_mirrors"
+FIRST = f'{MIRRORS}["docker.io"][0]'
+URL = "https://m.example.com"
+
+
+def mirrors(*listed: Any) -> dict[str, Any]:
+    """The mirrors of docker.io."""
+    return {"containerd": {"registry_mirrors": {"docker.io": list(listed)}}}
+
+
+ROWS = (
+    group("containerd.invalid_mirror_url", AL2023 | mirrors("https://me:you@m.example.com"), {FIRST: URL}),
+    group("containerd.duplicate_mirror", AL2023 | mirrors(URL, {"url": URL}), {f'{MIRRORS}["docker.io"]': [URL]}),
+    group("containerd.tls_of_http_mirror", AL2023 | mirrors({"url": "http://m", "skip_verify": True}), {f"{FIRST}.skip_verify": REMOVED}),
+    group(
+        "containerd.unverified_mirror",
+        AL2023 | mirrors({"url": URL, "ca": VALID, "skip_verify": True}),
+        {f"{FIRST}.skip_verify": REMOVED},
+    ),
+    group("containerd.ignored_dial_timeout", AL2 | mirrors({"url": URL, "dial_timeout": "3s"}), {f"{FIRST}.dial_timeout": REMOVED}),
+    group("bottlerocket.mirror_setting", BOTTLEROCKET | mirrors({"url": URL, "dial_timeout": "3s"}), {f"{FIRST}.dial_timeout": REMOVED}),
+    group("certificates.invalid_pem", AL2023 | {"trust": "corporate.pem"}, {"node_group.trust": VALID}),
+    group("certificates.private_key", AL2023 | {"trust": "-----BEGIN PRIVATE " + "KEY-----\n" + VALID}, {"node_group.trust": VALID}),
+    group("certificates.unreadable", AL2023 | {"trust": PEM}, {"node_group.trust": VALID}),
+    call(
+        "live.missing_collection",
+        lambda installed: check_collections(["ansible.windows"], installed.__contains__),
+        [],
+        ["ansible.windows"],
+    ),
+)
