@@ -55,7 +55,7 @@ lint: ## run ruff, mypy, yamllint, shellcheck, codespell, REUSE, changelog, ansi
 	@$(CHECK) lint
 
 .PHONY: sanity
-sanity: ## run ansible-test sanity: all tests on the newest ansible-core, import, compile and validate-modules on the others
+sanity: ## run ansible-test sanity: all tests on the newest ansible-core, import, compile and validate-modules on the oldest
 	@$(SETUP) cores
 	@$(CHECK) sanity
 
