@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # tools/ansible_test.sh sanity|sanity-all-files|units CORE [WORD...]: runs ansible-test, with WORDs as further arguments, on one release of
-# ansible-core that tools/pythons.sh lists, from .cache/venv-core-CORE, on a copy of the checkout; sanity runs on the files of the artifact
-# only. Exits with 77 where this machine has no Python for it.
+# ansible-core that tools/pythons.sh lists, from .cache/venv-core-CORE, on a copy of the checkout. "sanity" checks the files of the artifact on
+# one Python, by default that of the environment. Exits with 77 where this machine has no Python for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/pythons.sh
@@ -45,12 +45,11 @@ files=
 [ "$what" != sanity ] || files=shipped
 copy=$(tools/collection_copy.sh ".cache/$what-$core" $files)
 arguments=(--venv --color no)
+version=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 case $what in
-  sanity | sanity-all-files) ;; # no --python: the compile and import tests run on every Python that is here
-  units)
-    version=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    arguments+=(--requirements --python "$version" --num-workers 1)
-    ;;
+  sanity) [[ " $* " == *" --python "* ]] || arguments+=(--python "$version") ;;
+  sanity-all-files) ;; # no --python: the compile and import tests run on every Python that is here
+  units) arguments+=(--requirements --python "$version" --num-workers 1) ;;
 esac
 # Before HOME changes: pyenv may be there.
 path="$venv/bin:$(python_path)"
