@@ -211,7 +211,7 @@ def marked_examples() -> Iterator[Any]:
         yield pytest.param(cluster, group, id=name, marks=[] if name.startswith("five-families ") else [pytest.mark.matrix])
 
 
-@pytest.mark.parametrize(("cluster", "group"), marked_examples())
+@pytest.mark.parametrize(("cluster", "group"), list(marked_examples()))
 def test_every_example_boots(request: pytest.FixtureRequest, cluster: dict[str, Any], group: dict[str, Any]) -> None:
     family = "ubuntu" if group["family"].startswith("U") else group["family"]
     machine: Node = request.getfixturevalue({"al2023": "cloud_init"}.get(family, f"{family}_node"))
