@@ -3,8 +3,9 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# tools/ansible_test.sh sanity|units CORE [WORD...]: runs ansible-test, with WORDs as further arguments, on one release of ansible-core that
-# tools/pythons.sh lists, from .cache/venv-core-CORE, on a copy of the checkout. Exits with 77 where this machine has no Python for it.
+# tools/ansible_test.sh sanity|sanity-all-files|units CORE [WORD...]: runs ansible-test, with WORDs as further arguments, on one release of
+# ansible-core that tools/pythons.sh lists, from .cache/venv-core-CORE, on a copy of the checkout. "sanity" checks the files of the artifact on
+# one Python, by default that of the environment. Exits with 77 where this machine has no Python for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/pythons.sh
@@ -40,19 +41,20 @@ done
 exec 9>"$home/lock"
 flock 9
 
-copy=$(tools/collection_copy.sh ".cache/$what-$core")
+files=
+[ "$what" != sanity ] || files=shipped
+copy=$(tools/collection_copy.sh ".cache/$what-$core" $files)
 arguments=(--venv --color no)
+version=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 case $what in
-  sanity) ;; # no --python: the compile and import tests run on every Python that is here
-  units)
-    version=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    arguments+=(--requirements --python "$version" --num-workers 1)
-    ;;
+  sanity) [[ " $* " == *" --python "* ]] || arguments+=(--python "$version") ;;
+  sanity-all-files) ;; # no --python: the compile and import tests run on every Python that is here
+  units) arguments+=(--requirements --python "$version" --num-workers 1) ;;
 esac
 # Before HOME changes: pyenv may be there.
 path="$venv/bin:$(python_path)"
 cd "$copy"
 # Without what pip says while it makes ansible-test's environments.
 env -u ANSIBLE_COLLECTIONS_PATH HOME="$home" PYENV_ROOT="${PYENV_ROOT:-}" PATH="$path" \
-  "$venv/bin/ansible-test" "$what" "${arguments[@]}" "$@" 2>&1 |
+  "$venv/bin/ansible-test" "${what%-all-files}" "${arguments[@]}" "$@" 2>&1 |
   { grep --line-buffered -vE '^(Collecting|Installing|Looking|Processing|Successfully|Using cached|Requirement already|  )' || true; }

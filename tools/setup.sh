@@ -5,7 +5,9 @@
 #
 # Everything that the checks need, inside the project folder; Debian packages and the Docker daemon too when run as root.
 #
-#   tools/setup.sh [debian] [docker] [venv] [importer] [cores]      (no word: all of them)
+#   tools/setup.sh [debian] [docker] [venv] [importer] [outer_cores] [cores]      (no word: all of them)
+#
+# outer_cores: the oldest and the newest ansible-core, which make test uses; cores: all of them, for make matrix.
 #
 # A second run does nothing: each virtual environment carries a stamp, the hash of what it was made from.
 # What cannot be had is an error that says so; the one exception is an ansible-core release for which this machine
@@ -142,7 +144,7 @@ setup_cores() {
   while read -r core pythons; do
     # shellcheck disable=SC2086 # a list of versions: one word each
     at_once setup_core "$core" $pythons
-  done < <(cores)
+  done
 }
 
 # at_once COMMAND...: in the background; all_done waits for those, and fails when one of them failed.
@@ -164,7 +166,9 @@ trap 'trap - INT TERM; kill 0' INT TERM
 [ "$#" -gt 0 ] || set -- debian docker venv importer cores
 for part in "$@"; do
   case $part in
-    debian | docker | cores) "setup_$part" ;;
+    debian | docker) "setup_$part" ;;
+    cores) setup_cores < <(cores) ;;
+    outer_cores) setup_cores < <(cores | sed -n '1p;$p') ;;
     venv | importer) at_once "setup_$part" ;;
     *) die "unknown part: $part" ;;
   esac

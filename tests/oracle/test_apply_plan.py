@@ -126,7 +126,11 @@ exec /usr/bin/python3 -I -B /opt/nodelab/programs/kubelet.py "$@"
 SERVICE_COMMANDS = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module_utils/_engine/service_commands.py"
 
 
-@pytest.mark.parametrize("kind", ["al2", "al2 script", "ubuntu", "ubuntu script", "al2023"])
+#: The matrix has the other pairs of family and strategy.
+REPEATED = [pytest.param(kind, marks=pytest.mark.matrix) for kind in ("al2 script", "ubuntu")]
+
+
+@pytest.mark.parametrize("kind", ["al2", "ubuntu script", "al2023", *REPEATED])
 def test_a_kubelet_that_fails_brings_the_old_one_back(kind: str, request: pytest.FixtureRequest) -> None:
     node = fresh(kind, request)
     unit = KUBELET[type(node)]

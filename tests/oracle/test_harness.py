@@ -131,11 +131,13 @@ def test_ubuntu_kubelet_is_the_snap(ubuntu_node: UbuntuNode) -> None:
     assert len(ubuntu_node.kubelet_starts()) == 2
 
 
+@pytest.mark.matrix
 def test_ubuntu_quotes_in_args_reach_kubelet_as_they_stand(ubuntu_node: UbuntuNode) -> None:
     bootstrap(ubuntu_node, "c", *JOIN, "--kubelet-extra-args", """--a="b c" --d='%b' --e=\\n$HOME""")
     assert ubuntu_node.extra_args() == ['--a="b', 'c"', "--d='%b'", "--e=\\n$HOME"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("words", "environment", "cluster", "dns"),
     [
@@ -154,11 +156,13 @@ def test_ubuntu_dns(ubuntu_node: UbuntuNode, words: Sequence[str], environment: 
     assert f"-i, {cluster}," in ubuntu_node.read("/var/lib/kubelet/kubeconfig").decode()
 
 
+@pytest.mark.matrix
 def test_ubuntu_an_unknown_flag_before_the_name_is_the_name(ubuntu_node: UbuntuNode) -> None:
     bootstrap(ubuntu_node, "--local-disks", "raid0", "c", *JOIN)
     assert "-i, --local-disks," in ubuntu_node.read("/var/lib/kubelet/kubeconfig").decode()
 
 
+@pytest.mark.matrix
 def test_ubuntu_refuses_the_ip_family_in_capitals(ubuntu_node: UbuntuNode) -> None:
     assert bootstrap(ubuntu_node, "c", *JOIN, "--ip-family", "IPv6", "--service-ipv6-cidr", "fd00::/108").returncode == 1
     assert ubuntu_node.kubelet_starts() == []
@@ -236,6 +240,7 @@ python3 -c 'import time; print(time.monotonic())' > /etc/when
 """
 
 
+@pytest.mark.matrix
 def test_al2023_cloud_init_runs_between_the_phases() -> None:
     with boot(Al2023Node, AROUND) as (node, result):
         assert result.errors == []
@@ -249,6 +254,7 @@ def test_al2023_cloud_init_runs_between_the_phases() -> None:
         assert node.wait_boot() == "running"
 
 
+@pytest.mark.matrix
 def test_al2023_a_failed_config_phase_takes_the_run_phase_down() -> None:
     broken = {"/etc/systemd/system/nodeadm-config.service.d/x.conf": "[Service]\nExecStart=\nExecStart=/bin/false\n"}
     with boot(Al2023Node, AROUND, files=broken) as (node, result):
@@ -272,6 +278,7 @@ PARTS = mime(
 EVENTS = ("bootcmd", "write-files", "runcmd", "script 10-a.sh", "script 20-b.sh", "script runcmd")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", ["cloud_init", "cloud_init_new"])
 def test_parts_run_in_the_order_of_their_file_names(request: pytest.FixtureRequest, name: str) -> None:
     node: CloudInitNode = request.getfixturevalue(name)
@@ -295,6 +302,7 @@ def test_a_booted_machine_and_a_staged_run_agree(cloud_init: CloudInitNode) -> N
         assert node.read("/etc/w") == b"w"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", ["cloud_init", "cloud_init_new"])
 def test_a_failing_script_is_an_error_and_the_next_run_is_clean(request: pytest.FixtureRequest, name: str) -> None:
     node: CloudInitNode = request.getfixturevalue(name)

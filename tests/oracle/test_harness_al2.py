@@ -17,6 +17,7 @@ pytestmark = pytest.mark.docker
 # --- Amazon Linux 2: words --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("words", "code", "cluster"),
     [
@@ -44,6 +45,7 @@ def test_al2_reads_its_words_as_the_image_does(al2_node: Al2Node, words: list[st
         assert f"args: [token, -i, {cluster}, --region, eu-central-1]" in al2_node.read("/var/lib/kubelet/kubeconfig").decode()
 
 
+@pytest.mark.matrix
 def test_every_byte_of_a_call_is_recorded(al2_node: Al2Node) -> None:
     words = ["", "a\nb", "it's", '"', "\\", "$HOME", " ", "é", "\udcff"]
     bootstrap(al2_node, *words)
@@ -53,6 +55,7 @@ def test_every_byte_of_a_call_is_recorded(al2_node: Al2Node) -> None:
     assert al2_node.bootstrap_environments()[2]["HTTPS_PROXY"] == "http://p:1\n2"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("words", "dns"),
     [
@@ -71,6 +74,7 @@ def test_al2_dns(al2_node: Al2Node, words: list[str], dns: list[str]) -> None:
     assert al2_node.kubelet_config()["clusterDNS"] == dns
 
 
+@pytest.mark.matrix
 def test_al2_dns_without_a_ten_network(al2_node: Al2Node) -> None:
     key = "meta-data/network/interfaces/macs/0a:58:0a:00:00:05/vpc-ipv4-cidr-blocks"
     al2_node.write({"/etc/nodelab/imds.json": json.dumps({key: "192.168.0.0/16"})})
@@ -78,6 +82,7 @@ def test_al2_dns_without_a_ten_network(al2_node: Al2Node) -> None:
     assert al2_node.kubelet_config()["clusterDNS"] == ["10.100.0.10"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("kind", "vcpus", "pods", "memory", "cpu"),
     [("m5.large", 2, 29, "574Mi", "70m"), ("c6in.32xlarge", 128, 394, "4589Mi", "390m"), ("t3.medium", 1, 17, "442Mi", "60m")],
@@ -92,6 +97,7 @@ def test_al2_capacity(al2_node: Al2Node, kind: str, vcpus: int, pods: int, memor
     assert config["providerID"] == "aws:///eu-central-1a/i-1234567890abcdef0"
 
 
+@pytest.mark.matrix
 def test_al2_helpers_are_called(al2_node: Al2Node) -> None:
     bootstrap(al2_node, "c", *JOIN, "--local-disks", "raid0", "--kubelet-extra-args", "--reserved-cpus=0")
     assert [record["argv"] for record in al2_node.records("setup-local-disks")] == [["raid0"]]
@@ -101,6 +107,7 @@ def test_al2_helpers_are_called(al2_node: Al2Node) -> None:
     assert "kubeReservedCgroup" not in al2_node.kubelet_config()
 
 
+@pytest.mark.matrix
 def test_al2_asks_aws_only_when_endpoint_or_ca_is_missing(al2_node: Al2Node) -> None:
     assert bootstrap(al2_node, "c", *JOIN[:2]).returncode != 0
     assert [record["argv"][:2] for record in al2_node.records("aws")] == [["eks", "wait"]]
@@ -129,6 +136,7 @@ def test_al2_kubelet_gets_the_units_words_then_the_images_then_ours(al2_node: Al
     assert al2_node.read("/etc/kubernetes/pki/ca.crt") == b"a certificate"
 
 
+@pytest.mark.matrix
 def test_every_start_of_kubelet_counts(al2_node: Al2Node) -> None:
     bootstrap(al2_node, "c", *JOIN)
     assert len(al2_node.kubelet_starts()) == 1
@@ -138,6 +146,7 @@ def test_every_start_of_kubelet_counts(al2_node: Al2Node) -> None:
         al2_node.extra_args()
 
 
+@pytest.mark.matrix
 def test_a_start_that_kubelet_did_not_see_is_not_hidden(al2_node: Al2Node) -> None:
     """Killed before it could write: systemd's own count tells."""
     al2_node.write({"/etc/systemd/system/kubelet.service.d/99-other.conf": "[Service]\nExecStart=\nExecStart=/bin/true\n"})
@@ -146,6 +155,7 @@ def test_a_start_that_kubelet_did_not_see_is_not_hidden(al2_node: Al2Node) -> No
         al2_node.kubelet_records(seconds=0.2)
 
 
+@pytest.mark.matrix
 def test_kubelet_is_healthy_where_a_test_says_so(al2_node: Al2Node) -> None:
     ask_it = [
         "curl",
@@ -188,6 +198,7 @@ def test_al2_a_raw_percent_b_becomes_the_boot_id(al2_node: Al2Node) -> None:
     assert al2_node.extra_args() == [f"--x={boot_id}"]
 
 
+@pytest.mark.matrix
 def test_al2_a_second_run_changes_nothing_that_matters(al2_node: Al2Node) -> None:
     bootstrap(al2_node, "first", *JOIN, "--kubelet-extra-args", "--x=1")
     bootstrap(al2_node, "second", "--apiserver-endpoint", "https://other", *JOIN[2:], "--use-max-pods", "false")
