@@ -24,6 +24,7 @@ ORDER = (
     "bottlerocket_settings",
     "formats",
     "nodeconfig",
+    "bootstrap_calls",
     "model",
     "aws_auth",
     "artifacts",

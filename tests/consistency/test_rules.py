@@ -29,7 +29,9 @@ WITHOUT_GOLDEN_MESSAGE = {
     "containerd.unverified_mirror": "a warning: test_registries.py",
     "live.unencodable_plan": "the check of the input rejects such text first; it protects the encoder",
     "reserved.sized_for_other_max_pods": "a warning: test_compute.py",
+    "shell.missing_package": "a note: test_one_winner_shell.py",
     "user_data.replaced_by_override": "a warning: test_one_winner_pods.py",
+    "user_data.unread_shell": "a note: test_one_winner_shell.py",
     "toml.missing_package": "needs a controller without tomlkit: test_toml.py",
 }
 

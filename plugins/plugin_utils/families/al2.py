@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import kubelet
-from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, static_kubelet, trust
+from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, shell_places, static_kubelet, trust
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems
@@ -68,6 +68,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_foreign_fields(spec, problems)
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     node_script.check(spec, problems)
+    shell_places.check(spec, problems)
     if spec.managed:
         refuse_dns_of_managed(spec, problems)
         if spec.strategy == "static":
@@ -103,9 +104,9 @@ def _check_reserved_cpus(spec: NodeSpec, problems: Problems) -> None:
         )
 
 
-def notes(_spec: NodeSpec) -> Notes:
-    """Nothing is left to say about a valid specification."""
-    return Notes()
+def notes(spec: NodeSpec) -> Notes:
+    """What C(override) changes, and scripts of the user that are not compared with the fields."""
+    return shell_places.notes(spec, _IMAGE)
 
 
 def user_data(spec: NodeSpec) -> UserData:

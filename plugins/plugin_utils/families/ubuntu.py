@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import kubelet
-from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, static_kubelet
+from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, shell_places, static_kubelet
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
@@ -96,6 +96,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     """Report what Ubuntu cannot express with this strategy."""
     refuse_foreign_fields(spec, problems)
     node_script.check(spec, problems)
+    shell_places.check(spec, problems)
     if spec.managed:
         problems.add(
             "mode.unknown_on_family",
@@ -155,9 +156,9 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def notes(_spec: NodeSpec) -> Notes:
-    """Nothing is left to say about a valid specification."""
-    return Notes()
+def notes(spec: NodeSpec) -> Notes:
+    """What C(override) changes, and scripts of the user that are not compared with the fields."""
+    return shell_places.notes(spec, _IMAGE)
 
 
 def user_data(spec: NodeSpec) -> UserData:

@@ -36,6 +36,8 @@ def pods_in_force(group: Mapping[str, Any], texts: Iterable[str], own: Pods | No
         last = _of_node_configs(_override(group.get("override")), shape, _OVERRIDE)
     elif group["family"] == "bottlerocket":
         theirs = _of_settings(texts)
+    elif group["family"] in ("al2", "ubuntu"):
+        last = _of_call(group.get("override"), own, shape)
     if last is not None:
         return last
     return theirs if theirs is not None and (own is None or group.get("user_data_precedence") == "theirs") else own
@@ -110,6 +112,28 @@ def _evaluated(expression: Any, shape: Shape) -> int | None:
         return min(map(of_type, shape.known))
     except UnsupportedExpression:
         return None
+
+
+def _of_call(override: str | None, own: Pods | None, shape: Shape) -> Pods | None:
+    """The number of pods that the call in C(override) passes, or that the script computes. None if there is no readable call."""
+    if override is None:
+        return None
+    from ..bootstrap_calls import read_calls
+    from ..formats.shell_reader import PackageMissing
+
+    number = "" if own is None or own.number is None else str(own.number)
+    flag = f"--max-pods={number}" if number else ""
+    known = {"MAX_PODS": number, "KUBELET_EXTRA_ARGS": flag, "CLUSTER_NAME": "x", "API_SERVER_URL": "x", "B64_CLUSTER_CA": "x"}
+    try:
+        calls = read_calls(override, known | {"CLUSTER_DNS": "x", "NODE_LABELS": "x", "NODE_TAINTS": "x"}).calls
+    except PackageMissing:
+        return None
+    if not calls:
+        return None
+    passed = calls[-1].max_pods()
+    if own is not None and passed == own.number:
+        return own
+    return Pods(shape.image_pods() if passed is None else passed, _OVERRIDE) if passed is not None or shape.known else None
 
 
 def _of_settings(texts: Iterable[str]) -> Pods | None:

@@ -53,6 +53,7 @@ _GUARD = "another check rejects such an input first; this one protects the code 
 
 REASONS = {
     **dict.fromkeys(("bottlerocket.unreadable_flag", "live.unencodable_plan"), _GUARD),
+    "shell.missing_package": "needs a controller without tree-sitter-bash: test_one_winner_shell.py",
     "toml.missing_package": "needs a controller without tomlkit: test_toml.py",
     **{
         f"join.{cause}": reason

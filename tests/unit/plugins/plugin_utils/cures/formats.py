@@ -58,6 +58,11 @@ ROWS = (
         AL2023 | {"override": NODE_CONFIG, "instance": {"type": "m5.large"}, "max_pods": 20},
         {"node_group.max_pods": REMOVED},
     ),
+    group(
+        "user_data.unread_shell",
+        AL2 | {"user_data": "#!/bin/bash\nsnap set kubelet-eks max-pods=20\n"},
+        {TEXT: REMOVED},
+    ),
     group("nodeconfig.several_documents", AL2023 | {"user_data": f"{NODE_CONFIG}---\n{NODE_CONFIG}"}, {TEXT: NODE_CONFIG}),
     group("user_data.bootstraps_twice", WINDOWS | {"commands": {"pre": [SECOND_CALL]}}, {"node_group.commands": REMOVED}),
     group(
