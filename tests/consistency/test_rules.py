@@ -27,6 +27,7 @@ WITHOUT_GOLDEN_MESSAGE = {
     "cluster.version_unknown": "a note: test_parse.py",
     "containerd.ignored_dial_timeout": "a warning: test_registries.py",
     "containerd.unverified_mirror": "a warning: test_registries.py",
+    "live.missing_collection": "needs a controller without the collection: test_apply_windows.py",
     "live.unencodable_plan": "the check of the input rejects such text first; it protects the encoder",
     "reserved.sized_for_other_max_pods": "a warning: test_compute.py",
     "shell.missing_package": "a note: test_one_winner_shell.py",
