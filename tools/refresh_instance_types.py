@@ -20,7 +20,8 @@ from typing import Any
 import boto3
 
 TARGET = Path(__file__).parent.parent / "plugins" / "plugin_utils" / "_data" / "instance_types.json"
-COLUMNS = ["max_enis", "ips_per_eni", "vcpus", "hypervisor", "architecture"]
+COLUMNS = ["max_enis", "ips_per_eni", "vcpus", "hypervisor", "architecture", "memory"]
+# memory in MiB, as the hypervisor gives it to the instance; Linux sees some percent less.
 
 
 def described(client: Any) -> Iterator[dict[str, Any]]:
@@ -44,7 +45,8 @@ def row(kind: dict[str, Any]) -> list[Any] | None:
     architectures = kind.get("ProcessorInfo", {}).get("SupportedArchitectures", [])
     # i386 stands beside x86_64 on old types; EKS has images for the two 64-bit ones only.
     architecture = next((name for name in architectures if name in ("x86_64", "arm64")), None)
-    return [enis, addresses, vcpus, hypervisor, architecture]
+    memory = kind.get("MemoryInfo", {}).get("SizeInMiB")
+    return [enis, addresses, vcpus, hypervisor, architecture, memory]
 
 
 def table(kinds: Iterable[dict[str, Any]], source: str) -> str:

@@ -60,8 +60,9 @@ _NODE_GROUP = r"""
         type: str
       family:
         description:
-        - Operating system of the nodes. The C(amiFamily) names of eksctl are aliases; C(WindowsServer2022CoreContainer)
-          also sets C(windows.version) and C(windows.edition), and C(Ubuntu2404) also sets C(ubuntu.release).
+        - Operating system of the nodes. The C(amiFamily) names of eksctl and the C(amiType) names of EKS are aliases. Those
+          of Windows, such as C(WindowsServer2022CoreContainer) or C(WINDOWS_CORE_2022_x86_64), also set C(windows.version)
+          and C(windows.edition), and C(Ubuntu2404) also sets C(ubuntu.release).
         type: str
         choices:
         - al2
@@ -132,7 +133,8 @@ _NODE_GROUP = r"""
         type: dict
       taints:
         description:
-        - Node taints. A key can be given once for each effect.
+        - 'Node taints: mappings, or text as in C(kubectl taint), for example C(dedicated=gpu:NoSchedule). A key can be
+          given once for each effect.'
         type: list
         elements: dict
         suboptions:
@@ -398,11 +400,10 @@ _NODE_GROUP = r"""
             elements: str
           container_runtime:
             description:
-            - Container runtime that C(Start-EKSBootstrap.ps1) starts. C(docker) exists up to Kubernetes 1.23.
+            - Container runtime that C(Start-EKSBootstrap.ps1) starts. Without it, the script chooses.
             type: str
             choices:
             - containerd
-            - docker
           eks_endpoint:
             description:
             - URL of the EKS API endpoint that the bootstrap script calls.

@@ -34,6 +34,8 @@ class InstanceShape:
     ips_per_eni: IPv4 addresses that one interface takes, its own included.
     vcpus: None if unknown.
     nitro: whether prefixes can be delegated (Nitro, bare metal included); None if unknown.
+    architecture: C(x86_64) or C(arm64); None if unknown.
+    memory: in MiB; None if unknown.
     """
 
     max_enis: int
@@ -41,6 +43,8 @@ class InstanceShape:
     vcpus: int | None = None
     nitro: bool | None = None
     type: str | None = None
+    architecture: str | None = None
+    memory: int | None = None
 
 
 def _counts(value: Any, least: int) -> bool:
@@ -92,6 +96,8 @@ def instance_shape(
         vcpus=row.get("vcpus"),
         nitro=None if hypervisor is None else hypervisor in {"nitro", "metal"},
         type=instance_type if isinstance(instance_type, str) else None,
+        architecture=row.get("architecture"),
+        memory=row.get("memory"),
     )
 
 
@@ -132,8 +138,13 @@ def max_pods(
         problems.add("capacity.no_addresses", path, "the instance has no addresses for pods", value=pods, fix="use a larger instance")
     problems.raise_any()
     if ceiling and instance.vcpus is not None:
-        pods = min(pods, _LARGE_CEILING if instance.vcpus >= _LARGE_FROM_VCPUS else _SMALL_CEILING)
+        pods = min(pods, recommended_pods(instance.vcpus))
     return pods
+
+
+def recommended_pods(vcpus: int) -> int:
+    """The most pods that EKS recommends for a node."""
+    return _LARGE_CEILING if vcpus >= _LARGE_FROM_VCPUS else _SMALL_CEILING
 
 
 def _check(

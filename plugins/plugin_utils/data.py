@@ -61,9 +61,10 @@ class _Rows(Mapping[str, Mapping[str, Any]]):
 
 @cache
 def instance_types() -> Mapping[str, Mapping[str, Any]]:
-    """Instance type → C({max_enis, ips_per_eni, vcpus, hypervisor, architecture}) of its default network card.
+    """Instance type → C({max_enis, ips_per_eni, vcpus, hypervisor, architecture, memory}) of its default network card.
 
-    C(hypervisor) is C(nitro), C(xen) or C(metal); C(architecture) is None where EC2 does not tell.
+    C(hypervisor) is C(nitro), C(xen) or C(metal); C(architecture) is None where EC2 does not tell;
+    C(memory) is in MiB.
     """
     table = _read("instance_types")
     empty = [None] * len(table["columns"])

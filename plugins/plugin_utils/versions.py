@@ -8,6 +8,12 @@ from __future__ import annotations
 from . import data
 
 
+def known_minors() -> tuple[int, int]:
+    """The oldest and the newest minor version of Kubernetes whose kubelet the collection knows."""
+    table = data.kubelet_flags()
+    return table["first"], table["last"]
+
+
 def family_version_problem(family: str, release: str | None, version: tuple[int, int]) -> tuple[str, str] | None:
     """(reason, fix) when EKS has no image of C(family) (and C(release), such as C("22.04") or C("2025")) for C(version), else None."""
     families = data.kubernetes_versions()["families"]

@@ -84,7 +84,7 @@ def check_flags(spec: NodeSpec, word_problem: Callable[[str], str | None], probl
 
 
 def check_containerd(spec: NodeSpec, problems: Problems) -> None:
-    """Report an invalid pause image, and fields that have no effect with Docker."""
+    """Report an invalid pause image."""
     image = spec.containerd.pause_image
     if image is not None and not _IMAGE.fullmatch(image):
         problems.add(
@@ -94,20 +94,6 @@ def check_containerd(spec: NodeSpec, problems: Problems) -> None:
             value=image,
             allowed="HOST/PATH:TAG",
         )
-    for field in ("config", "registry_mirrors"):
-        if runs_docker(spec) and given_at(spec, f"containerd.{field}") is not None:
-            problems.add(
-                "containerd.not_in_version",
-                f"node_group.containerd.{field}",
-                "has no effect before Kubernetes 1.24, where Docker runs the containers",
-                fix="remove it",
-            )
-
-
-def runs_docker(spec: NodeSpec) -> bool:
-    """Whether the image's script starts Docker: it does before Kubernetes 1.24."""
-    version = spec.cluster.kubernetes_version
-    return version is not None and version < (1, 24)
 
 
 def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> None:

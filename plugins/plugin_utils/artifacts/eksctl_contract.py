@@ -38,13 +38,12 @@ def start() -> str:
 
 def _helper(spec: NodeSpec, extra: str) -> str:
     cluster = spec.cluster
-    docker = cluster.kubernetes_version is not None and cluster.kubernetes_version < (1, 24)
     known = {
         "API_SERVER_URL": cluster.endpoint,
         "B64_CLUSTER_CA": cluster.certificate_authority,
         "CLUSTER_DNS": ",".join(spec.dns_ips),
         "CLUSTER_NAME": cluster.name,
-        "CONTAINER_RUNTIME": "dockerd" if docker else "containerd",
+        "CONTAINER_RUNTIME": "containerd",
         "MAX_PODS": "" if spec.max_pods is None else str(spec.max_pods),
         "NODE_TAINTS": taints_flag(spec.taints),
     }

@@ -32,7 +32,7 @@ def kubelet_config(spec: NodeSpec) -> str:
     """The complete KubeletConfiguration as JSON: what the image sets, then what is computed, then the user's fields."""
     base = kubelet.deep_merge(kubelet.CONFIG, _OF_FAMILY[spec.family])
     version = spec.cluster.kubernetes_version
-    if version is not None and (1, 22) <= version < (1, 27):
+    if version is not None and version < (1, 27):
         base |= {"kubeAPIQPS": 10, "kubeAPIBurst": 20}
     if spec.family == "al2" and "reservedSystemCPUs" not in spec.kubelet_config and "reserved-cpus" not in spec.kubelet_flags:
         base |= kubelet.RESERVED_CGROUPS

@@ -37,7 +37,6 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
     check_flags(spec, word_problem, problems)
     check_containerd(spec, problems)
     _check_flagged(spec, problems)
-    version = spec.cluster.kubernetes_version
     if spec.max_pods is None and not problems.touches("node_group.max_pods") and not problems.touches("node_group.instance"):
         problems.add(
             "strategy.missing_max_pods",
@@ -57,14 +56,6 @@ def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: P
             "cluster.unsupported_outpost",
             "cluster.outpost",
             "needs a script on the node: nodes of a local cluster fetch a certificate and write the API server's addresses to /etc/hosts",
-            fix="set strategy: bootstrap_script",
-        )
-    if version is not None and version < (1, 24):
-        problems.add(
-            "strategy.not_in_version",
-            "node_group.strategy",
-            f"static needs containerd, and Kubernetes 1.{version[1]} runs Docker",
-            value="static",
             fix="set strategy: bootstrap_script",
         )
 

@@ -39,7 +39,6 @@ _SCRIPT_WRITES = (
 """What the image's script writes or edits (amazon-eks-ami, al2 branch, December 2025)."""
 
 _OUTPOST_WRITES = ("/etc/hosts", "/var/lib/kubelet/bootstrap-kubeconfig")
-_DOCKER_WRITES = ("/etc/docker/daemon.json",)
 
 _IMAGE = bootstrap_script.Image(
     word_problem=systemd.al2_extra_args_problem,
@@ -141,11 +140,9 @@ def plan(spec: NodeSpec) -> Plan:
     machine = Machine(("amzn",), ("2",), "Amazon Linux 2")
     if spec.strategy == "static":
         return live_plan.static_al2_plan(spec, machine, _files(spec), _disks(spec))
-    docker = bootstrap_script.runs_docker(spec)
     script = _body(replace(spec, commands_post=()), ())
-    writes = (*_SCRIPT_WRITES, *(_OUTPOST_WRITES if spec.cluster.outpost else ()), *(_DOCKER_WRITES if docker else ()))
-    runtime = "docker.service" if docker else "containerd.service"
-    return live_plan.script_plan(spec, machine, _files(spec), script, "kubelet.service", writes, runtime=runtime)
+    writes = (*_SCRIPT_WRITES, *(_OUTPOST_WRITES if spec.cluster.outpost else ()))
+    return live_plan.script_plan(spec, machine, _files(spec), script, "kubelet.service", writes, runtime="containerd.service")
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:

@@ -71,7 +71,6 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     _check_network(spec, problems)
     _check_kubelet(spec, problems)
     _check_words(spec, problems)
-    _check_runtime(spec, problems)
     _check_lines(spec, problems)
     _existing(spec, problems)
 
@@ -292,19 +291,6 @@ def _check_words(spec: NodeSpec, problems: Problems) -> None:
             problems.add("windows.unsafe_word", path, reason, value=word, fix="use a value without it")
     if spec.windows.eks_endpoint and (reason := powershell.powershell_problem(spec.windows.eks_endpoint)):
         problems.add("windows.unsafe_word", "node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
-
-
-def _check_runtime(spec: NodeSpec, problems: Problems) -> None:
-    version = spec.cluster.kubernetes_version
-    if spec.windows.container_runtime == "docker" and version is not None and version >= (1, 24):
-        path = "node_group.windows.container_runtime"
-        problems.add(
-            "windows.container_runtime",
-            path,
-            f"does not exist: Kubernetes 1.{version[1]} runs containerd only",
-            value="docker",
-            fix="remove it",
-        )
 
 
 def _check_lines(spec: NodeSpec, problems: Problems) -> None:

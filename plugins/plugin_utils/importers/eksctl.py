@@ -11,7 +11,8 @@ from typing import Any
 from ..errors import Problems, joined, nearest, shown
 from ..formats import yaml
 from ..kubernetes import parse_version
-from ..model.fields import CLUSTER, CLUSTER_KIND
+from ..model.described_cluster import check_cluster
+from ..model.fields import CLUSTER
 from ..model.plain import INVALID, plain
 from ..model.schema import wrong_type
 from . import eksctl_fields as names
@@ -35,7 +36,7 @@ def from_eksctl(config: str | Mapping[str, Any] | list[Any], cluster: Mapping[st
     problems = Problems()
     not_ours = NotOurs()
     facts = _Facts(problems)
-    facts.take_caller(plain({} if cluster is None else cluster, "cluster", problems))
+    facts.take_caller(check_cluster(cluster, problems))
     groups: list[Group] = []
     documents = _documents(config, problems)
     found = [(prefix, tree) for prefix, tree in documents if _is_cluster_config(prefix, tree, problems, not_ours)]
@@ -164,9 +165,8 @@ class _Facts:
         self.values: dict[str, Any] = {}
 
     def take_caller(self, given: Any) -> None:
-        """The facts of the caller."""
-        checked = CLUSTER_KIND(given, "cluster", self._problems)
-        for name, value in {} if checked is INVALID else checked.items():
+        """The facts of the caller, checked."""
+        for name, value in {} if given is INVALID else given.items():
             self._put(name, value, f"cluster.{name}")
 
     def take_file(self, prefix: str, tree: dict[str, Any], not_ours: NotOurs) -> None:

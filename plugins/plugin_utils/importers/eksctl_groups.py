@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Problems, SpecError, joined, listed, nearest, shown
 from ..families.registry import resolve
-from ..model.fields import FAMILY_ALIASES, ip_address
+from ..model.fields import EKSCTL_FAMILIES, ip_address
 from ..model.plain import INVALID
 from ..model.schema import boolean, list_of, mapping, text, type_name, wrong_type
 from . import eksctl_fields as names
@@ -24,7 +24,7 @@ _BOOT_LABELS = {"node-lifecycle": "{instance_lifecycle}", "alpha.eksctl.io/insta
 
 _TAINT_FORMS = 'value:Effect, :Effect or Effect, as in {dedicated: "gpu:NoSchedule"}'
 _COMMANDS = list_of(text(multiline=True, empty=True))
-_ALIASES = {alias.lower(): alias for alias in FAMILY_ALIASES}
+_ALIASES = {alias.lower(): alias for alias in EKSCTL_FAMILIES}
 
 
 class NotOurs:
@@ -178,12 +178,12 @@ class _Translation:
                 path,
                 "is not a family of eksctl",
                 value=name,
-                allowed=", ".join(FAMILY_ALIASES),
-                nearest=nearest(name, FAMILY_ALIASES),
+                allowed=", ".join(EKSCTL_FAMILIES),
+                nearest=nearest(name, EKSCTL_FAMILIES),
             )
         else:
             self.alias = _ALIASES[folded]
-            self.family, implied = FAMILY_ALIASES[self.alias]
+            self.family, implied = EKSCTL_FAMILIES[self.alias]
             self._put("family", "amiFamily", self.family)
             for ours, values in implied.items():
                 self._put(ours, "amiFamily", copy.deepcopy(values))

@@ -13,7 +13,7 @@ from ..errors import Problem, Problems, joined
 from ..formats.secrets import RULES, find_secrets
 from ..formats.user_data_kind import classify
 from ..kubernetes import kubelet_config_problems, kubelet_flag_problems, kubelet_label_problem, label_key_problem, label_value_problem
-from ..versions import family_version_problem
+from ..versions import family_version_problem, known_minors
 from .merge import DOCUMENT_HEAD
 from .spec import NodeSpec
 
@@ -198,7 +198,20 @@ def _configs(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "node_group.nodeadm.kubelet.config", kubelet["config"]
 
 
+def newer_version(spec: NodeSpec) -> tuple[Problem, ...]:
+    """Return a warning if the cluster runs a version that is newer than the versions that the collection knows."""
+    version, (_oldest, newest) = spec.cluster.kubernetes_version, known_minors()
+    if version is None or version <= (1, newest):
+        return ()
+    message = f"is newer than 1.{newest}, so flags, configuration and images were checked against 1.{newest}"
+    value = f"{version[0]}.{version[1]}"
+    fix = "update the collection, or correct the version"
+    return (Problem("cluster.version_not_known", "cluster.kubernetes_version", message, value=value, fix=fix),)
+
+
 def _unchecked(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
+    if newer := newer_version(spec):
+        return newer
     if spec.cluster.kubernetes_version is not None or problems.touches("cluster.kubernetes_version"):
         return ()
     message = "is not set, so the family, the kubelet flags and the kubelet configuration were not checked against a version"
@@ -206,8 +219,18 @@ def _unchecked(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
 
 
 def _versions(spec: NodeSpec, problems: Problems) -> None:
-    version = spec.cluster.kubernetes_version
+    version, (oldest, newest) = spec.cluster.kubernetes_version, known_minors()
     if version is None:
+        return
+    if version < (1, oldest):
+        problems.add(
+            "cluster.version_too_old",
+            "cluster.kubernetes_version",
+            f"is older than 1.{oldest}, and EKS does not run it any more",
+            value=f"{version[0]}.{version[1]}",
+            allowed=f"1.{oldest} to 1.{newest}",
+            fix="upgrade the cluster, or copy cluster.version of `aws eks describe-cluster`",
+        )
         return
     release = {"windows": spec.windows.version, "ubuntu": spec.ubuntu_release}.get(spec.family)
     found = family_version_problem(spec.family, release, version)

@@ -17,6 +17,9 @@ _IMAGE_COMPUTES_RESERVED = ("al2", "al2023", "ubuntu")
 """Families whose image sizes kubeReserved for the instance type's own pod count, whatever max pods is set to
 (amazon-eks-ami, bootstrap.sh and nodeadm). Bottlerocket follows the setting; Windows reserves nothing."""
 
+_AUTO_MODES = {"windows": "windows_secondary_ip"}
+"""The mode that C(auto) stands for; eni for other families."""
+
 _NUMBERS = ("max_enis", "ips_per_eni", "vcpus")
 
 
@@ -68,6 +71,12 @@ class Shape:
         vcpus = numbers.get("vcpus") or (min(count or 0 for count in counts) if counts and not unknown else None)
         return cls(types, () if unknown else tuple(known), vcpus or None, tuple(unknown))
 
+    @property
+    def by_type(self) -> tuple[capacity.InstanceShape | None, ...]:
+        """The facts about each type, None for a type that is not known."""
+        facts = {shape.type: shape for shape in self.known}
+        return tuple(facts.get(name) for name in self.types)
+
     def image_pods(self) -> int | None:
         """Return the number of pods that the image computes for the smallest type: the ENI formula without options."""
         try:
@@ -93,14 +102,14 @@ def max_pods(value: Any, path: str, family: str, shape: Shape, problems: Problem
     if value is None or isinstance(value, int):
         return value
     if value == "auto" and running:
-        value = {"mode": "windows_secondary_ip" if family == "windows" else "eni"}
+        value = {"mode": _AUTO_MODES.get(family, "eni")}
     if value == "auto":
         problems.add(
             "capacity.auto_without_node",
             path,
             "auto needs the instance type of a running node, which does not exist yet when user data is rendered",
             value=value,
-            fix="set a number, or {mode: eni} together with node_group.instance",
+            fix=f"set a number, or {{mode: {_AUTO_MODES.get(family, 'eni')}}} together with node_group.instance",
         )
         return None
     mode = value.get("mode")

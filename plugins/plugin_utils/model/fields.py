@@ -22,7 +22,9 @@ from . import registries
 from .plain import INVALID, NamedFile
 from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, type_name, wrong_type
 
-FAMILY_ALIASES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
+_Aliases = dict[str, tuple[str, dict[str, dict[str, str]]]]
+
+EKSCTL_FAMILIES: _Aliases = {
     "AmazonLinux2": ("al2", {}),
     "AmazonLinux2023": ("al2023", {}),
     "Bottlerocket": ("bottlerocket", {}),
@@ -39,6 +41,28 @@ FAMILY_ALIASES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
     },
 }
 """The C(amiFamily) names of eksctl, each with its family and with the fields that it implies."""
+
+AMI_TYPES: _Aliases = {
+    **dict.fromkeys(("AL2_x86_64", "AL2_x86_64_GPU", "AL2_ARM_64"), ("al2", {})),
+    **{
+        f"AL2023_{kind}": ("al2023", {})
+        for kind in ("x86_64_STANDARD", "ARM_64_STANDARD", "x86_64_NEURON", "x86_64_NVIDIA", "ARM_64_NVIDIA")
+    },
+    **{
+        f"BOTTLEROCKET_{architecture}{variant}": ("bottlerocket", {})
+        for architecture in ("x86_64", "ARM_64")
+        for variant in ("", "_FIPS", "_NVIDIA", "_NVIDIA_FIPS")
+    },
+    **{
+        f"WINDOWS_{edition.upper()}_{version}_x86_64": ("windows", {"windows": {"version": version, "edition": edition}})
+        for version in ("2019", "2022", "2025")
+        for edition in ("core", "full")
+    },
+}
+"""The C(amiType) names of managed node groups (EKS API, CreateNodegroup), in the same form."""
+
+FAMILY_ALIASES = EKSCTL_FAMILIES | AMI_TYPES
+"""All other names of families."""
 
 FAMILIES = ("al2", "al2023", "bottlerocket", "ubuntu", "windows")
 MODES = ("self_managed", "managed_custom_ami", "managed")
@@ -229,8 +253,23 @@ def _auto_or_quantities(value: Any, path: str, problems: Problems) -> Any:
 
 def _kubernetes_version(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        fix = "quote it with all its digits: as a number, 1.30 is 1.3"
+        minor = re.fullmatch(r"1\.([0-9]{1,2})", str(value))
+        # No cluster of today runs 1.1 to 1.9: the zero of 1.30 got lost.
+        guess = f"1.{minor[1]:0<2}" if minor else None
+        fix = f'write "{guess}": as a number, 1.30 is 1.3' if guess else "quote it with all its digits"
         problems.add("input.wrong_type", path, f"must be text, not {type_name(value)}", value=value, allowed=_VERSION_FORM, fix=fix)
+        return INVALID
+    minor = re.match(r"\s*[vV]?(1\.[0-9]{1,2})(?![0-9])", value) if isinstance(value, str) else None
+    if minor and not _VERSION_TEXT.fullmatch(value):
+        problems.add(
+            "input.invalid_text",
+            path,
+            "is not a Kubernetes version",
+            value=value,
+            allowed=_VERSION_FORM,
+            nearest=minor[1],
+            fix=f'write "{minor[1]}"',
+        )
         return INVALID
     return _VERSION(value, path, problems)
 
@@ -242,7 +281,8 @@ def _ubuntu_release(value: Any, path: str, problems: Problems) -> Any:
 
 _LINE = text()
 _VERSION_FORM = 'a version such as "1.33"'
-_VERSION = text(pattern=r"v?1\.[0-9]{1,2}(\.[0-9]+)?([+-][0-9A-Za-z.+-]+)?", what="a Kubernetes version", allowed=_VERSION_FORM)
+_VERSION_TEXT = re.compile(r"v?1\.[0-9]{1,2}(\.[0-9]+([+-][0-9A-Za-z.+-]+)?)?")
+_VERSION = text(pattern=_VERSION_TEXT.pattern, what="a Kubernetes version", allowed=_VERSION_FORM)
 _SCRIPT = text(multiline=True, secret=True)
 _PROXY_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as http://proxy.example.com:3128", secret=True)
 _REGISTRY = text(
@@ -355,6 +395,29 @@ TAINT: dict[str, Kind] = {
     "effect": field(choice(*taint_effects), "Effect of the taint."),
 }
 
+_TAINT_RECORD = record(TAINT, required={"key": "a taint key such as dedicated or example.com/gpu", "effect": ", ".join(taint_effects)})
+_TAINT_TEXT = re.compile(r"(?P<key>[^=:,]+)(=(?P<value>[^=:,]*))?:(?P<effect>[^=:,]+)")
+
+
+def _taint(value: Any, path: str, problems: Problems) -> Any:
+    """A mapping, or the spelling of C(kubectl taint): C(key=value:Effect)."""
+    if not isinstance(value, str):
+        return _TAINT_RECORD(value, path, problems)
+    match = _TAINT_TEXT.fullmatch(value)
+    if not match:
+        several = all(map(_TAINT_TEXT.fullmatch, value.split(",")))
+        problems.add(
+            "input.invalid_text",
+            path,
+            "is not a taint",
+            value=value,
+            allowed='a mapping with key, value and effect, or text such as "dedicated=gpu:NoSchedule"',
+            fix="write one list item for each taint" if several else None,
+        )
+        return INVALID
+    return _TAINT_RECORD({name: part for name, part in match.groupdict().items() if part}, path, problems)
+
+
 WINDOWS: dict[str, Kind] = {
     "version": field(choice("2019", "2022", "2025"), "Version of Windows Server."),
     "edition": field(choice("core", "full"), "Edition of Windows Server."),
@@ -363,7 +426,7 @@ WINDOWS: dict[str, Kind] = {
     ),
     "kube_proxy_extra_args": field(list_of(_LINE, single=True), "Arguments for kube-proxy, one `--name=value` in each item."),
     "container_runtime": field(
-        choice("containerd", "docker"), "Container runtime that `Start-EKSBootstrap.ps1` starts. `docker` exists up to Kubernetes 1.23."
+        choice("containerd"), "Container runtime that `Start-EKSBootstrap.ps1` starts. Without it, the script chooses."
     ),
     "eks_endpoint": field(
         text(pattern=r"https://\S+", what="an https URL", allowed="the https URL of an EKS API endpoint"),
@@ -379,8 +442,9 @@ NODE_GROUP: dict[str, Kind] = {
     ),
     "family": field(
         choice(*FAMILIES, aliases={alias: alias for alias in FAMILY_ALIASES}),
-        "Operating system of the nodes. The `amiFamily` names of eksctl are aliases; `WindowsServer2022CoreContainer` also sets "
-        "`windows.version` and `windows.edition`, and `Ubuntu2404` also sets `ubuntu.release`.",
+        "Operating system of the nodes. The `amiFamily` names of eksctl and the `amiType` names of EKS are aliases. Those of Windows, such "
+        "as `WindowsServer2022CoreContainer` or `WINDOWS_CORE_2022_x86_64`, also set `windows.version` and `windows.edition`, and "
+        "`Ubuntu2404` also sets `ubuntu.release`.",
     ),
     "mode": field(
         choice(*MODES),
@@ -403,8 +467,9 @@ NODE_GROUP: dict[str, Kind] = {
         "which the node replaces when it boots.",
     ),
     "taints": field(
-        list_of(record(TAINT, required={"key": "a taint key such as dedicated or example.com/gpu", "effect": ", ".join(taint_effects)})),
-        "Node taints. A key can be given once for each effect.",
+        list_of(field(_taint, "A taint.", **{**_TAINT_RECORD.schema, "type": ["object", "string"]}), single=True),
+        "Node taints: mappings, or text as in `kubectl taint`, for example `dedicated=gpu:NoSchedule`. A key can be given once for each "
+        "effect.",
     ),
     "max_pods": field(
         _max_pods,
@@ -547,6 +612,17 @@ NODE_GROUP: dict[str, Kind] = {
     ),
 }
 
+_FLAGS_AS_FIELDS = "write kubelet.flags, labels, taints and max_pods as fields"
+
+UNKNOWN_CLUSTER_FIELDS = {
+    "cluster": "pass its value as cluster",
+    "certificateAuthorityData": "write certificate_authority",
+    "certificateAuthority": "write certificate_authority, with the value of data",
+    "cidr": "write service_cidr",
+    "kubernetesNetworkConfig": "write service_cidr, with the value of serviceIpv4Cidr or serviceIpv6Cidr",
+    "version": "write kubernetes_version",
+}
+
 UNKNOWN_NODE_GROUP_FIELDS = {
     "amiFamily": "write family, or translate the whole file with the filter from_eksctl",
     "maxPodsPerNode": "write max_pods, or translate the whole file with the filter from_eksctl",
@@ -554,8 +630,13 @@ UNKNOWN_NODE_GROUP_FIELDS = {
     "preBootstrapCommands": "write commands.pre, or translate the whole file with the filter from_eksctl",
     "overrideBootstrapCommand": "write override, or translate the whole file with the filter from_eksctl",
     "clusterDNS": "write kubelet.config.clusterDNS or cluster.dns_ips",
-    "bootstrap_extra_args": "write kubelet.flags, labels, taints and max_pods as fields",
+    **dict.fromkeys(("bootstrap_extra_args", "kubelet_extra_args", "kubeletExtraArgs", "extra_args"), _FLAGS_AS_FIELDS),
+    **dict.fromkeys(("amiType", "ami_type", "ami_family"), "write family, which also accepts amiFamily and amiType names"),
+    **dict.fromkeys(("instanceType", "instance_type"), "write instance.type"),
+    **dict.fromkeys(("instanceTypes", "instance_types"), "write instance.types"),
+    "kubernetes_version": "write cluster.kubernetes_version",
+    "cluster_name": "write cluster.name",
 }
 
-CLUSTER_KIND = record(CLUSTER)
+CLUSTER_KIND = record(CLUSTER, unknown=UNKNOWN_CLUSTER_FIELDS)
 NODE_GROUP_KIND = record(NODE_GROUP, required={"family": ", ".join(FAMILIES)}, unknown=UNKNOWN_NODE_GROUP_FIELDS)

@@ -16,8 +16,9 @@ from ..errors import Problem, Problems, SpecError, joined
 from ..formats.compression import unpack
 from ..kubernetes import parse_version
 from ..network import cluster_dns_ips, no_proxy_entries
-from . import checks, compute, existing, merge, registries
-from .fields import CLUSTER_KIND, FAMILY_ALIASES, NODE_GROUP_KIND
+from . import checks, compute, existing, instance_checks, merge, registries
+from .described_cluster import check_cluster
+from .fields import FAMILY_ALIASES, NODE_GROUP_KIND
 from .plain import INVALID, NamedFile, plain
 from .spec import Cluster, Containerd, LocalStorage, NodeSpec, Proxy, Taint, Windows
 
@@ -32,9 +33,8 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     Problems are added to C(problems), and the specification lacks the invalid fields, so that later stages can report more
     problems. Returns None only if there is no node group or no known family.
     """
-    raw_cluster = plain(cluster, "cluster", problems)
     raw_group = plain(node_group, "node_group", problems)
-    facts = CLUSTER_KIND(raw_cluster if raw_cluster is not None else {}, "cluster", problems)
+    facts = check_cluster(cluster, problems)
     given = NODE_GROUP_KIND(raw_group, "node_group", problems)
     if given is INVALID or "family" not in given:
         return None
@@ -45,7 +45,13 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     texts = tuple(existing_texts.values())
     computed = _compute(group, merged, texts, problems, running)
     spec = replace(_specification(resolved, given, merged, computed, texts, problems), user_data_paths=tuple(existing_texts))
-    return replace(spec, unchecked=checks.check(spec, problems), warnings=(*spec.warnings, *registries.warnings(spec)))
+    warnings = (
+        *spec.warnings,
+        *instance_checks.check(spec, computed.shape, problems),
+        *checks.newer_version(spec),
+        *registries.warnings(spec),
+    )
+    return replace(spec, unchecked=checks.check(spec, problems), warnings=warnings)
 
 
 def _without_alias(group: dict[str, Any], problems: Problems) -> dict[str, Any]:
@@ -130,7 +136,7 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
 class _Computed:
     """The values that depend on the instance type."""
 
-    instance_types: tuple[str, ...]
+    shape: compute.Shape
     max_pods: int | None
     kube_reserved: Mapping[str, str]
     warnings: tuple[Problem, ...]
@@ -148,7 +154,7 @@ def _compute(group: Mapping[str, Any], merged: _Merged, texts: tuple[str, ...], 
         kube = {**compute.automatic_reserved(in_force, shape, problems, implied=implied), **kube}
     elif not kube and in_force is not None:
         warning = compute.reserved_warning(family, in_force, shape)
-    return _Computed(shape.types, max_pods, kube, (warning,) if warning else ())
+    return _Computed(shape, max_pods, kube, (warning,) if warning else ())
 
 
 def _specification(
@@ -163,7 +169,7 @@ def _specification(
         name=group.get("name"),
         mode=group.get("mode", "self_managed"),
         strategy=merged.strategy,
-        instance_types=computed.instance_types,
+        instance_types=computed.shape.types,
         hostname_type=group.get("instance", {}).get("hostname_type", "ip_name"),
         labels=dict(sorted(group.get("labels", {}).items())),
         taints=tuple(Taint(t["key"], t.get("value", ""), t["effect"]) for t in group.get("taints", []) if "key" in t and "effect" in t),

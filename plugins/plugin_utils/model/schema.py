@@ -185,6 +185,16 @@ def map_of(kind: Check, key: Check | None = None) -> Kind:
     return Kind(check, {"type": "object", "additionalProperties": _schema(kind)})
 
 
+def _has_form(value: Any, kind: Check) -> bool:
+    """Could C(value) be the value of a field? A mapping is not a version, and text is not a mapping."""
+    named = _schema(kind).get("type", ())
+    if not isinstance(value, (dict, list)) and not {"object", "array"} & {*([named] if isinstance(named, str) else named)}:
+        return True
+    problems = Problems()
+    kind(value, "", problems)
+    return not any(problem.rule == "input.wrong_type" and problem.path == "" for problem in problems)
+
+
 def record(fields: Mapping[str, Check], required: Mapping[str, str] | None = None, unknown: Mapping[str, str] | None = None) -> Kind:
     """A mapping with known fields. A field that is null counts as not given.
 
@@ -209,7 +219,10 @@ def record(fields: Mapping[str, Check], required: Mapping[str, str] | None = Non
             below = joined(path, name)
             if name not in fields:
                 guess = nearest(name, fields)
-                cure = (unknown or {}).get(name) or (f"rename it to {guess}" if guess else "remove it")
+                known = (unknown or {}).get(name)
+                if guess and (known or not _has_form(item, fields[guess])):
+                    guess = None
+                cure = known or (f"rename it to {guess}" if guess else "remove it")
                 problems.add("input.unknown_field", below, "is not a field", allowed=listed(names, guess), nearest=guess, fix=cure)
             elif item is not None:
                 checked = fields[name](item, below, problems)

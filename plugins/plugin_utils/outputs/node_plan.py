@@ -12,8 +12,8 @@ from ..artifacts.node_plan import Machine, Plan, Verify
 from ..errors import Problem, Problems, SpecError
 from ..families.registry import family_module, resolve
 from ..model.compute import needs_running_node
-from ..model.fields import CLUSTER_KIND
-from ..model.plain import INVALID, plain
+from ..model.described_cluster import check_cluster
+from ..model.plain import INVALID
 from ..model.spec import Cluster, NodeSpec
 from .node_family import node_family
 
@@ -52,8 +52,7 @@ def removal_plan(cluster: Any, node_group: Any) -> Plan:
     an endpoint is compared if it is given.
     """
     problems = Problems()
-    given = plain(cluster, "cluster", problems)
-    facts = CLUSTER_KIND({} if given is None else given, "cluster", problems)
+    facts = check_cluster(cluster, problems)
     name = None if facts is INVALID else facts.get("name")
     if not name and not problems.touches("cluster.name"):
         problems.add("cluster.missing_field", "cluster.name", "is required", fix="name the cluster that the node leaves")

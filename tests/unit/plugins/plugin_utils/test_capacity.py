@@ -91,7 +91,7 @@ def test_types_that_the_table_does_not_know(numbers: dict[str, int], options: di
 
 
 def test_given_numbers_win_over_the_table() -> None:
-    assert instance_shape("m5.large", max_enis=2) == InstanceShape(2, 10, 2, True, "m5.large")
+    assert instance_shape("m5.large", max_enis=2) == InstanceShape(2, 10, 2, True, "m5.large", "x86_64", 8192)
 
 
 @pytest.mark.parametrize(("name", "nitro"), [("m5.large", True), ("m5.metal", True), ("m4.large", False), ("t2.micro", False)])

@@ -68,7 +68,8 @@ def test_what_lies_deeper_is_read_only_too() -> None:
 def test_instance_types() -> None:
     types = data.instance_types()
     assert len(types) >= 1000
-    assert dict(types["m5.large"]) == {"max_enis": 3, "ips_per_eni": 10, "vcpus": 2, "hypervisor": "nitro", "architecture": "x86_64"}
+    m5_large = {"max_enis": 3, "ips_per_eni": 10, "vcpus": 2, "hypervisor": "nitro", "architecture": "x86_64", "memory": 8192}
+    assert dict(types["m5.large"]) == m5_large
     assert types["i7ie.48xlarge"]["max_enis"] == 15
     assert types["i8ge.metal-48xl"]["max_enis"] == 24
     assert "m5.larg" not in types
@@ -76,6 +77,7 @@ def test_instance_types() -> None:
         assert row["max_enis"] >= 1 and row["ips_per_eni"] >= 1 and row["vcpus"] >= 1, name
         assert row["hypervisor"] in {"nitro", "xen", "metal"}, name
         assert row["architecture"] in {"x86_64", "arm64", None}, name
+        assert row["memory"] >= 512, name
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,3 @@ def test_local_cluster_on_outposts(shape: Shape) -> None:
 def test_static_refuses_configuration_that_its_own_flags_override(family: str, config: Group) -> None:
     group = base(family, "self_managed", "static") | {"kubelet": {"config": config}}
     assert {rule for rule, _path in problems_of(resolve, COMPLETE, group)} == {"kubelet.flag_overrides_config"}
-
-
-def test_windows_has_no_docker_from_1_24_on() -> None:
-    group = base("windows", "self_managed", None) | {"windows": {"container_runtime": "docker"}}
-    assert problems_of(resolve, COMPLETE, group) == [("windows.container_runtime", "node_group.windows.container_runtime")]
-    assert resolve({**COMPLETE, "kubernetes_version": "1.23"}, group)

@@ -65,6 +65,37 @@ ROWS = (
     group("input.too_deep", AL2023 | {"commands": {"pre": nested(60)}}, {"node_group.commands.pre": ["x"]}),
     group("input.unknown_field", AL2023 | {"lables": {"a": "b"}}, {"node_group.lables": REMOVED, "node_group.labels": {"a": "b"}}),
     group("input.unknown_field", AL2023 | {"colour": "blue"}, {"node_group.colour": REMOVED}),
+    group(
+        "input.unknown_field",
+        AL2023,
+        {"cluster.kubernetesNetworkConfig": REMOVED, "cluster.service_cidr": "10.1.0.0/16"},
+        {"kubernetesNetworkConfig": {"serviceIpv4Cidr": "10.1.0.0/16"}},
+    ),
+    group(
+        "input.unknown_field",
+        AL2023,
+        {"cluster.version": REMOVED, "cluster.kubernetes_version": "1.33"},
+        {"version": "1.33", "kubernetes_version": None},
+    ),
+    group(
+        "input.unknown_field",
+        AL2023 | {"kubelet_extra_args": "--v=2"},
+        {"node_group.kubelet_extra_args": REMOVED, "node_group.kubelet.flags.v": 2},
+    ),
+    group(
+        "input.unknown_field",
+        AL2023 | {"instance_type": "m5.large"},
+        {"node_group.instance_type": REMOVED, "node_group.instance.type": "m5.large"},
+    ),
+    group(
+        "input.unknown_field",
+        AL2023 | {"amiType": "AL2023_x86_64_STANDARD"},
+        {"node_group.amiType": REMOVED, "node_group.family": "AL2023_x86_64_STANDARD"},
+    ),
+    group("input.invalid_text", AL2023 | {"taints": ["a=b"]}, {"node_group.taints[0]": "a=b:NoSchedule"}),
+    group(
+        "input.invalid_text", AL2023 | {"taints": "a=b:NoSchedule,c:NoExecute"}, {"node_group.taints": ["a=b:NoSchedule", "c:NoExecute"]}
+    ),
     group("input.unknown_value", {"family": "al2032"}, {"node_group.family": "al2023"}),
     call("input.unreadable_file", lambda path: folder.read_text(path, "eksctl_config"), "missing.yaml", __file__),
     group("input.wrong_type", AL2023 | {"labels": {"a": 1}}, {"node_group.labels.a": "1"}),
@@ -101,6 +132,9 @@ ROWS = (
     group("cluster.unsupported_outpost", UBUNTU, {"node_group.family": "al2"}, OUTPOST),
     group("cluster.unsupported_outpost", WINDOWS, {"node_group.family": "al2023"}, OUTPOST),
     group("cluster.unsupported_outpost", AL2 | STATIC, {"node_group.strategy": "bootstrap_script"}, OUTPOST),
+    group("input.invalid_text", AL2023, {"cluster.kubernetes_version": "1.33"}, {"kubernetes_version": "1.33-eks"}),
+    group("cluster.version_too_old", AL2023, {"cluster.kubernetes_version": "1.24"}, {"kubernetes_version": "1.23"}),
+    group("cluster.version_not_known", AL2023, {"cluster.kubernetes_version": "1.36"}, {"kubernetes_version": "1.99"}),
     group("cluster.version_unknown", AL2023, {"cluster.kubernetes_version": "1.33"}, {"kubernetes_version": None}),
     # Labels and taints.
     group(

@@ -143,6 +143,26 @@ ROWS = (
         {"node_group.max_pods": {"mode": "windows_secondary_ip"}, "node_group.instance": LARGE},
     ),
     call("capacity.invalid_count", lambda count: capacity.kube_reserved(count, 2), 0, 1),
+    group(
+        "capacity.above_recommendation", AL2023 | {"max_pods": {"mode": "prefix"}, "instance": LARGE}, {"node_group.max_pods.ceiling": True}
+    ),
+    group(
+        "capacity.above_recommendation",
+        AL2023 | {"max_pods": {"mode": "prefix"}, "instance": LARGE},
+        {"node_group.max_pods.ceiling": False},
+    ),
+    group("capacity.wrong_architecture", WINDOWS | {"instance": {"type": "m7g.large"}}, {"node_group.instance.type": "m7i.large"}),
+    group("capacity.wrong_architecture", WINDOWS | {"instance": {"type": "m7g.large"}}, {"node_group.family": "al2023"}),
+    group(
+        "capacity.wrong_architecture",
+        {"family": "AL2023_x86_64_STANDARD", "instance": {"type": "m7g.large"}},
+        {"node_group.family": "AL2023_ARM_64_STANDARD"},
+    ),
+    group(
+        "capacity.wrong_architecture",
+        {"family": "AL2023_x86_64_NEURON", "instance": {"type": "m7g.large"}},
+        {"node_group.family": "al2023"},
+    ),
     group("capacity.missing_instance", AL2023 | {"max_pods": {"mode": "eni"}}, {"node_group.instance": LARGE}),
     group(
         "capacity.missing_instance",
@@ -190,6 +210,16 @@ ROWS = (
         {"node_group.max_pods.reserved_enis": REMOVED},
     ),
     group("capacity.zero_max_pods", AL2023 | {"max_pods": 0}, {"node_group.max_pods": REMOVED}),
+    group(
+        "reserved.exceeds_capacity",
+        AL2023 | {"reserved": {"kube": {"memory": "16Gi"}}, "instance": LARGE},
+        {"node_group.reserved.kube.memory": "1Gi"},
+    ),
+    group(
+        "reserved.exceeds_capacity",
+        AL2023 | {"reserved": {"kube": {"cpu": "100"}}, "instance": LARGE},
+        {"node_group.instance.type": "u7i-12tb.224xlarge"},
+    ),
     group("reserved.sized_for_other_max_pods", AL2023 | {"max_pods": 110, "instance": LARGE}, {"node_group.reserved.kube": "auto"}),
     group("reserved.unknown_capacity", AL2023 | {"reserved": {"kube": "auto"}, "max_pods": 50}, {"node_group.instance.vcpus": 2}),
     group("reserved.unknown_capacity", AL2023 | {"reserved": {"kube": "auto"}, "max_pods": 50}, {"node_group.instance.type": "m5.large"}),
@@ -222,13 +252,6 @@ ROWS = (
     ),
     call("containerd.unknown_region", data.ecr_host, "eusc-de-east-1", "us-east-1"),
     group("containerd.wrong_config_version", AL2 | {"containerd": {"config": {"version": 3}}}, {"node_group.containerd.config.version": 2}),
-    group(
-        "containerd.not_in_version",
-        AL2 | {"containerd": {"config": {"version": 2}}},
-        {"node_group.containerd.config": REMOVED},
-        {"kubernetes_version": "1.23"},
-    ),
-    group("strategy.not_in_version", AL2 | STATIC, {"node_group.strategy": "bootstrap_script"}, {"kubernetes_version": "1.23"}),
     # NodeConfig.
     group(
         "nodeadm.cluster_field",

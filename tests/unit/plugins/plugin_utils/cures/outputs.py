@@ -152,11 +152,6 @@ ROWS = (
     ),
     # Windows.
     group(
-        "windows.container_runtime",
-        WINDOWS | {"windows": {"container_runtime": "docker"}},
-        {"node_group.windows.container_runtime": REMOVED},
-    ),
-    group(
         "windows.invalid_kube_proxy_argument",
         WINDOWS | {"windows": {"kube_proxy_extra_args": ["--a=1 --b=2"]}},
         {"node_group.windows.kube_proxy_extra_args": ["--a=1", "--b=2"]},

@@ -98,8 +98,7 @@ ROWS = (
     _version("Ubuntu2004", "1.30"),
     _version("ubuntu", "1.29", ubuntu={"release": 24.04}),
     _version("ubuntu", "1.32", ubuntu={"release": "18.04"}),
-    _version("al2", "1.23", containerd={"config": {"version": 2}}),
-    _version("al2", "1.23", strategy="static", max_pods=20, instance={"vcpus": 2}),
+    _version("al2023", "1.23"),
     group("encoding that is unknown", {"family": "al2023"}, encoding="gzip64"),
     group("gzip on Windows", {"family": "windows"}, encoding="gzip_base64"),
     *(

@@ -136,7 +136,6 @@ ROWS = (
     _reports("toml.date", toml.load, "a = 2026-01-01\n", "user_data"),
     _reports("toml.unsafe_for_eks", toml.eks_merge_problem, {'say "x"': 1}, "settings"),
     Row("toml.unwritable", lambda: toml.dump({"a": {1, 2}})),
-    group("windows.container_runtime", {"family": "windows", "windows": {"container_runtime": "docker"}}),
     Row("windows.persist_on_live_node", lambda: _windows_plan(windows={"persist": True})),
 )
 

@@ -300,7 +300,7 @@ def test_clusters_that_windows_cannot_join(facts: dict[str, Any], problem: str, 
     golden_message(error)
 
 
-VERSION_ROWS = [("2025", "1.34", True), ("2025", "1.35", False), ("2022", "1.22", True), ("2022", "1.23", False), ("2019", "1.35", False)]
+VERSION_ROWS = [("2025", "1.34", True), ("2025", "1.35", False), ("2022", "1.24", False), ("2019", "1.35", False)]
 
 
 @pytest.mark.parametrize(("release", "kubernetes", "refused"), VERSION_ROWS)

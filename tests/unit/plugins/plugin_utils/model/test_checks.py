@@ -110,6 +110,26 @@ def test_flags_are_those_of_the_version(version: str | None, wanted: list[str]) 
     assert paths(group, kubernetes_version=version) == wanted
 
 
+@pytest.mark.parametrize(
+    ("version", "refused", "newer"),
+    [
+        ("1.23", True, False),
+        ("1.9", True, False),
+        ("1.24", False, False),
+        ("1.36", False, False),
+        ("1.37", False, True),
+        ("1.99", False, True),
+    ],
+)
+def test_versions_that_the_collection_does_not_know(version: str, refused: bool, newer: bool) -> None:
+    problems = Problems()
+    spec = parse(COMPLETE | {"kubernetes_version": version}, {"family": "al2023"}, problems)
+    assert [problem.rule for problem in problems] == (["cluster.version_too_old"] if refused else [])
+    assert spec is not None
+    expected = ["cluster.version_not_known"] if newer else []
+    assert [[problem.rule for problem in found] for found in (spec.warnings, spec.unchecked)] == [expected, expected]
+
+
 @pytest.mark.parametrize(("version", "wanted"), [("1.29", []), ("1.28", ["node_group.kubelet.config.imageMaximumGCAge"]), (None, [])])
 def test_configuration_is_that_of_the_version(version: str | None, wanted: list[str]) -> None:
     assert paths({"family": "al2023", "kubelet": {"config": {"imageMaximumGCAge": "1h"}}}, kubernetes_version=version) == wanted

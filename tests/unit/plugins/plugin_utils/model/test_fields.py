@@ -107,7 +107,7 @@ def test_what_is_no_quantity(value: Any) -> None:
 
 
 def test_every_name_of_eksctl_means_a_family_and_what_it_implies() -> None:
-    families = {name: family for name, (family, _unused) in fields.FAMILY_ALIASES.items()}
+    families = {name: family for name, (family, _unused) in fields.EKSCTL_FAMILIES.items()}
     assert families == {
         "AmazonLinux2": "al2",
         "AmazonLinux2023": "al2023",

@@ -86,9 +86,10 @@ def test_a_cluster_without_cidr_counts_as_ipv4() -> None:
 
 
 @pytest.mark.parametrize("alias", sorted(FAMILY_ALIASES))
-def test_names_of_eksctl(alias: str) -> None:
+def test_other_names_of_families(alias: str) -> None:
     family, implied = FAMILY_ALIASES[alias]
-    spec = spec_of({"family": alias}, kubernetes_version="1.29" if "2004" in alias else "1.35" if alias != "AmazonLinux2" else "1.32")
+    version = "1.29" if "2004" in alias else "1.32" if family == "al2" else "1.35"
+    spec = spec_of({"family": alias}, kubernetes_version=version)
     assert (spec.family, spec.given["family"]) == (family, alias)
     assert spec.ubuntu_release == implied.get("ubuntu", {}).get("release")
     assert spec.windows == Windows(**implied.get("windows", {}))

@@ -173,12 +173,9 @@ def test_the_images_script() -> None:
     assert "/etc/eks/bootstrap.sh demo --apiserver-endpoint" in script
 
 
-def test_the_images_script_on_outposts_and_with_docker() -> None:
+def test_the_images_script_on_outposts() -> None:
     outpost = plain(cluster={"outpost": True, "id": "x"}, family="al2")
     assert {"/etc/hosts", "/var/lib/kubelet/bootstrap-kubeconfig"} <= set(step(outpost, "bootstrap script")["writes"])
-    docker = plain(cluster={"kubernetes_version": "1.23"}, family="al2")
-    assert step(docker, "bootstrap script")["containerd"] == "docker.service"
-    assert docker["verify"]["units"] == ["docker.service", "kubelet.service"]
 
 
 def test_ubuntu_static() -> None:
