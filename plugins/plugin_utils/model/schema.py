@@ -223,7 +223,8 @@ def record(fields: Mapping[str, Check], required: Mapping[str, str] | None = Non
                 if guess and (known or not _has_form(item, fields[guess])):
                     guess = None
                 cure = known or (f"rename it to {guess}" if guess else "remove it")
-                problems.add("input.unknown_field", below, "is not a field", allowed=listed(names, guess), nearest=guess, fix=cure)
+                allowed = None if known else listed(names, guess)
+                problems.add("input.unknown_field", below, "is not a field", allowed=allowed, nearest=guess, fix=cure)
             elif item is not None:
                 checked = fields[name](item, below, problems)
                 if checked is not INVALID:
