@@ -28,10 +28,13 @@ TIMEOUT_SECONDS = 900
 
 # Plugins that most runs use. Any other plugin is imported by the run that needs it.
 PLUGINS = {
-    "action": ("debug", "include_vars", "normal", "nodebootstrap.eks.apply", "nodebootstrap.eks.render"),
+    "action": ("debug", "include_vars", "normal", "nodebootstrap.eks.apply", "nodebootstrap.eks.bottlerocket_settings", "nodebootstrap.eks.render"),
     "inventory": ("auto", "host_list", "ini", "script", "toml", "yaml"),
     "strategy": ("linear",),
 }
+LIBRARY = "ansible_collections.nodebootstrap.eks.plugins.plugin_utils"
+# What the library imports when it needs it.
+LATE = ("artifacts.live_plan", "formats.toml", "formats.yaml_reader", "nodeconfig.merge", "rules")
 
 
 def prepare() -> None:
@@ -52,6 +55,8 @@ def prepare() -> None:
     for kind, names in PLUGINS.items():
         for name in names:
             getattr(loader, f"{kind}_loader").get(name, class_only=True)
+    for name in LATE:
+        import_module(f"{LIBRARY}.{name}")
     # The garbage collector of a run would touch, and so copy, all of the memory that it has in common with the server.
     gc.freeze()
 
