@@ -28,7 +28,14 @@ TIMEOUT_SECONDS = 900
 
 # Plugins that most runs use. Any other plugin is imported by the run that needs it.
 PLUGINS = {
-    "action": ("debug", "include_vars", "normal", "nodebootstrap.eks.apply", "nodebootstrap.eks.bottlerocket_settings", "nodebootstrap.eks.render"),
+    "action": (
+        "debug",
+        "include_vars",
+        "normal",
+        "nodebootstrap.eks.apply",
+        "nodebootstrap.eks.bottlerocket_settings",
+        "nodebootstrap.eks.render",
+    ),
     "inventory": ("auto", "host_list", "ini", "script", "toml", "yaml"),
     "strategy": ("linear",),
 }

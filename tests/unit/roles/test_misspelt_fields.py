@@ -47,7 +47,7 @@ def test_a_misspelt_field_gives_the_same_error_everywhere(tmp_path: Path) -> Non
     (tmp_path / "tasks.yml").write_text(json.dumps(plays), encoding="utf-8")
     done = lab.run({"one": {}}, playbook="tasks.yml")
     *_before, apply, render, user_data = done.stdout.split("\nTASK ")
-    for output in (apply, render, user_data):
-        output = re.sub(r"node_groups\[0\](?: \(web\))?", "node_group", output)
+    for task in (apply, render, user_data):
+        output = re.sub(r"node_groups\[0\](?: \(web\))?", "node_group", task)
         assert suggestions(output) == PATHS, output
         assert "...ignoring" in output

@@ -9,7 +9,6 @@ each test has a folder for the calls and the answers.
 
 from __future__ import annotations
 
-import functools
 import json
 import tempfile
 from collections.abc import Mapping
@@ -70,23 +69,23 @@ HEALTHY = {"changed": True, "healthy": True, "waited": 0.5, "actions": ["write /
 def make(folder: Path, **answers: list[Any]) -> dict[str, str]:
     """Use C(folder) for calls and answers; the environment that a run of Ansible needs. answers: as for C(answer)."""
     answer(folder, **{"apply_plan": [HEALTHY], "imds_info": [LARGE], **answers})
-    return {"ANSIBLE_COLLECTIONS_PATH": _copy().name, "NODE_STAND_IN": str(folder)}
+    return {"ANSIBLE_COLLECTIONS_PATH": _COPY.name, "NODE_STAND_IN": str(folder)}
 
 
-@functools.cache
-def _copy() -> tempfile.TemporaryDirectory[str]:
-    """The path of collections that has the copy. It is deleted when this process ends."""
-    copy = tempfile.TemporaryDirectory()
+def _make_copy(root: Path) -> None:
     for collection, modules in _MODULES.items():
-        folder = Path(copy.name, "ansible_collections", *collection.split("."), "plugins", "modules")
+        folder = root.joinpath("ansible_collections", *collection.split("."), "plugins", "modules")
         folder.mkdir(parents=True)
         for name, options in modules.items():
             (folder / f"{name}.py").write_text(_MODULE.format(name=name, options=options), encoding="utf-8")
-    ours = Path(copy.name, "ansible_collections/nodebootstrap/eks")
     plugins = [f"plugins/{name}" for name in ("action", "filter", "module_utils", "plugin_utils", "modules/apply.py")]
     for name in ("galaxy.yml", "meta", "roles", "playbooks", *plugins):
-        (ours / name).symlink_to(COLLECTION / name)
-    return copy
+        (root / "ansible_collections/nodebootstrap/eks" / name).symlink_to(COLLECTION / name)
+
+
+# Made when this file is imported: ansible-test runs each test in a process of its own that it ends without clean-up.
+_COPY = tempfile.TemporaryDirectory()
+_make_copy(Path(_COPY.name))
 
 
 def answer(folder: Path, **answers: list[Any]) -> None:
