@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +18,7 @@ import yaml
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
 from ansible_collections.nodebootstrap.eks.tests.oracle import windows_lab
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
@@ -52,8 +52,8 @@ def imds() -> Iterator[dict[str, str]]:
 def node() -> Iterator[dict[str, Any]]:
     """The variables of the examples of apply and apply_plan, and stand-ins for what would set up this machine."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        node_stand_in.make(Path(folder))
-        patch.setenv("ANSIBLE_COLLECTIONS_PATH", folder)
+        for name, value in node_stand_in.make(Path(folder)).items():
+            patch.setenv(name, value)
         yield {"ansible_become": False, "cluster": COMPLETE, "node_group": {"family": "al2023"}, "plan": "none"}
 
 
@@ -61,11 +61,8 @@ def node() -> Iterator[dict[str, Any]]:
 def joined() -> Iterator[dict[str, Any]]:
     """A node that has joined: this machine is none, and the examples of join_check would wait for it."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        node_stand_in.make(Path(folder))
-        modules = Path(folder, "ansible_collections/nodebootstrap/eks/plugins/modules")
-        node_stand_in.module(Path(folder), modules, "join_check", {"wait_for": {"type": "str"}, "wait_timeout": {"type": "float"}})
-        Path(folder, "join_check").write_text(json.dumps([{"changed": False, "cause": None}]), encoding="utf-8")
-        patch.setenv("ANSIBLE_COLLECTIONS_PATH", folder)
+        for name, value in node_stand_in.make(Path(folder), join_check=[{"changed": False, "cause": None}]).items():
+            patch.setenv(name, value)
         yield {"ansible_become": False}
 
 
@@ -115,8 +112,8 @@ def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[s
     (folder / "ca.pem").write_text(documented.CERTIFICATE, encoding="utf-8")
     playbook = folder / "examples.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
-    command = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", json.dumps({**HERE, **variables}), str(playbook)]
-    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=900)
+    extra = json.dumps({**HERE, **variables})
+    done = ansible_runs.run(folder, "ansible-playbook", "--inventory", "localhost,", "--extra-vars", extra, str(playbook))
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 

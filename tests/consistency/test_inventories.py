@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -19,6 +17,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 
 INVENTORIES = project.under("examples/inventory", ".yml")
 CLUSTER = {
@@ -30,8 +29,7 @@ CLUSTER = {
 
 def listed(name: str, settings: Mapping[str, str]) -> dict[str, Any]:
     """What ansible-inventory makes of an inventory."""
-    command = ["ansible-inventory", "--inventory", str(project.TOP / name), "--list"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=900, env={**os.environ, **settings})
+    done = ansible_runs.run(project.TOP, "ansible-inventory", "--inventory", name, "--list", settings=settings)
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     return result

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,15 @@ def test_every_block_says_whether_it_is_run(name: str) -> None:
     project.none_of(documented.unmarked(name, project.text(name)))
 
 
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Mapping[str, str]]:
+    with documented.aws_stand_in() as settings:
+        yield settings
+
+
 @pytest.mark.parametrize("name", documented.pages())
-def test_a_page_runs_as_it_stands(name: str, tmp_path: Path) -> None:
-    with documented.aws_stand_in() as aws:
-        problems, _unused = documented.run(name, project.text(name), tmp_path, aws)
+def test_a_page_runs_as_it_stands(name: str, tmp_path: Path, aws: Mapping[str, str]) -> None:
+    problems, _unused = documented.run(name, project.text(name), tmp_path, aws)
     project.none_of(problems)
 
 

@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import base64
+import functools
 import itertools
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from botocore import loaders
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
@@ -87,12 +91,17 @@ class Lab:
         return bottlerocket.apply(instance, options, phases)
 
 
+_shared_loader = functools.cache(loaders.create_loader)
+
+
 @contextmanager
 def running(folder: Path) -> Iterator[Lab]:
     """A laboratory below C(folder). Whatever was said or sent there, no canary is in it."""
     found = Lab(folder)
     try:
-        yield found
+        # Otherwise botocore reads its description of AWS for each client.
+        with patch("botocore.loaders.create_loader", _shared_loader):
+            yield found
     finally:
         found.ssm.close()
     if "canary" in json.dumps([found.lines, found.ssm.calls]):

@@ -64,7 +64,11 @@ def without_times(state: str) -> str:
     return re.sub(r"InvocationID=.*", "", state)
 
 
-@pytest.mark.parametrize("kind", ["al2", "al2 script", "ubuntu", "ubuntu script", "al2023"])
+#: Each family, and each strategy once. The matrix has the other pairs.
+KINDS = ["al2", "ubuntu script", "al2023", *(pytest.param(kind, marks=pytest.mark.matrix) for kind in ("al2 script", "ubuntu"))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_from_fresh_to_gone(kind: str, request: pytest.FixtureRequest) -> None:
     node = fresh(kind, request)
     unit = KUBELET[type(node)]
@@ -126,11 +130,7 @@ exec /usr/bin/python3 -I -B /opt/nodelab/programs/kubelet.py "$@"
 SERVICE_COMMANDS = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module_utils/_engine/service_commands.py"
 
 
-#: The matrix has the other pairs of family and strategy.
-REPEATED = [pytest.param(kind, marks=pytest.mark.matrix) for kind in ("al2 script", "ubuntu")]
-
-
-@pytest.mark.parametrize("kind", ["al2", "ubuntu script", "al2023", *REPEATED])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_kubelet_that_fails_brings_the_old_one_back(kind: str, request: pytest.FixtureRequest) -> None:
     node = fresh(kind, request)
     unit = KUBELET[type(node)]

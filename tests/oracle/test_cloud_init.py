@@ -172,6 +172,7 @@ def test_theirs_run_before_ours_however_they_are_named(node: Node, existing: str
     assert order(node) == ["theirs", "ours"]
 
 
+@pytest.mark.parametrize("node", ["al2023", "ubuntu", pytest.param("al2", marks=pytest.mark.matrix)], indirect=True)
 def test_scripts_reach_the_node_byte_for_byte(node: Node) -> None:
     group = {
         "family": family_of(node),
@@ -184,6 +185,9 @@ def test_scripts_reach_the_node_byte_for_byte(node: Node) -> None:
     assert [content.decode() for _unused, content in sorted(result.scripts.items())] == sent
 
 
+@pytest.mark.parametrize(
+    "node", ["al2023", *(pytest.param(family, marks=pytest.mark.matrix) for family in ("al2", "ubuntu"))], indirect=True
+)
 def test_a_compressed_document_is_the_same(node: Node) -> None:
     group = {"family": family_of(node), "user_data": THEIRS, "commands": {"pre": PRE}}
     plain = boot_text(node, render(CLUSTER, group).stored)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 
 RECORDER = Path(__file__).with_name("windows_recorder")
 
@@ -37,7 +36,7 @@ def recorder(folder: Path, answers: list[Any]) -> dict[str, str]:
     """Prepare C(folder) for a recorder with these answers; the environment that a run needs."""
     (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
     (folder / "calls.jsonl").write_text("", encoding="utf-8")
-    return {"ANSIBLE_CONNECTION_PLUGINS": str(RECORDER), "WINDOWS_RECORDER": str(folder), "ANSIBLE_NOCOLOR": "1"}
+    return {"ANSIBLE_CONNECTION_PLUGINS": str(RECORDER), "WINDOWS_RECORDER": str(folder)}
 
 
 @dataclass(frozen=True)
@@ -92,13 +91,7 @@ class Lab:
         """Run the role. how: C(include_role), C(import_role) or C(roles). answers: of the recorder, in order."""
         ours = recorder(self.folder, answers)
         show = {
-            "ansible.builtin.copy": {
-                "content": "{{ eks_node_result | default({}) | to_json }}",
-                "dest": str(self.folder / "result"),
-            },
-            "delegate_to": "localhost",
-            "check_mode": False,
-            "diff": False,
+            "record": {"content": "{{ eks_node_result | default({}) | to_json }}", "dest": str(self.folder / "result")},
             "no_log": True,
             "tags": "always",
         }
@@ -111,20 +104,12 @@ class Lab:
             tags = {"tags": "always"} if how == "include_role" else {}
             play |= {"tasks": [{"block": [included | tags], "always": [show]}]}
         (self.folder / "play.yml").write_text(json.dumps([play]), encoding="utf-8")
-        local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-        hosts = {"win": CONNECTION | dict(host or {}), "localhost": local}
+        hosts = {"win": CONNECTION | dict(host or {})}
         inventory = {"all": {"hosts": hosts, "vars": dict(variables)}}
         (self.folder / "hosts.json").write_text(json.dumps(inventory), encoding="utf-8")
         (self.folder / "result").unlink(missing_ok=True)
-        done = subprocess.run(
-            ["ansible-playbook", "play.yml", "-i", "hosts.json", *arguments],
-            cwd=self.folder,
-            env=os.environ | ours | dict(settings or {}),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=900,
-        )
+        settings = ours | dict(settings or {})
+        done = ansible_runs.run(self.folder, "ansible-playbook", "play.yml", "-i", "hosts.json", *arguments, settings=settings)
         lines = (self.folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()
         result = self.folder / "result"
         registered = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
 import sys
 import zlib
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
@@ -25,30 +25,20 @@ FACADE = "nodebootstrap.eks.eks_node"
 GROUP = {"family": "al2023", "max_pods": 29}
 PHASES = ["preflight", "configure", "validate", "start", "verify"]
 LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-ASKED = ("name", "region")
 
 
 class Lab:
-    """A copy of the collection whose modules are stand-ins, and one play with a role."""
+    """One play with a role, and stand-ins for the modules."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        node_stand_in.make(folder)
-        collection = folder / "ansible_collections" / "nodebootstrap" / "eks"
-        for name in ("roles", "playbooks"):
-            (collection / name).symlink_to(node_stand_in.COLLECTION / name)
-        node_stand_in.module(folder, collection / "plugins" / "modules", "cluster_info", {key: {"type": "str"} for key in ASKED})
-        self.answer("cluster_info", {"changed": False, "cluster": dict(COMPLETE, service_cidr="10.9.0.0/16")})
-        modules = folder / "ansible_collections" / "kubernetes" / "core" / "plugins" / "modules"
-        modules.mkdir(parents=True)
-        node_stand_in.module(folder, modules, "k8s", {"state": {"type": "str"}, "definition": {"type": "dict"}})
-        taint = {"name": {"type": "str"}, "state": {"type": "str"}, "taints": {"type": "list", "elements": "dict"}}
-        node_stand_in.module(folder, modules, "k8s_taint", taint)
-        for name in ("k8s", "k8s_taint"):
-            self.answer(name, {"changed": True})
+        cluster = {"changed": False, "cluster": dict(COMPLETE, service_cidr="10.9.0.0/16")}
+        done = {"changed": True}
+        settings = node_stand_in.make(folder, cluster_info=[cluster], k8s=[done], k8s_taint=[done])
+        self.settings = settings | {"ANSIBLE_INJECT_FACT_VARS": "false"}
 
     def answer(self, module: str, *answers: Mapping[str, Any]) -> None:
-        (self.folder / module).write_text(json.dumps(answers), encoding="utf-8")
+        node_stand_in.answer(self.folder, **{module: list(answers)})
 
     def run(
         self, hosts: Mapping[str, Mapping[str, Any]], *arguments: str, role: str | Mapping[str, Any] = FACADE, playbook: str = "play.yml"
@@ -58,16 +48,7 @@ class Lab:
         (self.folder / "hosts.json").write_text(json.dumps(inventory), encoding="utf-8")
         play = [{"hosts": "all", "gather_facts": False, "roles": [role]}]
         (self.folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
-        settings = {
-            "ANSIBLE_COLLECTIONS_PATH": str(self.folder),
-            # The stand-ins share one file of calls.
-            "ANSIBLE_FORKS": "1",
-            "ANSIBLE_INJECT_FACT_VARS": "false",
-            "ANSIBLE_NOCOLOR": "1",
-            "ANSIBLE_LOCALHOST_WARNING": "0",
-        }
-        command = ["ansible-playbook", playbook, "-i", "hosts.json", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=os.environ | settings, capture_output=True, text=True, check=False, timeout=900)
+        return ansible_runs.run(self.folder, "ansible-playbook", playbook, "-i", "hosts.json", *arguments, settings=self.settings)
 
     def calls(self, module: str) -> list[dict[str, Any]]:
         """The options of every call of a module; a plan is unpacked."""

@@ -1,14 +1,16 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A copy of the collection in which the modules that the action apply calls on a node only record their options and answer as told.
+"""A copy of the collection in which modules only record their options and give prepared answers.
 
-Without it, a test that runs the action on this machine would set up this machine.
+Without it, a test that runs the action apply on this machine would set up this machine. The copy is the same for all tests of a process;
+each test has a folder for the calls and the answers.
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,63 +19,79 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import errors
 
 COLLECTION = Path(errors.__file__).parents[2]
 
+# Without AnsibleModule, which would take most of the time of a test. So it checks names and types itself, and converts nothing.
 _MODULE = """#!/usr/bin/python
-from __future__ import annotations
-import json, os
-from ansible.module_utils.basic import AnsibleModule
-FOLDER, NAME, OPTIONS = {folder!r}, {name!r}, {options!r}
-module = AnsibleModule(OPTIONS, supports_check_mode=True)
+# WANT_JSON
+import json, os, sys
+NAME, OPTIONS, FOLDER = {name!r}, {options!r}, os.environ["NODE_STAND_IN"]
+with open(sys.argv[1]) as arguments:
+    given = json.load(arguments)
+params = dict((name, value) for name, value in given.items() if not name.startswith("_ansible_"))
+for name, value in params.items():
+    if type(value).__name__ not in OPTIONS.get(name, ()):
+        sys.exit("{name}: the option %s with the value %r is not expected" % (name, value))
 with open(os.path.join(FOLDER, "calls"), "a") as calls:
-    calls.write(json.dumps([NAME, module.params, module.check_mode, module._diff]) + "\\n")
+    calls.write(json.dumps([NAME, params, given["_ansible_check_mode"], given["_ansible_diff"]]) + "\\n")
 with open(os.path.join(FOLDER, NAME)) as answers:
-    given = json.load(answers)
-if given[1:]:
+    answer, *more = json.load(answers)
+if more:
     with open(os.path.join(FOLDER, NAME), "w") as answers:
-        json.dump(given[1:], answers)
-answer = given[0]
-module.fail_json(**answer) if answer.pop("failed", False) else module.exit_json(**answer)
+        json.dump(more, answers)
+print(json.dumps(answer))
 """
-_OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "apply_plan": {
-        "plan": {"type": "str", "required": True, "no_log": True},
-        "phases": {"type": "list", "elements": "str"},
-        "state": {"type": "str"},
-        "restart": {"type": "str"},
-        "take_over": {"type": "bool"},
-        "reconcile": {"type": "bool"},
-        "wait_timeout": {"type": "float"},
-        "wait_for": {"type": "str"},
+_APPLY_PLAN = {
+    "plan": ["str"],
+    "phases": ["list"],
+    "state": ["str"],
+    "restart": ["str"],
+    "take_over": ["bool"],
+    "reconcile": ["bool"],
+    "wait_timeout": ["int", "float"],
+    "wait_for": ["str"],
+}
+#: Collection → module → option → names of its types.
+_MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
+    "nodebootstrap.eks": {
+        "apply_plan": _APPLY_PLAN,
+        "cluster_info": {"name": ["str"], "region": ["str"]},
+        "imds_info": {},
+        "join_check": {"wait_for": ["str"], "wait_timeout": ["int", "float"]},
     },
-    "imds_info": {},
+    "kubernetes.core": {
+        "k8s": {"state": ["str"], "definition": ["dict"]},
+        "k8s_taint": {"name": ["str"], "state": ["str"], "taints": ["list"]},
+    },
 }
 LARGE = {"changed": False, "imds": {"instance_type": "m5.large"}}
 HEALTHY = {"changed": True, "healthy": True, "waited": 0.5, "actions": ["write /a", "restart kubelet.service"], "warnings": []}
 
 
-def make(folder: Path) -> None:
-    """Make the copy below C(folder), which is then a path of collections. All calls are answered at once until told otherwise."""
-    root = folder / "ansible_collections" / "nodebootstrap" / "eks"
-    modules = root / "plugins" / "modules"
-    modules.mkdir(parents=True)
-    for name in ("galaxy.yml", "meta"):
-        (root / name).symlink_to(COLLECTION / name)
-    for name in ("action", "filter", "module_utils", "plugin_utils"):
-        (root / "plugins" / name).symlink_to(COLLECTION / "plugins" / name)
-    (modules / "apply.py").symlink_to(COLLECTION / "plugins" / "modules" / "apply.py")
-    for name, options in _OPTIONS.items():
-        module(folder, modules, name, options)
-    answer(folder, {"apply_plan": [HEALTHY], "imds_info": [LARGE]})
+def make(folder: Path, **answers: list[Any]) -> dict[str, str]:
+    """Use C(folder) for calls and answers; the environment that a run of Ansible needs. answers: as for C(answer)."""
+    answer(folder, **{"apply_plan": [HEALTHY], "imds_info": [LARGE], **answers})
+    return {"ANSIBLE_COLLECTIONS_PATH": _COPY.name, "NODE_STAND_IN": str(folder)}
 
 
-def module(folder: Path, modules: Path, name: str, options: Mapping[str, Any]) -> None:
-    """Make one more stand-in in the folder C(modules) of a collection; its answers stand in C(folder)/NAME, a JSON list."""
-    (modules / f"{name}.py").write_text(_MODULE.format(folder=str(folder), name=name, options=options), encoding="utf-8")
+def _make_copy(root: Path) -> None:
+    for collection, modules in _MODULES.items():
+        folder = root.joinpath("ansible_collections", *collection.split("."), "plugins", "modules")
+        folder.mkdir(parents=True)
+        for name, options in modules.items():
+            (folder / f"{name}.py").write_text(_MODULE.format(name=name, options=options), encoding="utf-8")
+    plugins = [f"plugins/{name}" for name in ("action", "filter", "module_utils", "plugin_utils", "modules/apply.py")]
+    for name in ("galaxy.yml", "meta", "roles", "playbooks", *plugins):
+        (root / "ansible_collections/nodebootstrap/eks" / name).symlink_to(COLLECTION / name)
 
 
-def answer(folder: Path, answers: Mapping[str, list[Any]]) -> None:
-    """What each module answers from now on, in order; the last answer is given again and again."""
-    for name in _OPTIONS:
-        (folder / name).write_text(json.dumps(answers.get(name, [])), encoding="utf-8")
+# Made when this file is imported: ansible-test runs each test in a process of its own that it ends without clean-up.
+_COPY = tempfile.TemporaryDirectory()
+_make_copy(Path(_COPY.name))
+
+
+def answer(folder: Path, **answers: list[Any]) -> None:
+    """What modules answer from now on, in order; the last answer is given again and again."""
+    for name, given in answers.items():
+        (folder / name).write_text(json.dumps(given), encoding="utf-8")
 
 
 def calls(folder: Path) -> list[list[Any]]:

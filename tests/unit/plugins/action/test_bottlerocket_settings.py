@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE, REGION, Node, SystemsManager
 
 CLUSTER = {
@@ -50,14 +51,12 @@ class Lab:
         (self.folder / "play.yml").write_text(json.dumps([play]), encoding="utf-8")
         hosts = {"br1": {"ansible_host": "192.0.2.1", "ansible_connection": "ssh", "ansible_python_interpreter": "/nowhere", **variables}}
         (self.folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts}}), encoding="utf-8")
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")} | {
-            "ANSIBLE_NOCOLOR": "1",
+        settings = {
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_CONFIG_FILE": str(self.folder / "config"),
             "AWS_SHARED_CREDENTIALS_FILE": str(self.folder / "credentials"),
         }
-        command = ["ansible-playbook", "play.yml", "-i", "hosts.json", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
+        return ansible_runs.run(self.folder, "ansible-playbook", "play.yml", "-i", "hosts.json", *arguments, settings=settings)
 
     def by_role(self, role: str, *arguments: str, **variables: Any) -> subprocess.CompletedProcess[str]:
         task = {
@@ -79,7 +78,9 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Lab]:
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
     found = Lab(tmp_path)
     yield found
     found.ssm.close()

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJkekNDQVIyZ0F3SUJBZ0lCQURBS0JnZ3Foa2pPClBRUURBaklRCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"
@@ -44,9 +44,7 @@ def play(folder: Path, *arguments: str, **options: Any) -> subprocess.CompletedP
         ),
         encoding="utf-8",
     )
-    command = ["ansible-playbook", "play.yml", "-i", "localhost,", *arguments]
-    environment = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
+    return ansible_runs.run(folder, "ansible-playbook", "play.yml", "-i", "localhost,", *arguments)
 
 
 def problems(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str, str | None]]:

@@ -25,7 +25,7 @@ CUT = "\n---Output truncated---"
 LIMIT = {"StandardOutputContent": 24_000, "StandardErrorContent": 8_000}
 PROGRAMS = ("base64", "cut", "date", "head", "sed", "sha256sum", "tail", "tr")
 
-APICLIENT = """#!{python}
+APICLIENT = """#!{python} -IS
 import json, pathlib, re, sys
 folder = pathlib.Path({folder!r})
 MAPS = {{"node-labels", "node-taints", "eviction-hard", "sysctl", "pki", "bootstrap-commands", "host-containers", "static-pods"}}

@@ -69,10 +69,10 @@ HEADS = ["-----BEGIN ", "-----BEGIN PRIVATE KEY-----\n-----END "]
 
 @pytest.mark.parametrize(("head", "unit"), [*(("", unit) for unit in LONG), *((head, "PRIVATE KEY") for head in HEADS)])
 def test_the_time_grows_with_the_length_and_not_with_its_square(head: str, unit: str) -> None:
-    text = head + unit * (1024 * 1024 // len(unit))
-    began = time.monotonic()
+    text = head + unit * (256 * 1024 // len(unit))
+    began = time.process_time()
     secrets.redact_document(text)
-    assert time.monotonic() - began < 30, "it would be minutes"
+    assert time.process_time() - began < 2, "a twentieth of that is enough"
 
 
 KEPT = [
