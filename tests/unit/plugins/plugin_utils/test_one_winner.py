@@ -207,11 +207,12 @@ def same_text(one: Any, other: Any) -> bool:
 
 def check_pair(setting: Setting, first: str, second: str) -> None:
     for precedence in PRECEDENCES:
-        equal = inputs(precedence, PLACES[first].put(setting, setting.one), PLACES[second].put(setting, setting.one))
+        beside = {"group": {"kubelet": {"config": BESIDE.get(setting.field, {})}}}
+        equal = inputs(precedence, beside, PLACES[first].put(setting, setting.one), PLACES[second].put(setting, setting.one))
         if {first, second} != {"user data, flag", "override, flag"} or not isinstance(setting.one, list):
             assert same_text(in_force(node_config(*equal))[setting.field], setting.one), (first, second, precedence)
         values = {first: setting.one, second: setting.other}
-        both = inputs(precedence, *(PLACES[place].put(setting, value) for place, value in values.items()))
+        both = inputs(precedence, beside, *(PLACES[place].put(setting, value) for place, value in values.items()))
         winner = winner_of(first, second, precedence)
         if winner is not None and not cannot_win(setting, winner, second if winner == first else first):
             found = in_force(node_config(*both))[setting.field]
@@ -239,6 +240,82 @@ def _names(setting: Setting, *places: str) -> list[str]:
 def test_every_pair_of_places_has_one_winner(setting: Setting) -> None:
     for _unused, first, second in pairs((setting,)):
         check_pair(setting, first, second)
+
+
+SAMPLES: dict[str, tuple[Any, Any]] = {
+    "bool": (True, False),
+    "int": (5, 6),
+    "duration": ("1m0s", "90s"),
+    "ip": ("127.0.0.1", "0.0.0.0"),
+    "list": (["a"], ["b", "c"]),
+    "map": ({"a": "1"}, {"a": "2"}),
+    "string": ("a", "b"),
+}
+OF_FLAG = {
+    "authorization-mode": ("Webhook", "AlwaysAllow"),
+    "cgroup-driver": ("systemd", "cgroupfs"),
+    "container-log-max-files": (5, 6),
+    "container-log-max-size": ("10Mi", "20Mi"),
+    "cpu-manager-policy": ("none", "static"),
+    "cpu-manager-policy-options": ({"full-pcpus-only": "true"}, {"full-pcpus-only": "false"}),
+    "eviction-minimum-reclaim": ({"memory.available": "1Mi"}, {"memory.available": "2Mi"}),
+    "eviction-soft": ({"memory.available": "1Gi"}, {"memory.available": "2Gi"}),
+    "eviction-soft-grace-period": ({"memory.available": "1m"}, {"memory.available": "2m"}),
+    "hairpin-mode": ("hairpin-veth", "none"),
+    "image-gc-high-threshold": (90, 95),
+    "image-gc-low-threshold": (50, 60),
+    "qos-reserved": ({"memory": "50%"}, {"memory": "60%"}),
+    "tls-cipher-suites": (["TLS_AES_128_GCM_SHA256"], ["TLS_AES_256_GCM_SHA384"]),
+    "tls-min-version": ("VersionTLS12", "VersionTLS13"),
+    "topology-manager-policy": ("none", "restricted"),
+    "topology-manager-policy-options": ({"prefer-closest-numa-nodes": "true"}, {"prefer-closest-numa-nodes": "false"}),
+    "topology-manager-scope": ("container", "pod"),
+}
+BESIDE = {
+    "cpuManagerPolicyOptions": {"cpuManagerPolicy": "static"},
+    "evictionSoft": {"evictionSoftGracePeriod": {"memory.available": "1m"}},
+    "evictionSoftGracePeriod": {"evictionSoft": {"memory.available": "1Gi"}},
+    "qosReserved": {"featureGates": {"QOSReserved": True}},
+    "topologyManagerPolicyOptions": {"topologyManagerPolicy": "best-effort"},
+}
+"""Fields that kubelet needs beside another one."""
+NO_TEXT = {
+    "manifest-url-header": "a map of lists",
+    "reserved-memory": "a list of mappings",
+    "register-with-taints": "labels and taints are below",
+}
+"""Flags whose field has a form that no flag has. Pairs of such a flag and its field are never the same value: see below."""
+
+FEW = {
+    "memory-manager-policy": "Static needs reservedMemory of this machine",
+    "enforce-node-allocatable": "needs the cgroups that it names",
+}
+"""Flags that kubelet takes only with values of one machine."""
+
+
+def of_table() -> Iterator[Setting]:
+    """Every other flag with a field, if kubelet 1.32 has it."""
+    covered = {setting.flag for setting in SETTINGS}
+    for flag, row in TABLE.items():
+        if "config" in row and flag not in {*covered, *NO_TEXT, *FEW} and row.get("until", 99) >= 32 >= row.get("since", 0):
+            one, other = OF_FLAG.get(flag) or SAMPLES[row["type"]]
+            yield Setting(row["config"], flag, one, other)
+
+
+REST = sorted(of_table())
+
+
+@pytest.mark.parametrize("setting", REST, ids=lambda one: one.field)
+@pytest.mark.matrix
+def test_every_pair_of_places_of_every_flag_has_one_winner(setting: Setting) -> None:
+    for _unused, first, second in pairs((setting,)):
+        check_pair(setting, first, second)
+
+
+def test_a_pair_of_places_of_every_flag_has_one_winner() -> None:
+    every = [list(pairs((setting,))) for setting in REST]
+    for index, listed in enumerate(every):
+        check_pair(*listed[index % len(listed)])
 
 
 MAPS = {
