@@ -161,7 +161,10 @@ def _specification(
     cluster: Cluster, given: Mapping[str, Any], merged: _Merged, computed: _Computed, texts: tuple[str, ...], problems: Problems
 ) -> NodeSpec:
     group = merged.group
-    dns_of_cidr = _computed_dns(cluster, Problems())
+    unusable = Problems()
+    dns_of_cidr = _computed_dns(cluster, unusable)
+    if not merged.dns_ips:
+        problems.extend(unusable)
     storage = group.get("local_storage")
     return NodeSpec(
         cluster=cluster,
@@ -174,7 +177,7 @@ def _specification(
         labels=dict(sorted(group.get("labels", {}).items())),
         taints=tuple(Taint(t["key"], t.get("value", ""), t["effect"]) for t in group.get("taints", []) if "key" in t and "effect" in t),
         max_pods=computed.max_pods,
-        dns_ips=merged.dns_ips or _computed_dns(cluster, problems),
+        dns_ips=merged.dns_ips or dns_of_cidr,
         dns_of_group=merged.dns_of_group,
         dns_of_eks=not merged.dns_ips or (not merged.dns_of_group and merged.dns_ips == dns_of_cidr),
         kube_reserved=compute.in_order(computed.kube_reserved),
