@@ -85,6 +85,18 @@ def kubelet_flags() -> Mapping[str, Any]:
 
 
 @cache
+def kubelet_gates() -> Mapping[str, Any]:
+    """kubelet's feature gates with their state in each minor; C(kubelet_effective.Gates) reads it."""
+    return _read("kubelet_gates")
+
+
+@cache
+def kubelet_defaults() -> Mapping[str, Any]:
+    """kubelet's defaults with their minors; C(kubelet_effective) reads it."""
+    return _read("kubelet_defaults")
+
+
+@cache
 def kubernetes_versions() -> Mapping[str, Any]:
     """The EKS calendar (C(eks)) and which minors each family runs on (C(families)); minors as numbers, the last one included."""
     return _load("kubernetes_versions")

@@ -57,6 +57,23 @@ AMAZON_LINUX: Mapping[str, Any] = {"protectKernelDefaults": True}
 
 RESERVED_CGROUPS = {"kubeReservedCgroup": "/runtime", "systemReservedCgroup": "/system"}
 
+_NODEADM_GATES = {"DynamicResourceAllocation": (1, 33), "MutableCSINodeAllocatableCount": (1, 34)}
+
+
+def nodeadm_config(version: tuple[int, int]) -> dict[str, Any]:
+    """What nodeadm writes on every node of a version (amazon-eks-ami, July 2026)."""
+    config = deep_merge(CONFIG, AMAZON_LINUX) | RESERVED_CGROUPS
+    config |= {
+        "containerRuntimeEndpoint": RUNTIME_ENDPOINT,
+        "featureGates": {**CONFIG["featureGates"], **{name: True for name, since in _NODEADM_GATES.items() if version >= since}},
+        "logging": {"verbosity": 2},
+        "tlsCipherSuites": sorted(CONFIG["tlsCipherSuites"]),
+    }
+    if version >= (1, 34):
+        config |= {"shutdownGracePeriod": "2m30s", "shutdownGracePeriodCriticalPods": "30s"}
+    return config
+
+
 CRI = "io.containerd.grpc.v1.cri"
 """The section of containerd's configuration, version 2, that kubelet's requests go by."""
 

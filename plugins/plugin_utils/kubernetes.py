@@ -166,8 +166,6 @@ def kubelet_config_problems(config: Any, version: _Version, path: str, problems:
     """
     table = data.kubelet_fields()
     _check_node(config, {"type": "struct", "fields": table["fields"]}, _minor(version, table), path, problems)
-    if isinstance(config, Mapping):
-        _check_together(config, path, problems)
 
 
 def _check_node(value: Any, node: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
@@ -277,8 +275,10 @@ def _check_text(value: str, form: str, enum: Iterable[str] | None, path: str, pr
         problems.add("kubelet.invalid_value", path, "cannot be read", value=value, allowed=_FORMATS[form][1])
 
 
-def _check_together(config: Mapping[str, Any], path: str, problems: Problems) -> None:
-    """What kubelet checks across fields, as far as both are given here: the image's own configuration may hold the other one."""
+def kubelet_config_contradictions(config: Mapping[str, Any], path: str, problems: Problems) -> None:
+    """What kubelet checks across fields, as far as both are given here. For families whose whole configuration is unknown; the others
+    use C(kubelet_rules).
+    """
     soft, grace = config.get("evictionSoft"), config.get("evictionSoftGracePeriod")
     if isinstance(soft, Mapping) and isinstance(grace, Mapping):
         for one, other, field in ((soft, grace, "evictionSoftGracePeriod"), (grace, soft, "evictionSoft")):
@@ -312,7 +312,9 @@ def _check_together(config: Mapping[str, Any], path: str, problems: Problems) ->
 
 _REPEATABLE = frozenset({"list", "map", "map_bool", "thresholds"})
 _PAIR = {"map": "key=value", "map_bool": "key=true or key=false", "thresholds": "signal<threshold"}
-_NUMBER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,18})", re.ASCII)
+"""As Go reads it in base 0, where a leading zero means octal."""
+_SEPARATORS = {"map": "=", "map_bool": "=", "thresholds": "<"}
 
 
 def kubelet_flag_problems(
@@ -374,8 +376,20 @@ def _check_flag_value(value: Any, row: Mapping[str, Any], minor: int | None, pat
         problems.add("kubelet.wrong_type", path, "is not a boolean", value=value, allowed="true or false")
     elif kind == "int" and not _NUMBER.fullmatch(value):
         problems.add("kubelet.wrong_type", path, "is not a whole number", value=value, allowed="a whole number")
+    elif kind == "int" and "config" in row:
+        _check_node(int(value), _field(row["config"]), minor, path, problems)
     elif kind in _PAIR:
+        before = len(problems)
         _check_pairs(value, kind, path, problems)
+        if len(problems) == before and "config" in row and kind != "map_bool":
+            _check_node(flag_field_value(row, (value,)), _field(row["config"]), minor, path, problems)
+    elif row.get("config") == "staticPodURLHeader":
+        for pair in value.split(","):
+            if pair and ":" not in pair:
+                problems.add("kubelet.invalid_value", path, "cannot be read", value=pair, allowed="NAME:VALUE, joined with commas")
+    elif kind == "list" and "config" in row and _field(row["config"])["type"] == "list" and row["config"] != "reservedMemory":
+        for item in flag_field_value(row, (value,)):
+            _check_node(item, _field(row["config"])["items"], minor, path, problems)
     elif "values" in row:
         allowed = [one["value"] for one in row["values"] if not _gone(one, minor, "value")]
         _check_text(value, "string", allowed, path, problems)
@@ -400,8 +414,29 @@ def flag_of_field(field: str) -> str | None:
 
 def _enum(config: str | None) -> Iterable[str] | None:
     """The values of the configuration field that a flag sets."""
-    node: Mapping[str, Any] = {"fields": data.kubelet_fields()["fields"]}
-    for name in config.split(".") if config else ():
-        node = node["fields"][name]
-    found: Iterable[str] | None = node.get("enum")
+    found: Iterable[str] | None = _field(config).get("enum") if config else None
     return found
+
+
+def _field(config: str) -> Mapping[str, Any]:
+    """The row of a configuration field such as C(logging.format)."""
+    node: Mapping[str, Any] = {"fields": data.kubelet_fields()["fields"]}
+    for name in config.split("."):
+        node = node["fields"][name]
+    return node
+
+
+def flag_field_value(row: Mapping[str, Any], values: Iterable[str]) -> Any:
+    """The value that the values of a flag, a row of the table, give its configuration field; None where they cannot be read."""
+    kind, words = row["type"], list(values)
+    last = words[-1] if words else ""
+    if kind == "bool":
+        return last == "true"
+    if kind == "int":
+        return int(last) if _NUMBER.fullmatch(last) else None
+    if kind == "list":
+        return [item for word in words for item in word.split(",") if item]
+    if kind in _SEPARATORS:
+        pairs = (pair.partition(_SEPARATORS[kind])[::2] for word in words for pair in word.split(",") if pair)
+        return {key.strip(): item.strip() == "true" if kind == "map_bool" else item.strip() for key, item in pairs}
+    return last

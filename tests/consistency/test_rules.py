@@ -30,6 +30,8 @@ WITHOUT_GOLDEN_MESSAGE = {
     "containerd.ignored_dial_timeout": "a warning: test_registries.py",
     "containerd.unverified_mirror": "a warning: test_registries.py",
     "live.missing_collection": "needs a controller without the collection: test_apply_windows.py",
+    "kubelet.cgroup_driver": "a warning: test_kubelet_rules.py",
+    "kubelet.many_pods": "a warning: test_kubelet_rules.py",
     "live.unencodable_plan": "the check of the input rejects such text first; it protects the encoder",
     "reserved.sized_for_other_max_pods": "a warning: test_compute.py",
     "shell.missing_package": "a note: test_one_winner_shell.py",

@@ -26,15 +26,16 @@ IPV6_CLUSTER = CLUSTER | {"service_cidr": "fd40:6404:f93b::/108"}
 DROP_IN = "/etc/kubernetes/kubelet/config.json.d/50-nodebootstrap.conf"
 CONFIG_DIR = "--config-dir=/etc/kubernetes/kubelet/config.json.d"
 
-#: Each is something to bash, systemd, snapd or the image's script.
-HOSTILE = [
+_HOSTILE = [
     "%b", "%%", "%%b", "100%", "%n%i", "$HOME", "${HOME}", "$(id)", "`id`", "a'b", 'a"b', "'", '"', "a\\b", "\\", "\\n", "a b", "  ",
     "a  b", " lead", "trail ", ";", "; id", "&& id", "|", "#", "# c", "a#b", "=", "a=b=c", "-", "--x=y", "*", "?", "[a-z]", "{a,b}", "~",
     "!", "!!", "<5%", ">x", "(", ")", "é", "日本語", "😀", "\u00a0", "a,b", "&", "a&b", "k=v:NoSchedule", '{"a":1}', "E", "EOF", "a" * 3000,
     "CLUSTER_NAME", "SANDBOX_IMAGE", "MASTER_ENDPOINT", "{instance_id}", "{instance_lifecycle}",
 ]  # fmt: skip
-#: A list flag that takes any text: one start of kubelet tries all values.
-LIST_FLAG = "allowed-unsafe-sysctls"
+#: Each is something to bash, systemd, snapd or the image's script. As headers, which kubelet reads as name and value.
+HOSTILE = ["h:" + value.replace(",", ",h:") for value in _HOSTILE]
+#: A list flag whose values may hold any text: one start of kubelet tries all.
+LIST_FLAG = "manifest-url-header"
 
 
 def text(family: str, cluster: dict[str, Any] | None = None, **fields: Any) -> str:

@@ -70,7 +70,7 @@ TAINTS = st.lists(
 )
 QUANTITY = st.sampled_from(["1", "70m", "100Mi", "1Gi", "1e3", "2.5Gi"])
 ANY_CONFIG: dict[str, st.SearchStrategy[Any]] = {
-    "allowedUnsafeSysctls": st.lists(TEXT, min_size=1, max_size=3),
+    "kubeletCgroups": TEXT,
     "staticPodURLHeader": st.dictionaries(TEXT, st.lists(TEXT, min_size=1, max_size=2), min_size=1, max_size=2),
     "podPidsLimit": st.integers(1, 2**40),
     "serializeImagePulls": st.booleans(),

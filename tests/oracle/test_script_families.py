@@ -66,7 +66,7 @@ def test_nothing_asked_is_a_call_without_extra_arguments(node: BootstrapNode) ->
 
 def test_hostile_values_reach_kubelet_exactly_or_are_refused(node: BootstrapNode) -> None:
     values = accepted(node.family)
-    assert "%b" in values and "'" not in values
+    assert "h:%b" in values and "h:'" not in values
     assert len(values) > len(HOSTILE) / 2
     start = boot(node, labels={"a": "b"}, kubelet={"flags": {LIST_FLAG: values}})
     assert node.extra_args() == ["--node-labels=a=b", *(f"--{LIST_FLAG}={value}" for value in values)]
@@ -75,7 +75,11 @@ def test_hostile_values_reach_kubelet_exactly_or_are_refused(node: BootstrapNode
 
 
 def test_configuration_lies_there_before_the_first_start(node: BootstrapNode) -> None:
-    config = {"evictionHard": {"memory.available": "200Mi"}, "cpuManagerPolicy": "none", "allowedUnsafeSysctls": ["%b", "$(id)", "a'b"]}
+    config = {
+        "evictionHard": {"memory.available": "200Mi"},
+        "cpuManagerPolicy": "none",
+        "staticPodURLHeader": {"h": ["%b", "$(id)", "a'b"]},
+    }
     start = boot(node, kubelet={"config": config}, reserved={"system": {"cpu": "100m"}})
     assert node.extra_args() == [CONFIG_DIR]
     head = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
@@ -204,7 +208,7 @@ def test_overrides_of_eksctl_run_unchanged(node: BootstrapNode, override: str) -
         "labels": {"a": "b", "id": "{instance_id}", "zone": "{availability_zone}"},
         "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}],
         "max_pods": 7,
-        "kubelet": {"flags": {LIST_FLAG: ["%b", "$HOME"] if node.family == "al2" else ["%b"]}},
+        "kubelet": {"flags": {LIST_FLAG: ["h:%b", "h:$HOME"] if node.family == "al2" else ["h:%b"]}},
     }
     boot(node, override=override, **fields)
     labels = "a=b,id=i-1234567890abcdef0,zone=eu-central-1a"

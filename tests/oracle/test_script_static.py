@@ -55,7 +55,7 @@ def static_words(provider: str) -> set[str]:
 
 def test_static_starts_kubelet_once_with_finished_files(node: BootstrapNode) -> None:
     labels = {"a": "b", "life": "{instance_lifecycle}", "id": "{instance_id}"}
-    config = {"evictionHard": {"memory.available": "200Mi"}, "clusterDomain": "corp.local", "allowedUnsafeSysctls": ["%b", "a'b"]}
+    config = {"evictionHard": {"memory.available": "200Mi"}, "clusterDomain": "corp.local", "staticPodURLHeader": {"h": ["%b", "a'b"]}}
     start = boot(
         node, **STATIC, labels=labels, taints=[{"key": "k", "effect": "NoSchedule"}], kubelet={"config": config, "flags": {"v": 4}}
     )
@@ -68,7 +68,7 @@ def test_static_starts_kubelet_once_with_finished_files(node: BootstrapNode) -> 
     written = json.loads(start["files"]["/etc/kubernetes/kubelet/kubelet-config.json"])
     assert written["evictionHard"] == {"memory.available": "200Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"}
     assert written["clusterDomain"] == "corp.local"
-    assert written["allowedUnsafeSysctls"] == ["%b", "a'b"]
+    assert written["staticPodURLHeader"] == {"h": ["%b", "a'b"]}
     assert written["maxPods"] == 29
     assert written["clusterDNS"] == ["10.100.0.10"]
     assert written["kubeReserved"] == {"cpu": "70m", "memory": "574Mi", "ephemeral-storage": "1Gi"}
@@ -87,7 +87,7 @@ def test_static_starts_kubelet_once_with_finished_files(node: BootstrapNode) -> 
 
 def test_static_hostile_values_reach_kubelet_exactly_or_are_refused(node: BootstrapNode) -> None:
     values = accepted(node.family, **STATIC)
-    assert "%b" in values
+    assert "h:%b" in values
     start = boot(node, **STATIC, labels={"zone": "{availability_zone}"}, kubelet={"flags": {LIST_FLAG: values}})
     assert [word for word in start["argv"] if word.startswith(f"--{LIST_FLAG}=")] == [f"--{LIST_FLAG}={value}" for value in values]
     if node.family == "al2":

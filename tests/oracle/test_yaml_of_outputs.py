@@ -110,7 +110,6 @@ def wherever(variant: dict[str, Any], value: str) -> Iterator[tuple[dict[str, An
     for key, item in (
         ("providerID", value),
         ("clusterDomain", value),
-        ("allowedUnsafeSysctls", [value, "x", value]),
         ("staticPodURLHeader", {"x": [value], value: ["x"]}),
         ("nodeStatusUpdateFrequency", value),
     ):
@@ -170,7 +169,7 @@ TEXTS = test_yaml_reader.TEXTS
 FREE_TEXT = st.fixed_dictionaries(
     {},
     optional={
-        "allowedUnsafeSysctls": st.lists(TEXTS, max_size=3),
+        "providerID": TEXTS,
         "staticPodURLHeader": st.dictionaries(TEXTS, st.lists(TEXTS, max_size=2), max_size=3),
         "registerWithTaints": st.just([{"key": "a", "effect": "NoSchedule"}]),
     },

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import kubelet
 from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, shell_places, static_kubelet, trust
+from ..artifacts.kubelet_layers import Layers, script_layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems
@@ -88,19 +89,11 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     if spec.override is not None:
         refuse(spec, _WITH_OVERRIDE, problems)
     bootstrap_script.check(spec, _IMAGE, problems)
-    _check_reserved_cpus(spec, problems)
 
 
-def _check_reserved_cpus(spec: NodeSpec, problems: Problems) -> None:
-    """The image sets both reserved cgroups, with which kubelet does not start beside reserved CPUs, unless it sees the flag."""
-    config = spec.kubelet_config
-    if "reservedSystemCPUs" in config and not {"systemReservedCgroup", "kubeReservedCgroup"} <= config.keys():
-        problems.add(
-            "kubelet.reserved_cpus_conflict",
-            "node_group.kubelet.config.reservedSystemCPUs",
-            "prevents kubelet from starting together with the reserved cgroups that the image's script sets",
-            fix="set kubelet.flags.reserved-cpus (the script then omits the cgroups), or use strategy: static",
-        )
+def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers | None:
+    """What kubelet is given; with C(mode: managed) nothing."""
+    return None if spec.managed else script_layers(spec)
 
 
 def notes(spec: NodeSpec) -> Notes:

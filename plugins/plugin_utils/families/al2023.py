@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts, trust
+from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
@@ -103,6 +104,25 @@ def notes(spec: NodeSpec) -> Notes:
 
 def _override(spec: NodeSpec, problems: Problems) -> dict[str, Any] | None:
     return None if spec.override is None else nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
+
+
+def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers:
+    """What kubelet is given by the merged NodeConfigs; by ours alone where the user's have problems."""
+    if problems or not (spec.user_data or spec.override is not None):
+        pods = () if spec.managed and spec.max_pods is None else ("maxPods",)
+        return Layers(spec.kubelet_document(*pods), spec.kubelet_flags)
+    configs = node_configs(spec)
+    last = configs[-1:] if spec.override is not None else []
+    inside: dict[str, str] = {}
+    for path, documents in (("node_group.user_data", configs[: len(configs) - len(last)]), ("node_group.override", last)):
+        for document in documents:
+            kubelet = _section(_section(document, "spec"), "kubelet")
+            inside |= dict.fromkeys(_section(kubelet, "config"), path)
+            inside |= dict.fromkeys((f"--{name}" for name in nodeconfig_parts.flag_values(kubelet)), path)
+    ours = {*spec.kubelet_document("maxPods", "clusterDNS"), *(f"--{name}" for name in spec.kubelet_flags)}
+    inside = {name: path for name, path in inside.items() if path == "node_group.override" or name not in ours}
+    kubelet = _section(_section(nodeconfig_parts.merged(configs), "spec"), "kubelet")
+    return Layers(_section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet), inside=inside)
 
 
 def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:

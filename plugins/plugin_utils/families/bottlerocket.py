@@ -115,6 +115,10 @@ def notes(_spec: NodeSpec) -> Notes:
     return Notes()
 
 
+def kubelet_input(spec: NodeSpec, problems: Problems) -> None:
+    """Bottlerocket writes a configuration that we do not know as a whole."""
+
+
 def user_data(spec: NodeSpec) -> UserData:
     """The settings as TOML; empty when a managed group adds nothing to what EKS writes."""
     text = _text(spec)

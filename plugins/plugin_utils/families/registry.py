@@ -9,6 +9,7 @@ import importlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from ..artifacts import kubelet_layers
 from ..artifacts.model import File, Notes, UserData
 from ..errors import Problems, SpecError
 from ..model.checks import shows_secret
@@ -38,6 +39,9 @@ class Family(Protocol):
     def notes(self, spec: NodeSpec) -> Notes:
         """Warnings and skipped checks of a checked specification, beside those of the specification itself."""
 
+    def kubelet_input(self, spec: NodeSpec, problems: Problems) -> kubelet_layers.Layers | None:
+        """What kubelet is given; None where we do not know its whole configuration. problems: the result of C(check)."""
+
     def user_data(self, spec: NodeSpec) -> UserData:
         """The user data document of a checked specification."""
 
@@ -63,6 +67,10 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
     family = family_module(spec.family) if spec is not None else None
     if spec is not None and family is not None:
         family.check(spec, problems)
+        layers = family.kubelet_input(spec, problems)
+        if layers is not None:
+            warnings = kubelet_layers.check(spec, layers, problems)
+            spec = replace(spec, warnings=(*spec.warnings, *warnings)) if warnings else spec
     problems.withhold_values(shows_secret)
     if problems or spec is None or family is None:
         raise SpecError(problems)

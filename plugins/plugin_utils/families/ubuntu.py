@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import kubelet
 from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, shell_places, static_kubelet
+from ..artifacts.kubelet_layers import Layers, script_layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
@@ -159,6 +160,11 @@ def _same(one: str, other: str) -> bool:
 def notes(spec: NodeSpec) -> Notes:
     """What C(override) changes, and scripts of the user that are not compared with the fields."""
     return shell_places.notes(spec, _IMAGE)
+
+
+def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers | None:
+    """What kubelet is given; with C(mode: managed) nothing."""
+    return None if spec.managed else script_layers(spec)
 
 
 def user_data(spec: NodeSpec) -> UserData:

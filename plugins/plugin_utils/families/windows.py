@@ -80,6 +80,10 @@ def notes(_spec: NodeSpec) -> Notes:
     return Notes()
 
 
+def kubelet_input(spec: NodeSpec, problems: Problems) -> None:
+    """Windows writes a configuration that we do not know as a whole."""
+
+
 def user_data(spec: NodeSpec) -> UserData:
     """Existing lines, pre commands, the call (or the override with its variables), post commands, in one block."""
     problems = Problems()

@@ -12,7 +12,14 @@ from typing import Any
 from ..errors import Problem, Problems, joined
 from ..formats.secrets import RULES, find_secrets
 from ..formats.user_data_kind import classify
-from ..kubernetes import kubelet_config_problems, kubelet_flag_problems, kubelet_label_problem, label_key_problem, label_value_problem
+from ..kubernetes import (
+    kubelet_config_contradictions,
+    kubelet_config_problems,
+    kubelet_flag_problems,
+    kubelet_label_problem,
+    label_key_problem,
+    label_value_problem,
+)
 from ..versions import family_version_problem, known_minors
 from .merge import DOCUMENT_HEAD
 from .spec import NodeSpec
@@ -172,6 +179,8 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
         said = (*DOCUMENT_HEAD, *_CONFIG_FIELDS)
         fields = {key: value for key, value in config.items() if key not in said and not problems.touches(joined(path, key))}
         kubelet_config_problems(fields, version, path, problems)
+        if spec.family == "bottlerocket":
+            kubelet_config_contradictions(fields, path, problems)
     for name in spec.kubelet_flags:
         path = joined("node_group.kubelet.flags", name)
         if name in _FLAG_FIELDS:

@@ -208,7 +208,6 @@ class _Work:
         self.files[ENVIRONMENT] = "\n".join(lines)
 
     def _base_config(self) -> None:
-        minor = self._node.minor
         try:
             most = self._max_pods()
         except UnsupportedExpression as beyond:
@@ -216,20 +215,12 @@ class _Work:
             self.unknown[CONFIG_FILE] = f"kubelet.maxPodsExpression: {beyond}"
         if self._pulls_with_soci():
             self.unknown[CONFIG_FILE] = "FastImagePull: kubelet pulls through the SOCI snapshotter"
-        config = kubelet.deep_merge(kubelet.CONFIG, kubelet.AMAZON_LINUX) | kubelet.RESERVED_CGROUPS
-        config |= {
+        config = kubelet.nodeadm_config(self._node.minor) | {
             "clusterDNS": [cluster_dns(self._cluster["cidr"])],
-            "containerRuntimeEndpoint": kubelet.RUNTIME_ENDPOINT,
             "kubeReserved": kube_reserved(most, self._node.vcpus),
-            "logging": {"verbosity": 2},
             "maxPods": most,
             "providerID": kubelet.provider_id(self._node.availability_zone, self._node.instance_id),
-            "tlsCipherSuites": sorted(config["tlsCipherSuites"]),
         }
-        gates = {"DynamicResourceAllocation": (1, 33), "MutableCSINodeAllocatableCount": (1, 34)}
-        config["featureGates"] = config["featureGates"] | {name: True for name, since in gates.items() if minor >= since}
-        if minor >= (1, 34):
-            config |= {"shutdownGracePeriod": "2m30s", "shutdownGracePeriodCriticalPods": "30s"}
         self.files[CONFIG_FILE] = json.dump(config, indent=4)
 
     def _max_pods(self) -> int:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, Problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import (
+    kubelet_config_contradictions,
     kubelet_config_problems,
     kubelet_flag_problems,
 )
@@ -147,22 +148,30 @@ CONFIGS: list[tuple[Any, tuple[int, int] | None, str]] = [
         (1, 26),
         "kubelet.field_not_in_version config.containerRuntimeEndpoint",
     ),
+]
+
+
+CONTRADICTIONS = [
     (
         {"evictionSoft": {"memory.available": "1Gi"}, "evictionSoftGracePeriod": {"nodefs.available": "30s"}},
-        None,
         "kubelet.inconsistent_fields config.evictionSoftGracePeriod\nkubelet.inconsistent_fields config.evictionSoft",
     ),
     (
         {"imageGCLowThresholdPercent": 85, "imageGCHighThresholdPercent": 85},
-        None,
         "kubelet.inconsistent_fields config.imageGCLowThresholdPercent",
     ),
     (
         {"shutdownGracePeriod": "30s", "shutdownGracePeriodCriticalPods": "1m"},
-        None,
         "kubelet.inconsistent_fields config.shutdownGracePeriodCriticalPods",
     ),
 ]
+
+
+@pytest.mark.parametrize(("config", "message"), CONTRADICTIONS)
+def test_contradictions_of_fields_that_are_both_given(config: Any, message: str) -> None:
+    problems = Problems()
+    kubelet_config_contradictions(config, "config", problems)
+    assert [rule_and_path(problem) for problem in problems] == message.splitlines()
 
 
 @pytest.mark.parametrize(("config", "version", "message"), CONFIGS)

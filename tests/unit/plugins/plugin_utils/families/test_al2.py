@@ -74,23 +74,23 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
             "labels": {"a": "b"},
             "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "k", "effect": "NoExecute"}],
             "max_pods": 58,
-            "kubelet": {"flags": {"v": 4, "allowed-unsafe-sysctls": ["z", "a"]}},
+            "kubelet": {"flags": {"v": 4, "manifest-url-header": ["z:1", "a:2"]}},
         },
         " --use-max-pods false --kubelet-extra-args '--node-labels=a=b --register-with-taints=k=v:NoSchedule,k=:NoExecute"
-        " --max-pods=58 --allowed-unsafe-sysctls=z --allowed-unsafe-sysctls=a --v=4'",
+        " --max-pods=58 --manifest-url-header=z:1 --manifest-url-header=a:2 --v=4'",
     ),
     ("two DNS addresses", {"dns_ips": ["10.100.0.10", "169.254.20.10"]}, {}, ",169.254.20.10"),
     (
         "a specifier of systemd",
         {},
-        {"kubelet": {"flags": {"allowed-unsafe-sysctls": "%b"}}},
-        " --kubelet-extra-args --allowed-unsafe-sysctls=%%b",
+        {"kubelet": {"flags": {"manifest-url-header": "h:%b"}}},
+        " --kubelet-extra-args --manifest-url-header=h:%%b",
     ),
     (
         "a value with blanks",
         {},
-        {"kubelet": {"flags": {"allowed-unsafe-sysctls": "a b"}}},
-        " --kubelet-extra-args '\"--allowed-unsafe-sysctls=a b\"'",
+        {"kubelet": {"flags": {"manifest-url-header": "h:a b"}}},
+        " --kubelet-extra-args '\"--manifest-url-header=h:a b\"'",
     ),
     ("a cluster on Outposts", {"outpost": True, "id": "1-2"}, {}, " --enable-local-outpost true --cluster-id 1-2"),
     ("local disks", {}, {"local_storage": {"strategy": "raid10"}}, " --local-disks raid10"),
@@ -121,9 +121,9 @@ def test_no_option_that_older_images_take_for_the_clusters_name() -> None:
 
 
 def test_labels_known_only_at_boot_are_asked_for_before_the_call() -> None:
-    script = text(labels={"a": "b", "id": "x-{instance_id}"}, kubelet={"flags": {"allowed-unsafe-sysctls": "{instance_id}"}})
+    script = text(labels={"a": "b", "id": "x-{instance_id}"}, kubelet={"flags": {"manifest-url-header": "h:{instance_id}"}})
     assert script.count("169.254.169.254") == 2
-    assert script.endswith(""" --kubelet-extra-args "--node-labels=a=b,id=x-${INSTANCE_ID}"' --allowed-unsafe-sysctls={instance_id}'\n""")
+    assert script.endswith(""" --kubelet-extra-args "--node-labels=a=b,id=x-${INSTANCE_ID}"' --manifest-url-header=h:{instance_id}'\n""")
     assert "169.254.169.254" not in text(labels={"a": "b"})
 
 
@@ -262,8 +262,8 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     (
         "a quote among several",
         {},
-        flags(allowed_unsafe_sysctls=["a", 'b"']),
-        "kubelet.flags.allowed-unsafe-sysctls",
+        flags(manifest_url_header=["h:a", 'h:b"']),
+        "kubelet.flags.manifest-url-header",
         "kubelet.unsafe_flag_value",
     ),
     ("a backslash", {}, flags(root_dir="a\\b"), "kubelet.flags.root-dir", "kubelet.unsafe_flag_value"),
@@ -360,16 +360,17 @@ _hostile = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 @settings(settings.get_profile("part"))
 @given(st.lists(_hostile, min_size=1, max_size=3), st.sampled_from([{}, STATIC]))
 def test_whatever_is_not_refused_stands_in_one_word(values: list[str], strategy: dict[str, Any]) -> None:
-    fields = {**strategy, "kubelet": {"flags": {"allowed-unsafe-sysctls": values}}}
+    values = ["h:" + value.replace(",", ",h:") for value in values]
+    fields = {**strategy, "kubelet": {"flags": {"manifest-url-header": values}}}
     before = copy.deepcopy(fields)
     try:
         script = text(**fields)
     except SpecError as error:
-        assert {problem.path.split("[")[0] for problem in error.problems} == {"node_group.kubelet.flags.allowed-unsafe-sysctls"}
+        assert {problem.path.split("[")[0] for problem in error.problems} == {"node_group.kubelet.flags.manifest-url-header"}
     else:
         assert script == text(**fields)
         if not strategy:
-            expected = " ".join(f'"{word}"' if " " in word else word for value in values for word in [f"--allowed-unsafe-sysctls={value}"])
+            expected = " ".join(f'"{word}"' if " " in word else word for value in values for word in [f"--manifest-url-header={value}"])
             assert words(script)[-1] == expected.replace("%", "%%")
     assert fields == before
 

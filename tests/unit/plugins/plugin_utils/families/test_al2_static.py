@@ -40,11 +40,11 @@ def static_config(cluster: dict[str, Any] | None = None, **fields: Any) -> dict[
 
 
 def test_static_configuration_is_the_images_then_ours_then_the_users() -> None:
-    own = {"evictionHard": {"memory.available": "1Gi"}, "readOnlyPort": 10255, "tlsCipherSuites": ["X"]}
+    own = {"evictionHard": {"memory.available": "1Gi"}, "readOnlyPort": 10255, "tlsCipherSuites": ["TLS_AES_128_GCM_SHA256"]}
     config = static_config(kubelet={"config": own})
     assert config["evictionHard"] == {"memory.available": "1Gi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"}
     assert config["readOnlyPort"] == 10255
-    assert config["tlsCipherSuites"] == ["X"]
+    assert config["tlsCipherSuites"] == ["TLS_AES_128_GCM_SHA256"]
     assert config["kubeReserved"] == {"cpu": "70m", "memory": "574Mi", "ephemeral-storage": "1Gi"}
     assert (config["maxPods"], config["clusterDNS"], config["cgroupDriver"]) == (29, ["10.100.0.10"], "systemd")
     assert config["authentication"]["anonymous"] == {"enabled": False}

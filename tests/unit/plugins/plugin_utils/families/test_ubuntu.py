@@ -69,8 +69,8 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     (
         "a percent sign means nothing to the snap",
         {},
-        {"kubelet": {"flags": {"allowed-unsafe-sysctls": "%b"}}},
-        " --kubelet-extra-args --allowed-unsafe-sysctls=%b",
+        {"kubelet": {"flags": {"manifest-url-header": "h:%b"}}},
+        " --kubelet-extra-args --manifest-url-header=h:%b",
     ),
     (
         "a pause image",
@@ -105,7 +105,7 @@ def test_proxy_units() -> None:
 
 
 def f(value: str) -> dict[str, Any]:
-    return {"kubelet": {"flags": {"allowed-unsafe-sysctls": value}}}
+    return {"kubelet": {"flags": {"manifest-url-header": "h:" + value.replace(",", ",h:")}}}
 
 
 def c(**values: Any) -> dict[str, Any]:
@@ -132,13 +132,13 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
         "kubelet.config.authentication.anonymous.enabled",
         "kubelet.flag_overrides_config",
     ),
-    ("a blank", {}, f("a b"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
-    ("a single quote", {}, f("a'b"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
-    ("a double quote", {}, f('a"b'), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
-    ("a backslash", {}, f("a\\b"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
-    ("a variable", {}, f("$HOME"), "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
-    ("a line break", {}, f("a\nb"), "kubelet.flags.allowed-unsafe-sysctls", "input.control_character"),
-    ("a blank, static", {}, {**STATIC, **f("a b")}, "kubelet.flags.allowed-unsafe-sysctls", "kubelet.unsafe_flag_value"),
+    ("a blank", {}, f("a b"), "kubelet.flags.manifest-url-header", "kubelet.unsafe_flag_value"),
+    ("a single quote", {}, f("a'b"), "kubelet.flags.manifest-url-header", "kubelet.unsafe_flag_value"),
+    ("a double quote", {}, f('a"b'), "kubelet.flags.manifest-url-header", "kubelet.unsafe_flag_value"),
+    ("a backslash", {}, f("a\\b"), "kubelet.flags.manifest-url-header", "kubelet.unsafe_flag_value"),
+    ("a variable", {}, f("$HOME"), "kubelet.flags.manifest-url-header", "kubelet.unsafe_flag_value"),
+    ("a line break", {}, f("a\nb"), "kubelet.flags.manifest-url-header", "input.control_character"),
+    ("a blank, static", {}, {**STATIC, **f("a b")}, "kubelet.flags.manifest-url-header", "kubelet.unsafe_flag_value"),
     ("override and static", {}, {**STATIC, "override": "true"}, "override", "family.unsupported_field"),
     ("a name", {}, {"instance": {"hostname_type": "ip_name"}}, "instance.hostname_type", "strategy.hostname_type"),
     ("nodeadm", {}, {"nodeadm": {"kubelet": {"flags": ["--v=2"]}}}, "nodeadm", "family.foreign_field"),
@@ -157,7 +157,7 @@ def test_refused_with_path_and_reason(
 
 
 def test_static_gives_settings_to_the_snap_and_starts_it_once() -> None:
-    script = text(**STATIC, labels={"a": "b", "zone": "{availability_zone}"}, kubelet={"flags": {"v": 4, "allowed-unsafe-sysctls": "a*;b"}})
+    script = text(**STATIC, labels={"a": "b", "zone": "{availability_zone}"}, kubelet={"flags": {"v": 4, "manifest-url-header": "h:a*;b"}})
     commands = script[script.index("/etc/nodebootstrap/node-facts\n. ") :].split("\n")
     setting = next(line for line in commands if line.startswith("snap set"))
     assert shlex.split(setting) == [
@@ -171,7 +171,7 @@ def test_static_gives_settings_to_the_snap_and_starts_it_once() -> None:
         "cloud-provider=external",
         "hostname-override=${NODE_NAME}",
         "pod-infra-container-image=602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10",
-        "args=--node-labels=a=b,zone=${AVAILABILITY_ZONE} --provider-id=$PROVIDER_ID --allowed-unsafe-sysctls=a*;b --v=4",
+        "args=--node-labels=a=b,zone=${AVAILABILITY_ZONE} --provider-id=$PROVIDER_ID --manifest-url-header=h:a*;b --v=4",
         "&&", "break",
     ]  # fmt: skip
     assert [line for line in commands if line.startswith("snap")] == ["snap stop kubelet-eks", setting, "snap start --enable kubelet-eks"]
@@ -212,10 +212,10 @@ def test_whatever_is_not_refused_stands_in_one_word(value: str, strategy: dict[s
     try:
         script = text(**strategy, **f(value))
     except SpecError as error:
-        assert {problem.path for problem in error.problems} == {"node_group.kubelet.flags.allowed-unsafe-sysctls"}
+        assert {problem.path for problem in error.problems} == {"node_group.kubelet.flags.manifest-url-header"}
     else:
-        found = next(word for word in shlex.split(script) if "--allowed-unsafe-sysctls=" in word)
-        assert found.split(" ")[-1] == f"--allowed-unsafe-sysctls={value}"
+        found = next(word for word in shlex.split(script) if "--manifest-url-header=" in word)
+        assert found.split(" ")[-1] == f"--manifest-url-header=h:{value.replace(',', ',h:')}"
 
 
 @given(st.text(max_size=12))

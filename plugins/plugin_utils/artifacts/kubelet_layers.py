@@ -1,0 +1,163 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The configuration that kubelet of a node group runs with, and the problems that kubelet would have with it.
+
+Every Linux family says its C(Layers): what the image sets, what the user sets on top, and where. C(check) puts them together for the
+cluster's minor (C(kubelet_effective)) and applies the table of rules (C(kubelet_rules)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import capacity, kubelet
+from ..data import kubelet_gates, kubernetes_versions
+from ..errors import Problem, Problems, SpecError, joined
+from ..kubelet_effective import Effective, Origin, effective_config, flag_fields
+from ..kubelet_rules import check as check_rules
+from ..model.merge import KUBELET_CONFIGS, KUBELET_FLAGS, place_path, value_at
+from ..model.plain import INVALID
+from ..model.spec import NodeSpec
+
+_UBUNTU = {"resolvConf": "/run/systemd/resolve/resolv.conf"}
+_UNKNOWN_RESERVED = {"cpu": "60m", "ephemeral-storage": "1Gi", "memory": "255Mi"}
+"""What the images reserve at least, where the instance type is unknown."""
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What a family gives kubelet.
+
+    drop_in: the user's fields that become a drop-in, or a part of the finished file.
+    flags: name → values in force.
+    is_finished_file: whether there is one file (strategy static), and no drop-in.
+    inside: field, or flag with its dashes, → the text of the user that sets it (C(node_group.user_data), C(node_group.override)).
+    """
+
+    drop_in: Mapping[str, Any]
+    flags: Mapping[str, tuple[str, ...]]
+    is_finished_file: bool = False
+    inside: Mapping[str, str] = field(default_factory=dict)
+
+
+def script_layers(spec: NodeSpec) -> Layers:
+    """The layers of al2 and ubuntu."""
+    pods = {"maxPods": spec.max_pods} if spec.max_pods is not None else {}
+    return Layers(spec.kubelet_document() | pods, spec.kubelet_flags, spec.strategy == "static")
+
+
+def check(spec: NodeSpec, layers: Layers, problems: Problems) -> tuple[Problem, ...]:
+    """Report what kubelet would refuse. Return the warnings.
+
+    Without a version only what every kubelet of the family refuses is reported.
+    """
+    flags = flag_fields(layers.flags)
+    if not layers.drop_in and not flags:
+        return ()
+    version = spec.cluster.kubernetes_version
+    table = kubelet_gates()
+    if version is not None:
+        minors = [min(version[1], table["last"])] if version[0] == 1 and version[1] >= table["first"] else []
+    elif problems.touches("cluster.kubernetes_version"):
+        return ()
+    else:
+        family = kubernetes_versions()["families"][spec.family]
+        minors = list(range(28, family.get("until", table["last"]) + 1))
+    results = []
+    for minor in minors:
+        found = Problems()
+        found.extend(problems)
+        before = len(found)
+        warnings = check_rules(effective(spec, layers, minor), found)
+        results.append((tuple(found)[before:], warnings))
+    if not results:
+        return ()
+    everywhere = [problem for problem in results[-1][0] if all(_has(problem, one) for one, _unused in results)]
+    problems.extend(everywhere)
+    return results[-1][1]
+
+
+def _has(problem: Problem, others: tuple[Problem, ...]) -> bool:
+    return any(problem.rule == other.rule and problem.path == other.path for other in others)
+
+
+def effective(spec: NodeSpec, layers: Layers, minor: int) -> Effective:
+    """What kubelet of a minor runs with on the nodes of a group."""
+    shape = _shape(spec)
+    reserved = _image_reserved(shape)
+    base = image_config(spec, minor) | {"kubeReserved": reserved or _UNKNOWN_RESERVED}
+    flags = flag_fields(layers.flags)
+    if spec.family == "al2" and "reserved-cpus" in layers.flags:
+        # The image's script looks for the flag, and strategy static for the field, too.
+        base = {key: value for key, value in base.items() if key not in kubelet.RESERVED_CGROUPS}
+    if layers.is_finished_file:
+        if spec.family == "al2" and "reservedSystemCPUs" in layers.drop_in:
+            base = {key: value for key, value in base.items() if key not in kubelet.RESERVED_CGROUPS}
+        base = {key: value for key, value in base.items() if key != "kubeReserved"}
+        config = effective_config(minor, kubelet.deep_merge(base, layers.drop_in), None, dict(flags.values()))
+    else:
+        config = effective_config(minor, base, layers.drop_in, dict(flags.values()))
+    computed = not layers.is_finished_file and reserved is None and "memory" not in spec.kube_reserved
+    origins = {name: _origin(spec, layers, name) for name in layers.drop_in}
+    origins |= {path.partition(".")[0]: _flag_origin(spec, layers, name) for name, (path, _unused) in flags.items()}
+    # Addresses of name servers are checked where they are read.
+    origins.pop("clusterDNS", None)
+    return Effective(minor, config, origins, spec.family == "al2", None if shape is None else shape.vcpus, computed)
+
+
+def image_config(spec: NodeSpec, minor: int) -> dict[str, Any]:
+    """What the image, or nodeadm, sets on every node of a minor."""
+    if spec.family == "al2023":
+        return kubelet.nodeadm_config((1, minor))
+    base = kubelet.deep_merge(kubelet.CONFIG, kubelet.AMAZON_LINUX if spec.family == "al2" else _UBUNTU)
+    if minor <= kubernetes_versions()["switches"]["kubelet_api_qps_by_image_until"]:
+        base |= {"kubeAPIQPS": 10, "kubeAPIBurst": 20}
+    return base | (kubelet.RESERVED_CGROUPS if spec.family == "al2" else {})
+
+
+def _shape(spec: NodeSpec) -> capacity.InstanceShape | None:
+    """The machine, where all nodes of the group are of one known type."""
+    instance = spec.given.get("instance", {})
+    numbers = {name: instance[name] for name in ("max_enis", "ips_per_eni", "vcpus") if name in instance}
+    if len(spec.instance_types) > 1 or (not spec.instance_types and "max_enis" not in numbers):
+        return None
+    try:
+        return capacity.instance_shape(spec.instance_types[0] if spec.instance_types else None, **numbers)
+    except SpecError:
+        return None
+
+
+def _image_reserved(shape: capacity.InstanceShape | None) -> dict[str, str] | None:
+    if shape is None or shape.vcpus is None:
+        return None
+    try:
+        return capacity.kube_reserved(capacity.max_pods(shape), shape.vcpus)
+    except SpecError:
+        return None
+
+
+_OWN_FIELDS = {"kubeReserved": "reserved.kube", "systemReserved": "reserved.system", "maxPods": "max_pods"}
+
+
+def _origin(spec: NodeSpec, layers: Layers, name: str) -> Origin:
+    if name in layers.inside:
+        return Origin(layers.inside[name], f"spec.kubelet.config.{name}")
+    for place in KUBELET_CONFIGS:
+        if value_at(dict(spec.given), (*place, name)) is not INVALID:
+            return Origin(joined(place_path(place), name))
+    return Origin(f"node_group.{_OWN_FIELDS.get(name, f'kubelet.config.{name}')}")
+
+
+def _flag_origin(spec: NodeSpec, layers: Layers, name: str) -> Origin:
+    if f"--{name}" in layers.inside:
+        return Origin(layers.inside[f"--{name}"], f"--{name}", is_flag=True)
+    own, nodeadm = KUBELET_FLAGS
+    if value_at(dict(spec.given), (*own, name)) is not INVALID:
+        return Origin(joined(place_path(own), name), is_flag=True)
+    words = value_at(dict(spec.given), nodeadm)
+    indexes = [index for index, word in enumerate(words if isinstance(words, list) else []) if str(word).startswith(f"--{name}=")]
+    path = joined(place_path(nodeadm), indexes[-1]) if indexes else place_path(nodeadm)
+    return Origin(path, f"--{name}", is_flag=True)

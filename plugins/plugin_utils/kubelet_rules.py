@@ -1,0 +1,197 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rules by which kubelet refuses the configuration that it would run with (C(kubelet_effective)), and their application.
+
+Types, enumerations and ranges of single fields are in C(_data/kubelet_fields.json), feature gates in C(_data/kubelet_gates.json).
+Source: Go module k8s.io/kubernetes 1.24 to 1.36: pkg/kubelet/apis/config/validation, and what kubelet calls after it:
+cmd/kubelet/app/server.go, pkg/kubelet/eviction, pkg/kubelet/cm, pkg/kubelet/logs, pkg/kubelet/sysctl; component-base logs, tracing
+and metrics. C(tests/oracle/test_kubelet_rules.py) compares the table with that code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from . import kubelet_managers as managers
+from . import kubelet_predicates as single
+from .errors import Problem, Problems, joined
+from .kubelet_effective import Effective
+from .kubelet_predicates import Finding
+
+Check = Callable[[Effective], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the table.
+
+    rule: the id in the catalogue (C(rules)).
+    fields: the fields that it reads. It is applied only if the user set one of them: the images' own configuration is known to run.
+    check: yields what is wrong.
+    since, until: the first and the last minor; None for no limit.
+    """
+
+    rule: str
+    fields: tuple[str, ...]
+    check: Check
+    since: int | None = None
+    until: int | None = None
+
+    def applies(self, effective: Effective) -> bool:
+        """Does the minor have the rule, and did the user set one of its fields?"""
+        if not (self.since or 0) <= effective.minor <= (self.until or effective.minor):
+            return False
+        return any(name in effective.origins for name in self.fields)
+
+
+_INCONSISTENT = "kubelet.inconsistent_fields"
+_RANGE = "kubelet.out_of_range"
+_VALUE = "kubelet.invalid_value"
+_UNKNOWN = "kubelet.unknown_value"
+_GATE = "kubelet.missing_feature_gate"
+_RESERVED = ("kubeReserved", "systemReserved")
+_EVICTION = ("evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim")
+_SHUTDOWN = ("shutdownGracePeriod", "shutdownGracePeriodCriticalPods")
+_CGROUPS = ("systemReservedCgroup", "kubeReservedCgroup")
+
+RULES: tuple[Rule, ...] = (
+    # Values of single fields that a type cannot express.
+    Rule(_RANGE, ("cpuCFSQuotaPeriod",), single.cfs_quota_period),
+    Rule(_GATE, ("cpuCFSQuotaPeriod", "featureGates"), single.cfs_quota_period_gate),
+    Rule(_RANGE, ("imageMinimumGCAge",), single.not_negative("imageMinimumGCAge"), since=36),
+    Rule(_RANGE, ("imageMaximumGCAge",), single.not_negative("imageMaximumGCAge")),
+    Rule(_RANGE, ("containerLogMonitorInterval",), single.log_monitor_interval),
+    Rule(_RANGE, _SHUTDOWN, single.shutdown_at_least_a_second),
+    Rule(_RANGE, ("crashLoopBackOff",), single.restart_period),
+    Rule(_RANGE, ("memoryThrottlingFactor",), single.memory_throttling_factor),
+    Rule(_RANGE, ("userNamespaces",), single.ids_per_pod),
+    Rule(_RANGE, ("logging",), single.logging_numbers),
+    Rule(_VALUE, ("logging",), single.vmodule_patterns),
+    Rule(_RANGE, ("tracing",), single.sampling_rate),
+    Rule(_VALUE, ("tracing",), single.tracing_endpoint),
+    Rule(_VALUE, ("containerLogMaxSize",), single.log_size),
+    Rule(_VALUE, ("podLogsDir",), single.pod_logs_dir),
+    Rule(_VALUE, ("reservedSystemCPUs",), single.cpu_list),
+    Rule(_VALUE, ("allowedUnsafeSysctls",), single.sysctls),
+    Rule(_VALUE, ("preloadedImagesVerificationAllowlist",), single.image_patterns),
+    Rule(_VALUE, ("containerRuntimeEndpoint", "imageServiceEndpoint"), single.endpoints),
+    Rule(_UNKNOWN, ("tlsCipherSuites",), single.cipher_suites),
+    Rule(_UNKNOWN, ("tlsCurvePreferences",), single.curves),
+    Rule(_UNKNOWN, ("memorySwap",), single.swap_behavior),
+    Rule(_UNKNOWN, ("showHiddenMetricsForVersion",), single.hidden_metrics),
+    Rule(_UNKNOWN, ("runOnce",), single.run_once, since=32),
+    Rule(_VALUE, _RESERVED, single.reserved_quantities),
+    Rule(_VALUE, ("qosReserved",), single.qos_reserved),
+    Rule(_VALUE, _EVICTION, single.eviction_values),
+    Rule(_VALUE, ("reservedMemory",), single.reserved_memory),
+    Rule(_INCONSISTENT, ("reservedMemory",), single.reserved_memory_twice),
+    # Fields that need a feature gate.
+    *(
+        Rule(_GATE, (name.partition(".")[0], "featureGates"), single.needs_gate(name, gate))
+        for name, gate in (
+            ("imageMaximumGCAge", "ImageMaximumGCAge"),
+            ("shutdownGracePeriodByPodPriority", "GracefulNodeShutdownBasedOnPodPriority"),
+            ("shutdownGracePeriod", "GracefulNodeShutdown"),
+            ("shutdownGracePeriodCriticalPods", "GracefulNodeShutdown"),
+            ("memorySwap.swapBehavior", "NodeSwap"),
+            ("crashLoopBackOff.maxContainerRestartPeriod", "KubeletCrashLoopBackOffMax"),
+            ("serverTLSBootstrap", "RotateKubeletServerCertificate"),
+            ("imagePullCredentialsVerificationPolicy", "KubeletEnsureSecretPulledImages"),
+            ("preloadedImagesVerificationAllowlist", "KubeletEnsureSecretPulledImages"),
+            ("enableSystemLogQuery", "NodeLogQuery"),
+            ("tracing", "KubeletTracing"),
+            ("logging.options.text.splitStream", "LoggingAlphaOptions"),
+            ("logging.options.text.infoBufferSize", "LoggingAlphaOptions"),
+            ("logging.options.json.splitStream", "LoggingAlphaOptions"),
+            ("logging.options.json.infoBufferSize", "LoggingAlphaOptions"),
+            ("topologyManagerPolicyOptions", "TopologyManagerPolicyOptions"),
+            ("cpuManagerPolicyOptions", "CPUManagerPolicyOptions"),
+        )
+    ),
+    Rule(_GATE, ("topologyManagerPolicy", "topologyManagerScope", "featureGates"), single.topology_manager_gate, until=26),
+    Rule(_GATE, ("memoryReservationPolicy", "featureGates"), single.tiered_reservation_gate),
+    Rule(_GATE, ("logging", "featureGates"), single.json_format_gate),
+    # Fields that contradict each other.
+    Rule(_INCONSISTENT, ("imageGCLowThresholdPercent", "imageGCHighThresholdPercent"), single.image_gc_thresholds),
+    Rule(_INCONSISTENT, ("imageMaximumGCAge", "imageMinimumGCAge"), single.image_gc_ages),
+    Rule(_INCONSISTENT, _SHUTDOWN, single.shutdown_of_critical_pods),
+    Rule(_INCONSISTENT, (*_SHUTDOWN, "shutdownGracePeriodByPodPriority"), single.shutdown_by_priority),
+    Rule(_INCONSISTENT, ("evictionSoft", "evictionSoftGracePeriod"), single.soft_eviction_grace),
+    Rule(_INCONSISTENT, ("serializeImagePulls", "maxParallelImagePulls"), single.parallel_pulls),
+    Rule(_INCONSISTENT, ("systemCgroups", "cgroupRoot"), single.system_cgroups),
+    Rule(_INCONSISTENT, ("enforceNodeAllocatable", "cgroupsPerQOS"), single.enforcement_without_qos),
+    Rule(_INCONSISTENT, ("enforceNodeAllocatable", *_CGROUPS), single.enforcement_without_cgroup),
+    Rule(_INCONSISTENT, ("enforceNodeAllocatable",), single.enforcement_exclusive),
+    Rule(_UNKNOWN, ("enforceNodeAllocatable",), single.enforcement_names),
+    Rule("kubelet.reserved_cpus_conflict", ("reservedSystemCPUs", *_CGROUPS), single.reserved_cpus_and_cgroups),
+    Rule(_INCONSISTENT, ("enableSystemLogQuery", "enableSystemLogHandler"), single.log_query_without_handler),
+    Rule(_INCONSISTENT, ("preloadedImagesVerificationAllowlist", "imagePullCredentialsVerificationPolicy"), single.allowlist_policy),
+    Rule(_INCONSISTENT, ("logging",), single.vmodule_format),
+    # What kubelet's managers refuse when it starts.
+    Rule(
+        "kubelet.cpu_manager",
+        ("cpuManagerPolicyOptions", "cpuManagerPolicy", "topologyManagerPolicy", "featureGates"),
+        managers.cpu_options,
+    ),
+    Rule("kubelet.cpu_manager", ("cpuManagerPolicy", "reservedSystemCPUs", *_RESERVED), managers.cpu_reservation),
+    Rule("kubelet.memory_manager", ("memoryManagerPolicy", "reservedMemory", "evictionHard", *_RESERVED), managers.memory_reservation),
+    Rule(
+        "kubelet.topology_manager",
+        ("topologyManagerPolicyOptions", "topologyManagerPolicy", "featureGates"),
+        managers.topology_options,
+    ),
+    Rule("kubelet.reserved_cpus_range", ("reservedSystemCPUs",), managers.reserved_cpus_of_machine),
+    # What a machine with cgroup v1 (Amazon Linux 2) refuses.
+    Rule("kubelet.cgroup_version", ("failCgroupV1", "singleProcessOOMKill", "memorySwap"), managers.cgroup_v1),
+    # What runs, and probably not as intended.
+    Rule("kubelet.cgroup_driver", ("cgroupDriver",), managers.cgroup_driver),
+    Rule("kubelet.many_pods", ("maxPods",), managers.many_pods),
+    # Feature gates.
+    Rule("kubelet.unknown_feature_gate", ("featureGates",), managers.unknown_gates),
+    Rule("kubelet.locked_feature_gate", ("featureGates",), managers.locked_gates),
+    Rule("kubelet.missing_feature_gate", ("featureGates",), managers.gate_dependencies),
+)
+
+
+def check(effective: Effective, problems: Problems) -> tuple[Problem, ...]:
+    """Report what kubelet refuses in the configuration that it would run with. Return the warnings.
+
+    Fields that have a problem already are left out: a second message about them would only confuse.
+    """
+    from . import rules
+
+    catalogue = rules.catalogue()
+    warnings = []
+    for rule in RULES:
+        if not rule.applies(effective):
+            continue
+        reported = [name for name in rule.fields if name in effective.origins and problems.touches(effective.origins[name].path)]
+        if reported and rule.rule not in (_RANGE, _VALUE, _UNKNOWN):
+            continue
+        for finding in rule.check(effective):
+            problem = _problem(rule, finding, effective)
+            if catalogue[rule.rule].severity == "warning":
+                warnings.append(problem)
+            elif not problems.touches(problem.path):
+                problems.extend([problem])
+    return tuple(warnings)
+
+
+def _problem(rule: Rule, finding: Finding, effective: Effective) -> Problem:
+    """The problem at the place in the user's input that caused a finding."""
+    name, below = finding.field, finding.below
+    if name not in effective.origins:
+        # The finding is about a value of the image or of kubelet: what the user set beside it caused it.
+        name, below = next(field for field in rule.fields if field in effective.origins), ()
+    origin = effective.origins[name]
+    path, inside = origin.path, origin.inside
+    for key in () if origin.is_flag else below:
+        path, inside = (path, joined(inside, key)) if inside else (joined(path, key), "")
+    message = f"{inside} {finding.message}" if inside else finding.message
+    if origin.is_flag and below:
+        message = f"{'.'.join(map(str, below))}: {message}"
+    more: dict[str, Any] = {"value": finding.value} if finding.has_value else {}
+    return Problem(rule.rule, path, message, allowed=finding.allowed, nearest=finding.nearest, fix=finding.fix, **more)
