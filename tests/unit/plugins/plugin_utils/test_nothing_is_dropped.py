@@ -355,6 +355,18 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "kubeReserved": ({"memory": "300Mi"}, {"memory": "400Mi"}),
     "systemReserved": ({"memory": "300Mi"}, {"memory": "400Mi"}),
     "logging": ({"verbosity": 5}, {"verbosity": 6}),
+    "allowedUnsafeSysctls": (["net.a"], ["net.b"]),
+    "containerRuntimeEndpoint": ("unix:///a", "unix:///b"),
+    "imageServiceEndpoint": ("unix:///a", "unix:///b"),
+    "imageGCHighThresholdPercent": (91, 92),
+    "imageMaximumGCAge": ("3m0s", "4m0s"),
+    "memoryThrottlingFactor": (0.5, 0.6),
+    "podLogsDir": ("/a", "/b"),
+    "qosReserved": ({"memory": "10%"}, {"memory": "20%"}),
+    "reservedMemory": ([{"numaNode": 0, "limits": {"memory": "1Gi"}}], [{"numaNode": 0, "limits": {"memory": "2Gi"}}]),
+    "staticPodURLHeader": ({"a": ["b"]}, {"a": ["c"]}),
+    "tlsCipherSuites": (["TLS_AES_128_GCM_SHA256"], ["TLS_AES_256_GCM_SHA384"]),
+    "tracing": ({"endpoint": "a:1"}, {"endpoint": "b:1"}),
 }
 """Values of fields of which the rows say too little."""
 FIELDS = [name for name, row in data.kubelet_fields()["fields"].items() if exists(row) and len(row.get("enum", "ab")) > 1]
@@ -368,6 +380,17 @@ FLAG_VALUES = {
     "map_bool": ("a=true", "a=false"),
     "thresholds": ("memory.available<100Mi", "memory.available<200Mi"),
 }
+FLAG_EXAMPLES = {
+    "allowed-unsafe-sysctls": ("net.a", "net.b"),
+    "container-runtime-endpoint": ("unix:///a", "unix:///b"),
+    "eviction-minimum-reclaim": ("memory.available=1Mi", "memory.available=2Mi"),
+    "feature-gates": ("NodeSwap=true", "NodeSwap=false"),
+    "image-gc-high-threshold": ("91", "92"),
+    "image-service-endpoint": ("unix:///a", "unix:///b"),
+    "manifest-url-header": ("a:1", "a:2"),
+    "qos-reserved": ("memory=1%", "memory=2%"),
+    "tls-cipher-suites": ("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"),
+}
 
 
 def field_sample(name: str) -> Sample:
@@ -376,7 +399,7 @@ def field_sample(name: str) -> Sample:
 
 
 def flag_sample(name: str) -> Sample:
-    return Sample(f"kubelet.flags.{name}", *FLAG_VALUES.get(FLAGS[name]["type"], ("x", "y")))
+    return Sample(f"kubelet.flags.{name}", *FLAG_EXAMPLES.get(name, FLAG_VALUES.get(FLAGS[name]["type"], ("x", "y"))))
 
 
 LEAST = {"al2023": (100, 120), "al2": (100, 120), "ubuntu": (100, 120), "bottlerocket": (30, 20), "windows": (2, 120)}
