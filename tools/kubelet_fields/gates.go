@@ -88,7 +88,7 @@ func gates(minor int, packages map[string]string) (map[string]*gate, error) {
 					}
 					continue
 				}
-				if state := gateState(value, minor); state != nil {
+				if state := gateState(value, minor, names[one.path]); state != nil {
 					found[name] = state
 				}
 			}
@@ -117,6 +117,9 @@ func constants(file *ast.File, names map[string]string) {
 					value := constant.Values[index]
 					if conversion, ok := value.(*ast.CallExpr); ok && len(conversion.Args) == 1 {
 						value = conversion.Args[0]
+					}
+					if last(value) == "true" {
+						names[name.Name] = "true"
 					}
 					if text, ok := literal(value); ok {
 						names[name.Name] = text
@@ -157,30 +160,30 @@ func gateName(key ast.Expr, from gateFile, names map[string]map[string]string) (
 }
 
 // gateState is the state at a minor: of several versioned states, the newest that is not newer than it.
-func gateState(value *ast.CompositeLit, minor int) *gate {
+func gateState(value *ast.CompositeLit, minor int, names map[string]string) *gate {
 	var result *gate
 	if len(value.Elts) == 0 {
 		return nil
 	}
 	if _, ok := value.Elts[0].(*ast.KeyValueExpr); ok {
-		state, _ := oneState(value)
+		state, _ := oneState(value, names)
 		return state
 	}
 	for _, element := range value.Elts {
-		if state, since := oneState(element.(*ast.CompositeLit)); since <= minor {
+		if state, since := oneState(element.(*ast.CompositeLit), names); since <= minor {
 			result = state
 		}
 	}
 	return result
 }
 
-func oneState(value *ast.CompositeLit) (*gate, int) {
+func oneState(value *ast.CompositeLit, names map[string]string) (*gate, int) {
 	state, since := &gate{Stage: "ga"}, 0
 	for _, element := range value.Elts {
 		pair := element.(*ast.KeyValueExpr)
 		switch last(pair.Key) {
 		case "Default":
-			state.Default = last(pair.Value) == "true"
+			state.Default = last(pair.Value) == "true" || names[last(pair.Value)] == "true"
 		case "LockToDefault":
 			state.Locked = last(pair.Value) == "true"
 		case "PreRelease":

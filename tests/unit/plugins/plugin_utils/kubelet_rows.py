@@ -138,7 +138,7 @@ ROWS = (
     Row(_G, "tracing", {"tracing": {"samplingRatePerMillion": 1}, "featureGates": {"KubeletTracing": False}},
         {"tracing": {"samplingRatePerMillion": 1}}, minor=30),
     Row(_G, "logging.options.text.splitStream", {"logging": {"options": {"text": {"splitStream": True}}}},
-        {"logging": {"options": {"text": {"splitStream": False}}}}),
+        {"logging": {"options": {"text": {"splitStream": False}}}}, minor=30),
     Row(_G, "logging.options.text.infoBufferSize", {"logging": {"options": {"text": {"infoBufferSize": "1"}}}},
         {"logging": {"options": {"text": {"infoBufferSize": "0"}}}}, minor=30),
     Row(_G, "logging.options.json.splitStream", {"logging": {"options": {"json": {"splitStream": True}}}},
