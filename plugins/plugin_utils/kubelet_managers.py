@@ -49,7 +49,9 @@ def _options(effective: Effective, field: str, table: Mapping[str, tuple[tuple[i
     for name in effective.mapping(field):
         if name not in known:
             message = f"is not an option of kubelet 1.{effective.minor}"
-            found.append(Finding(field, message, (name,), allowed=", ".join(known), nearest=nearest(name, known)))
+            guess = nearest(name, known)
+            fix = f"rename it to {guess}" if guess else "remove it"
+            found.append(Finding(field, message, (name,), allowed=", ".join(known), nearest=guess, fix=fix))
             continue
         [stage] = [stage for first, last, stage in table[name] if first <= effective.minor <= last]
         needed = gate.format(stage)

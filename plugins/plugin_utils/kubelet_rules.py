@@ -190,8 +190,10 @@ def _problem(rule: Rule, finding: Finding, effective: Effective) -> Problem:
     path, inside = origin.path, origin.inside
     for key in () if origin.is_flag else below:
         path, inside = (path, joined(inside, key)) if inside else (joined(path, key), "")
+    fix = finding.fix
     message = f"{inside} {finding.message}" if inside else finding.message
     if origin.is_flag and below:
         message = f"{'.'.join(map(str, below))}: {message}"
+        fix = fix.replace("rename it to", "write") if fix else None
     more: dict[str, Any] = {"value": finding.value} if finding.has_value else {}
-    return Problem(rule.rule, path, message, allowed=finding.allowed, nearest=finding.nearest, fix=finding.fix, **more)
+    return Problem(rule.rule, path, message, allowed=finding.allowed, nearest=finding.nearest, fix=fix, **more)
