@@ -347,6 +347,8 @@ def kubelet_flag_problems(
             problems.add("kubelet.unknown_flag", where, "kubelet does not have this flag", nearest=guess, fix=fix)
         elif gone := _gone(row, minor, "flag"):
             instead = f"write kubelet.config.{row['config']}" if "config" in row and has_config else "remove it"
+            if has_config and "config" in row and (other := flags_of_field(row["config"], value)):
+                instead = f"rename it to {other[0]}"
             problems.add("kubelet.flag_not_in_version", where, gone, fix=row.get("instead", instead))
         else:
             _check_flag(value, row, minor, where, problems)
@@ -405,11 +407,16 @@ def _check_pairs(value: str, kind: str, path: str, problems: Problems) -> None:
             problems.add("kubelet.invalid_value", path, "cannot be read", value=pair, allowed=f"{_PAIR[kind]}, joined with commas")
 
 
-def flag_of_field(field: str) -> str | None:
-    """The flag that sets a field of KubeletConfiguration, or a field below it; None if no kubelet of today has one."""
+def flags_of_field(field: str, value: Any) -> list[str]:
+    """The flags that set a field of KubeletConfiguration and the fields below it; none if one of them has no flag."""
     flags = {row["config"]: name for name, row in data.kubelet_flags()["flags"].items() if "config" in row and "until" not in row}
     flags["logging.verbosity"] = "v"
-    return next((flags[config] for config in sorted(flags) if config == field or config.startswith(f"{field}.")), None)
+    if field in flags:
+        return [flags[field]]
+    if not isinstance(value, Mapping) or not any(config.startswith(f"{field}.") for config in flags):
+        return []
+    below = [flags_of_field(f"{field}.{name}", item) for name, item in value.items() if item is not None]
+    return [flag for names in below for flag in names] if all(below) else []
 
 
 def _enum(config: str | None) -> Iterable[str] | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Problems, joined
 from ..formats import json, shell, systemd
-from ..kubernetes import flag_of_field, node_labels_flag, taints_flag
+from ..kubernetes import flags_of_field, node_labels_flag, taints_flag
 from ..model.spec import NodeSpec
 from . import boot_labels
 from .model import File
@@ -112,11 +112,12 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
     if reason is None:
         return
     config = given_at(spec, "kubelet.config") or {}
-    flags = [flag_of_field(field) for field, value in config.items() if value is not None and field not in ("maxPods", "clusterDNS")]
-    named = " and ".join(f"kubelet.flags.{flag}" for flag in flags)
+    fields = {field: value for field, value in config.items() if value is not None and field not in ("maxPods", "clusterDNS")}
+    flags = [flags_of_field(field, value) for field, value in fields.items()]
+    named = " and ".join(f"kubelet.flags.{flag}" for names in flags for flag in names)
     for path in _configuration_paths(spec):
         fix = "use strategy: static"
-        if path == "node_group.kubelet.config" and None not in flags:
+        if path == "node_group.kubelet.config" and all(flags):
             fix = f"{fix}, or write {named}"
         if spec.cluster.kubernetes_version is None:
             fix = f"set cluster.kubernetes_version, or {fix}"

@@ -166,8 +166,9 @@ def _reserved_memory(value: Any, origin: str, problems: Problems) -> Iterator[Se
                 allowed="{numaNode: 0, limits: {memory: 1Gi}}",
             )
             continue
-        table = {"enabled": True} | {key: str(quantity) for key, quantity in limits.items()}
-        yield from leaves(("kubernetes", "memory-manager-reserved-memory", str(node)), table, path)
+        place = ("kubernetes", "memory-manager-reserved-memory", str(node))
+        yield from leaves(place, {"enabled": True}, path)
+        yield from leaves(place, {key: str(quantity) for key, quantity in limits.items()}, f"{path}.limits")
 
 
 _SHAPES: Mapping[str, Callable[[Any, str, Problems], Iterable[Setting]]] = {

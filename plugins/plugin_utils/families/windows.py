@@ -29,7 +29,7 @@ from ..artifacts.refusals import (
 from ..errors import Problems, SpecError, joined
 from ..formats import pem, powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
-from ..kubernetes import flag_of_field
+from ..kubernetes import flags_of_field
 from ..model.spec import NodeSpec
 from ..network import ip_family
 
@@ -259,12 +259,12 @@ def _check_kubelet(spec: NodeSpec, problems: Problems) -> None:
         path = joined("node_group.kubelet.config", field)
         if value is None or problems.touches(path):
             continue
-        flag = flag_of_field(field)
+        flags = " and ".join(f"node_group.kubelet.flags.{flag}" for flag in flags_of_field(field, value))
         problems.add(
             "windows.kubelet_config",
             path,
             "cannot be set on Windows: Start-EKSBootstrap.ps1 writes kubelet's configuration file and does not merge other configuration",
-            fix=f"write it as node_group.kubelet.flags.{flag}" if flag else "remove it, or change the script in your own AMI",
+            fix=f"write it as {flags}" if flags else "remove it, or change the script in your own AMI",
         )
 
 

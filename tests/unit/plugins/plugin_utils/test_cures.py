@@ -82,15 +82,15 @@ def test_cure(row: Cure) -> None:
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.edits], ids=_ids(row for row in ROWS if row.edits))
 def test_the_message_can_be_followed_literally(row: Cure) -> None:
-    assert list(_wrong_advice(row)) == []
+    assert list(wrong_advice(row)) == []
 
 
 @pytest.mark.parametrize("row", REJECTED, ids=_ids(REJECTED))
 def test_other_messages_can_be_followed_literally(row: Cure) -> None:
-    assert list(_wrong_advice(row)) == []
+    assert list(wrong_advice(row)) == []
 
 
-def _wrong_advice(row: Cure) -> Iterator[str]:
+def wrong_advice(row: Cure) -> Iterator[str]:
     """Advice that leaves the problem as it is, or leads to a new one."""
     problems = row.problems(row.before)
     known = {problem.rule for problem in problems} | NEXT_STEP

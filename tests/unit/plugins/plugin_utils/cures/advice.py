@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import CLUSTER, NODE_GROUP
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, split
@@ -43,7 +44,7 @@ def alternatives(problem: Problem, given: Mapping[str, Any]) -> Iterator[dict[st
         elif (match := _SET.fullmatch(advice)) and (place := path if match[1] == split(path)[-1] else _place(match[1])):
             yield {place: yaml.safe_load(match[2])}
         elif match := _MOVE.fullmatch(advice):
-            yield {path: REMOVED, f"node_group.kubelet.{match[1]}": _moved(_value(given, path), match[1])}
+            yield {path: REMOVED, f"node_group.kubelet.{match[1]}": _moved(_value(given, path), path, match[1])}
         elif match := _WRITE.fullmatch(advice):
             yield {path: yaml.safe_load(match[1]) if match[1].startswith(("[", '"')) else match[1]}
         elif _QUOTE.fullmatch(advice):
@@ -57,10 +58,16 @@ def alternatives(problem: Problem, given: Mapping[str, Any]) -> Iterator[dict[st
             yield {path: word}
 
 
-def _moved(value: Any, place: str) -> Any:
+def _moved(value: Any, path: str, place: str) -> Any:
     """The value of a flag as the value of a field of the configuration, or the other way round."""
-    if isinstance(value, Mapping):  # the whole configuration, with one field
+    if isinstance(value, Mapping) and path.endswith("kubelet.config"):  # the whole configuration, with one field
         (value,) = value.values()
+    flag = data.kubelet_flags()["flags"].get(place.removeprefix("flags."), {})
+    while isinstance(value, Mapping) and "config" in flag and flag["type"] not in ("map", "map_bool", "thresholds"):
+        (value,) = value.values()
+    if isinstance(value, Mapping):
+        sign = "<" if "eviction" in place and "grace" not in place and "reclaim" not in place else "="
+        return ",".join(f"{key}{sign}{str(item).lower()}" for key, item in value.items())
     if place == "config.clusterDNS":
         return str(value).split(",")
     return yaml.safe_load(value) if place.startswith("config.") and isinstance(value, str) else value
