@@ -46,6 +46,22 @@ options:
       - V(0) checks once. A check for the join can take several seconds.
     type: int
     default: 300
+  drift:
+    description:
+      - What to do about drift, which is a value that a program of the image (C(bootstrap.sh), nodeadm or the snap) set in the last verified
+        run, and that was changed since.
+      - V(repair) runs the program of the image again. Check mode and C(--diff) show both values.
+      - V(report) only warns. V(ignore) does not look for drift.
+      - If another program undoes a repair, the task fails and names that program if it can be found.
+    type: str
+    choices: [repair, report, ignore]
+    default: repair
+  lock_timeout:
+    description:
+      - Seconds to wait for another run on the same node, or for the recovery of an interrupted run.
+      - V(0) fails at once.
+    type: int
+    default: 30
 attributes:
   check_mode:
     description: Compares and validates on the node, and reports the changes without making them.
@@ -129,6 +145,12 @@ missing:
   type: list
   elements: str
   sample: ["kubelet.service is activating"]
+evidence:
+  description: If a unit fails again and again, how its process exits, how often systemd restarted it, and its last lines.
+  returned: success, or when the node did not become healthy in time
+  type: list
+  elements: str
+  sample: ["kubelet.service: its process exits with status 1/FAILURE, and systemd has restarted it 12 times"]
 recovered:
   description: V(finished) or V(undone) if the module finished or rolled back an interrupted run. Otherwise null.
   returned: success
@@ -140,6 +162,33 @@ phases:
   type: list
   elements: str
   sample: ["preflight", "configure", "validate", "start", "verify"]
+drift:
+  description: The values that programs of the image set and that were changed since. With O(drift=repair), they are repaired.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    source:
+      description: The path of the file, or C(snap) and the name of the snap.
+      type: str
+      returned: always
+      sample: /etc/kubernetes/kubelet/kubelet-config.json
+    name:
+      description: The setting in the file. Empty if the file itself was added or removed.
+      type: str
+      returned: always
+      sample: maxPods
+    recorded:
+      description: The value after the last verified run. Null for no value.
+      type: raw
+      returned: always
+      sample: 29
+    found:
+      description: The value now. Null for no value.
+      type: raw
+      returned: always
+      sample: 110
+  sample: [{"source": "/etc/kubernetes/kubelet/kubelet-config.json", "name": "maxPods", "recorded": 29, "found": 110}]
 facts:
   description: Facts about the node, for example C(hostname).
   returned: success

@@ -57,6 +57,15 @@ options:
       - A final cause must stay the same for 4 seconds, so the call can take up to 4 seconds more.
     type: float
     default: 5.0
+  drift:
+    description: What to do about values that were changed after the last run. V(repair) runs the image's program again.
+    type: str
+    choices: [repair, report, ignore]
+    default: repair
+  lock_timeout:
+    description: Seconds to wait for another run on this node. V(0) fails at once.
+    type: float
+    default: 30.0
 attributes:
   check_mode:
     description: Compares and validates. Writes the new files only to a private directory below C(/run), and removes it afterwards.
@@ -115,6 +124,12 @@ join:
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "registered": true, "ready": true, "cause": null, "message": null, "fix": null,
     "evidence": [], "final": false, "waited": 0.9}
+evidence:
+  description: If a unit fails again and again, how its process exits, how often systemd restarted it, and its last lines.
+  returned: success
+  type: list
+  elements: str
+  sample: ["kubelet.service: its process exits with status 1/FAILURE, and systemd has restarted it 12 times"]
 waited:
   description: The seconds until RV(healthy) was known.
   returned: success
@@ -132,6 +147,33 @@ registration:
   returned: success
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}, "taints": {"set": [], "remove": ["dedicated=x:NoSchedule"]}}
+drift:
+  description: The values that programs of the image set and that were changed since. With O(drift=repair), they are repaired.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    source:
+      description: The path of the file, or C(snap) and the name of the snap.
+      type: str
+      returned: always
+      sample: /etc/kubernetes/kubelet/kubelet-config.json
+    name:
+      description: The setting in the file. Empty if the file itself was added or removed.
+      type: str
+      returned: always
+      sample: maxPods
+    recorded:
+      description: The value after the last verified run. Null for no value.
+      type: raw
+      returned: always
+      sample: 29
+    found:
+      description: The value now. Null for no value.
+      type: raw
+      returned: always
+      sample: 110
+  sample: [{"source": "/etc/kubernetes/kubelet/kubelet-config.json", "name": "maxPods", "recorded": 29, "found": 110}]
 facts:
   description: Facts about the node.
   returned: success
@@ -169,6 +211,8 @@ ARGUMENTS: dict[str, Any] = {
     "take_over": {"type": "bool", "default": False},
     "reconcile": {"type": "bool", "default": False},
     "wait_timeout": {"type": "float", "default": 5.0},
+    "drift": {"type": "str", "choices": ["repair", "report", "ignore"], "default": "repair"},
+    "lock_timeout": {"type": "float", "default": 30.0},
     "wait_for": {"type": "str", "choices": ["healthy", "registered", "ready"], "default": "healthy"},
 }
 

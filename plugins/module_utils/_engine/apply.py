@@ -12,14 +12,17 @@ from typing import Any, Callable, Collection, Mapping, NamedTuple, Sequence
 from .._node import files, health
 from .._node.errors import ApplyRefused
 from .._node.files import Change
+from .._node.host import Host
 from .._node.placeholders import Identity
+from .._transaction import recovery
 from .._transaction.recovery import Command
 from .._transaction.store import Store
 from .._transaction.transaction import StepFailed, Transaction
-from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps, trust_store
+from . import drift_watch, file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, steps, trust_store
+from .drift_watch import DriftWatch
 from .file_changes import Comparison, FileChange, Originals
 from .manifest import Manifest, NodeadmSources
-from .observe import NodeState, observe
+from .observe import NodeState, kubelet_due, observe
 from .plan import UNIT_FOLDER, ImageScriptStep, Plan, ServiceStep, SnapStep
 from .registration import RegistrationDecision
 from .steps import StepContext, Work, WorkBuilder
@@ -34,7 +37,7 @@ MIN_JOIN_WAIT = 0.01
 class Options(NamedTuple):
     """What the caller wants. C(wait_timeout): seconds for C(wait_for), which is healthy, registered or ready.
 
-    C(label): the SELinux context of a new file at a path, or None.
+    C(label): the SELinux context of a new file at a path, or None. C(drift): repair, report or ignore. C(lock_timeout): seconds.
     """
 
     plan: Plan
@@ -48,6 +51,8 @@ class Options(NamedTuple):
     check_mode: bool = False
     diff: bool = False
     label: Callable[[str], str | None] = lambda path: None
+    drift: str = "repair"
+    lock_timeout: float = 0.0
 
 
 class RunResult:
@@ -66,7 +71,9 @@ class RunResult:
         self.recovered: str | None = None
         self.registration: dict[str, Any] | None = None
         self.facts = {"hostname": os.uname()[1]}
+        self.evidence: list[str] = []
         self.foreign: dict[str, str] = {}
+        self.drift: list[dict[str, Any]] = []
 
     def plain(self) -> dict[str, Any]:
         """The result as the module returns it. Warnings are returned in another way."""
@@ -96,7 +103,7 @@ def apply(options: Options, store: Store | None = None) -> RunResult:
     preflight.check_python()
     preflight.check_system()
     store = store or Store()
-    with store.lock(create=not options.check_mode), ValidationSandbox(is_secret=options.plan.is_sensitive) as sandbox:
+    with store.lock(not options.check_mode, options.lock_timeout), ValidationSandbox(is_secret=options.plan.is_sensitive) as sandbox:
         run = ApplyRun(options, store, sandbox, Identity(), RunResult())
         current = _recover(run)
         if options.state == "absent":
@@ -127,10 +134,11 @@ def _set_up(run: ApplyRun, current: Manifest) -> None:
     if decision.patched is not None and options.reconcile:
         run.result.registration = registration.node_patch(decision.patched, node.kubelet_argv, run.identity)
     has_started = False
+    watch = DriftWatch(plan, options.drift, current)
     if run.has_phase("configure", "validate", "start"):
-        node, has_started = _configure(run, node, decision)
+        node, has_started = _configure(run, node, decision, watch)
     if run.has_phase("verify") and not options.check_mode:
-        _verify(run, node, decision, has_started)
+        _verify(run, node, decision, watch, has_started)
     run.result.changed = bool(run.result.actions or run.result.recovered)
 
 
@@ -139,7 +147,7 @@ def _checks_join(run: ApplyRun) -> bool:
     return run.has_phase("verify") and run.options.wait_for != "healthy"
 
 
-def _configure(run: ApplyRun, node: NodeState, registered: RegistrationDecision) -> tuple[NodeState, bool]:
+def _configure(run: ApplyRun, node: NodeState, registered: RegistrationDecision, watch: DriftWatch) -> tuple[NodeState, bool]:
     """Change files and services. Returns the node as it was last observed, and whether something was started since then."""
     originals, comparison = _compare(run, node)
     preflight.check_units(run.plan, node.units)
@@ -155,10 +163,14 @@ def _configure(run: ApplyRun, node: NodeState, registered: RegistrationDecision)
             originals, comparison = _compare(run, node)
     if not run.has_phase("configure"):
         _check_files_are_in_place(run, comparison.changes)
-    decision = _decide(run, node, comparison, originals, registered)
+    watch.look(node, run.has_phase("start"))
+    run.result.drift += watch.plain()
+    run.result.warnings += watch.warnings()
+    decision = _decide(run, node, comparison, originals, registered, watch)
     run.result.actions += decision.actions
     run.result.restarted += decision.work.restarted
     run.result.diff += decision.diffs if run.options.diff else []
+    preflight.check_file_systems(decision.changes, decision.snapshots, run.store.folder, not decision.is_empty)
     if not run.options.check_mode and not decision.is_empty:
         _carry_out(run, decision)
     return node, decision.work.has_started
@@ -230,7 +242,14 @@ class Decision(NamedTuple):
     diffs: list[Mapping[str, str]]
 
 
-def _decide(run: ApplyRun, node: NodeState, comparison: Comparison, originals: Originals, registered: RegistrationDecision) -> Decision:
+def _decide(
+    run: ApplyRun,
+    node: NodeState,
+    comparison: Comparison,
+    originals: Originals,
+    registered: RegistrationDecision,
+    watch: DriftWatch,
+) -> Decision:
     plan, writes_files = run.plan, run.has_phase("configure")
     changes = comparison.changes if writes_files else []
     folders = file_changes.missing_folders(plan) if writes_files else []
@@ -238,6 +257,7 @@ def _decide(run: ApplyRun, node: NodeState, comparison: Comparison, originals: O
     sources = _nodeadm_sources(run, node)
     sources_changed = sources is not None and nodeadm.is_changed(node.manifest.sources, sources)
     context = StepContext(plan, node, changes, originals, hold, sources_changed, run.sandbox, run.identity, files.read)
+    context = context._replace(drift=watch.repairs, snaps=watch.snaps)
     reload = file_changes.changes_units(changes)
     work = decide_steps(context, reload)
     after = _manifest_after(run, node, comparison, work, sources, hold, registered)
@@ -258,8 +278,23 @@ def _decide(run: ApplyRun, node: NodeState, comparison: Comparison, originals: O
             *(["reload systemd"] if reload else []),
             *work.actions,
         ],
-        diffs=[*(file_changes.diff_of(item) for item in changes), *work.diffs],
+        diffs=[
+            *(file_changes.diff_of(item) for item in changes),
+            *work.diffs,
+            *watch.diffs(work.repairs),
+            *(_summary(run, node, work, after) if run.options.diff else ()),
+        ],
     )
+
+
+def _summary(run: ApplyRun, node: NodeState, work: Work, after: Manifest) -> list[Mapping[str, str]]:
+    """What changes and has no diff of its own."""
+    from . import diff_summary
+
+    program = "nodeadm" if run.plan.runs_nodeadm else "the script of the image"
+    written = [path for path in work.snapshots if path not in run.plan.paths]
+    state = diff_summary.of_state(run.store.folder, recovery.UNIT_NAME, not node.manifest.is_empty, not after.is_empty)
+    return [*diff_summary.of_programs(program, written, files.read), *diff_summary.of_units(work.enables), *state]
 
 
 def decide_steps(context: StepContext, reload: bool) -> Work:
@@ -325,6 +360,7 @@ def _manifest_after(
             once=one_time_scripts.recorded(plan, before),
             folders=_our_folders(plan, before, [*comparison.files, *work.image]),
         )
+    after = drift_watch.manifest_after(plan, after, work)
     if sources is not None:
         # User data that could not be read this time counts as unchanged.
         last = before.sources.user_data if before.sources is not None else None
@@ -372,22 +408,39 @@ def run_transaction(transaction: Transaction, back: Sequence[Command], kubelet: 
 # --- verify ----------------------------------------------------------------------------------------------------------------------
 
 
-def _verify(run: ApplyRun, node: NodeState, registered: RegistrationDecision, has_started: bool) -> None:
+def _verify(run: ApplyRun, node: NodeState, registered: RegistrationDecision, watch: DriftWatch, has_started: bool) -> None:
     """Wait until the node is healthy and, if requested, in its cluster."""
-    verify, result = run.plan.verify, run.result
-    if run.options.restart == "never" and not all(node.units[name].is_up for name in verify.units):
+    plan, result = run.plan, run.result
+    if run.options.restart == "never" and not all(node.units[name].is_up for name in plan.verify.units):
         # With restart: never, stopped units are not reported as unhealthy.
         return
-    known = None if has_started else {name: node.units[name] for name in verify.units}
+    current = manifest.parse(run.store.manifest(), os.path.join(run.store.folder, "manifest.json"))
+    since = 0.0 if run.options.restart == "never" else kubelet_due(Host(), current.restarted)
+    expected = health.Expected(plan.verify.units, plan.verify.healthz, plan.awaited_units, plan.kubelet_unit, since)
+    known = None if has_started else {name: node.units[name] for name in expected.names}
     began = time.monotonic()
-    result.missing = health.wait_until_healthy(verify.units, verify.healthz, run.options.wait_timeout, known)
+    result.missing = health.wait_until_healthy(expected, run.options.wait_timeout, known)
     result.waited = round(time.monotonic() - began, 3)
     result.healthy = not result.missing
+    if result.missing:
+        from . import crash_loop
+
+        result.evidence = crash_loop.evidence(plan.verify.units)
     if run.options.wait_for != "healthy":
         remaining = run.options.wait_timeout - (time.monotonic() - began)
         result.join = _wait_for_join(run, remaining)
-        if registered.joined is False and result.join["registered"]:
-            _record_joined(run.store)
+    is_verified = result.healthy and (result.join is None or result.join["cause"] is None)
+    after = current
+    if registered.joined is False and current.joined is False and result.join is not None and result.join["registered"]:
+        after = after._replace(joined=True)
+    if is_verified:
+        result.warnings += watch.accepted()
+        after = watch.verified(after)
+    if after != current:
+        run.store.prepare()
+        Transaction(run.store, manifest=after.plain()).run()
+    if is_verified:
+        watch.check_repairs_last()
 
 
 def _wait_for_join(run: ApplyRun, seconds: float) -> dict[str, Any]:
@@ -396,13 +449,6 @@ def _wait_for_join(run: ApplyRun, seconds: float) -> dict[str, Any]:
     # If kubelet is not healthy, check the join once anyway: the result may show the cause.
     timeout = max(seconds, MIN_JOIN_WAIT) if run.result.healthy else MIN_JOIN_WAIT
     return dict(wait.wait(wait.Options(run.options.wait_for, timeout)))
-
-
-def _record_joined(store: Store) -> None:
-    current = store.manifest()
-    if current.get("joined") is False:
-        store.prepare()
-        Transaction(store, manifest={**current, "joined": True}).run()
 
 
 # --- state: absent ---------------------------------------------------------------------------------------------------------------
@@ -424,7 +470,11 @@ def _remove(run: ApplyRun, current: Manifest) -> None:
     run.result.changed = True
     run.result.actions += decision.actions
     if run.options.diff:
-        run.result.diff += [*(file_changes.diff_of(item) for item in decision.changes), *decision.diffs]
+        from . import diff_summary
+
+        state = diff_summary.of_state(run.store.folder, recovery.UNIT_NAME, True, False)
+        run.result.diff += [*(file_changes.diff_of(item) for item in decision.changes), *decision.diffs, *state]
+    preflight.check_file_systems([item.change for item in decision.changes], (), run.store.folder, True)
     if not run.options.check_mode:
         run.store.prepare()
         changes = [item.change for item in decision.changes] + originals.changes(Manifest())

@@ -17,9 +17,10 @@ import re
 import shlex
 from typing import Any, Mapping, Sequence
 
-from .._node import kubeconfig, snapd
+from .._node import kubeconfig
 from .._node.files import Current
 from .._node.placeholders import PLACEHOLDERS
+from .._node.systemd import Unit
 from .._transaction.recovery import Command
 from . import service_commands
 from .file_changes import restore
@@ -58,21 +59,41 @@ def decide(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) ->
     last = builder.scripts.get(step.name)
     is_pending = context.is_pending(step)
     has_drifted = any(item.change.path != step.path for item in context.effects(step))
-    is_due = last != digest or has_drifted or is_pending
-    if is_due and last is None and not is_pending and not has_drifted and _has_values_of(step, context):
+    has_changed = last != digest or has_drifted or is_pending
+    if has_changed and last is None and not is_pending and not has_drifted and _has_values_of(step, context):
         builder.scripts[step.name] = digest
-        is_due = False
+        has_changed = False
+    found = context.drift_of(step)
+    is_due = has_changed or bool(found)
+    is_outdated = context.must_restart(step.kubelet)
     if context.hold:
-        builder.pending += [step.name] if is_due else []
+        builder.pending += [step.name] if is_due or is_outdated else []
         return
     if is_due:
         builder.has_started = True
         builder.scripts[step.name] = digest
+        builder.repair(found, has_changed)
         _run(step, context, builder)
-    elif not kubelet.is_up:
+        return
+    builder.enable_again()
+    _enable_kubelet(step, kubelet, builder)
+    if not kubelet.is_up or is_outdated:
         builder.start([kubelet.name])
         builder.touch([kubelet.name])
         builder.watch = True
+
+
+def _enable_kubelet(step: ImageScriptStep, kubelet: Unit, builder: WorkBuilder) -> None:
+    """Enable a kubelet that would not start at the next boot."""
+    if not kubelet.needs_enable or not kubelet.exists:
+        return
+    if step.snap is None:
+        builder.enable([kubelet.name])
+        return
+    builder.record_enabled([kubelet.name])
+    builder.actions.append(f"enable {kubelet.name}")
+    builder.commands.append(service_commands.snap_start(step.snap))
+    builder.undo_snap(service_commands.snap_disable(step.snap, kubelet.is_running))
 
 
 def _digest(step: ImageScriptStep, plan: Plan) -> str:
@@ -88,7 +109,7 @@ def _run(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) -> N
     kubelet, containerd = context.node.units[step.kubelet], context.node.units[step.containerd]
     _restore_image(step, context, builder)
     if step.snap:
-        _restore_snap(step.snap, builder)
+        _restore_snap(step.snap, context.settings(step.snap), builder)
         if not kubelet.is_running:
             builder.undo_snap(service_commands.snap_stop(step.snap, kubelet.needs_enable))
     builder.actions.append(f"run {step.name}")
@@ -121,9 +142,8 @@ def _restore_image(step: ImageScriptStep, context: StepContext, builder: WorkBui
         builder.actions.append(f"restore {len(restored)} files of the image")
 
 
-def _restore_snap(name: str, builder: WorkBuilder) -> None:
+def _restore_snap(name: str, current: Mapping[str, Any], builder: WorkBuilder) -> None:
     """Restore the settings to what they were before the script's first run. Undoing the run sets the current ones again."""
-    current = snapd.read_settings(name)
     is_first_run = name not in builder.snap
     before: dict[str, Any] = {key: None for key in _SNAP_SETTINGS}
     before.update(current if is_first_run else {})
@@ -175,13 +195,13 @@ def _has_values_of(step: ImageScriptStep, context: StepContext) -> bool:
     if not context.node.units[step.kubelet].is_up:
         return False
     script = next((file.content.decode("utf-8", "surrogateescape") for file in context.plan.files if file.path == step.path), "")
-    words = _script_call(script)
+    words = script_call(script)
     if words is None or any(word in _NOT_COMPARABLE for word in words):
         return False
     wanted = dict(zip(words[2::2], words[3::2]))
     contents = {path: context.read(path) for path in (KUBECONFIG, CA, CONFIG, EXTRA_ARGS, CONTAINERD_CONFIG)}
     texts = {path: current.content.decode("utf-8", "replace") if current else "" for path, current in contents.items()}
-    settings = snapd.read_settings(step.snap) if step.snap else None
+    settings = context.settings(step.snap) if step.snap else None
     return (
         kubeconfig.find_server(texts[KUBECONFIG]) == wanted.get("--apiserver-endpoint")
         and re.search(_NAME_IN_KUBECONFIG % re.escape(words[1]), texts[KUBECONFIG]) is not None
@@ -192,7 +212,7 @@ def _has_values_of(step: ImageScriptStep, context: StepContext) -> bool:
     )
 
 
-def _script_call(script: str) -> list[str] | None:
+def script_call(script: str) -> list[str] | None:
     """The arguments of the one call of the image's script, program first; None if there is no such call."""
     lines = [line for line in script.splitlines() if line.startswith(_SCRIPT + " ")]
     try:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Callable, Mapping, NamedTuple
 
 from .._node.errors import ApplyRefused
 from .plan import Cluster, Registration
@@ -50,13 +50,36 @@ class RegistrationChange(NamedTuple):
         return {"labels": dict(self.labels), "taints": {"set": list(self.set_taints), "remove": list(self.remove_taints)}}
 
 
+class Effective(NamedTuple):
+    """What a program of the image left at one source. C(sha256): of the file; empty if the source is not a file. C(values): by setting."""
+
+    sha256: str
+    values: Mapping[str, Any]
+
+
+class Repair(NamedTuple):
+    """A repaired setting. C(found): the value before the repair. C(at): when that was, as text."""
+
+    found: Any
+    at: str
+
+
+class Moment(NamedTuple):
+    """A time in one boot of the machine. C(seconds): of the monotonic clock."""
+
+    boot: str
+    seconds: float
+
+
 class Manifest(NamedTuple):
     """What the last run has left. C(Manifest()) is the manifest of a node that we have never changed.
 
     C(once), C(scripts): digests of scripts that have run, by step. C(image): originals of the files that the image's programs write.
     C(pending): steps that a run with C(restart: never) has left to do. C(folders): folders that exist because of us. C(snap): settings
     of snaps before us. C(registered): what the node registered with. C(patched): everything that had to be patched since. C(joined):
-    whether the node has been seen in its cluster; None if no run has checked that.
+    whether the node has been seen in its cluster; None if no run has checked that. C(effective): what programs of the image left, recorded
+    after a verified success; empty if a program has run since, None if there never was a record. C(repaired): repaired settings, by
+    C(Drift.key). C(restarted): when kubelet last had to restart; a kubelet that is older runs with an older configuration.
     """
 
     family: str | None = None
@@ -77,6 +100,9 @@ class Manifest(NamedTuple):
     registered: Registration | None = None
     patched: RegistrationChange | None = None
     joined: bool | None = None
+    effective: Mapping[str, Effective | None] | None = None
+    repaired: Mapping[str, Repair] = {}
+    restarted: Moment | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -96,7 +122,10 @@ class Manifest(NamedTuple):
         content: dict[str, Any] = {name: list(value) if type(value) is tuple else value for name, value in present.items()}
         content["files"] = {path: _plain_file(file) for path, file in self.files.items()}
         content["image"] = {path: entry and dict(entry._asdict()) for path, entry in self.image.items()}
-        for name in ("cluster", "sources", "registered"):
+        if self.effective is not None:
+            content["effective"] = {source: entry and dict(entry._asdict()) for source, entry in self.effective.items()}
+        content["repaired"] = {key: dict(repair._asdict()) for key, repair in self.repaired.items()}
+        for name in ("cluster", "sources", "registered", "restarted"):
             if name in content:
                 content[name] = dict(content[name]._asdict())
         if self.registered is not None:
@@ -125,7 +154,17 @@ def _parse(content: Mapping[str, Any]) -> Manifest:
     for name in ("units", "owned", "pending", "folders", "enabled"):
         if name in fields:
             fields[name] = tuple(fields[name])
-    readers = {"cluster": _cluster, "sources": _sources, "registered": _registration, "patched": _change, "files": _files, "image": _image}
+    readers: dict[str, Callable[[Any], Any]] = {
+        "cluster": _cluster,
+        "sources": _sources,
+        "registered": _registration,
+        "patched": _change,
+        "files": _files,
+        "image": _image,
+        "effective": _effective,
+        "repaired": _repaired,
+        "restarted": _moment,
+    }
     for name, reader in readers.items():
         if name in fields:
             fields[name] = reader(fields[name])
@@ -157,6 +196,18 @@ def _files(value: Mapping[str, Any]) -> dict[str, ManagedFile]:
 
 def _image(value: Mapping[str, Any]) -> dict[str, Original | None]:
     return {path: _original(entry) for path, entry in value.items()}
+
+
+def _effective(value: Mapping[str, Any]) -> dict[str, Effective | None]:
+    return {source: entry and Effective(entry["sha256"], dict(entry["values"])) for source, entry in value.items()}
+
+
+def _repaired(value: Mapping[str, Any]) -> dict[str, Repair]:
+    return {key: Repair(entry["found"], entry["at"]) for key, entry in value.items()}
+
+
+def _moment(value: Mapping[str, Any]) -> Moment:
+    return Moment(value["boot"], float(value["seconds"]))
 
 
 def _original(value: Mapping[str, Any] | None) -> Original | None:

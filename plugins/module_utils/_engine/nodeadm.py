@@ -20,6 +20,8 @@ from .plan import UNIT_FOLDER, Plan
 from .validation import ValidationSandbox
 
 FOLDER = "/etc/eks/nodeadm.d"
+KUBECONFIG = "/var/lib/kubelet/kubeconfig"
+BOOTSTRAP_KUBECONFIG = "/var/lib/kubelet/bootstrap-kubeconfig"
 WRITES = (
     "/etc/containerd/base-runtime-spec.json",
     "/etc/containerd/config.toml",
@@ -35,8 +37,8 @@ WRITES = (
     "/etc/systemd/system/kubelet.service.d/environment.conf",
     "/run/eks/nodeadm/config.json",
     "/run/systemd/resolved.conf.d/40-eks.conf",
-    "/var/lib/kubelet/bootstrap-kubeconfig",
-    "/var/lib/kubelet/kubeconfig",
+    BOOTSTRAP_KUBECONFIG,
+    KUBECONFIG,
 )
 """What nodeadm writes (amazon-eks-ami, July 2026)."""
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
 from .._node import kubelet_process, systemd
-from .._node.host import Host, command_line, read_os_release
+from .._node.host import Host, command_line, read_boot_id, read_os_release
 from .._node.systemd import Unit
-from .manifest import Manifest
+from .manifest import Manifest, Moment
 from .plan import Registration
 
 
@@ -31,7 +31,8 @@ class NodeState(NamedTuple):
     C(os_release): fields of os-release. C(units): every unit that the plan or the manifest mentions. C(kubelet): the unit of kubelet.
     C(kubelet_argv): the command line of the running kubelet, program first. C(kubelet_registration): the labels and taints on that
     command line or in its configuration files; None if kubelet does not run. C(membership): None for a node that has no cluster yet.
-    C(has_served): whether the node has something that only a cluster gives.
+    C(has_served): whether the node has something that only a cluster gives. C(kubelet_due): when kubelet last had to restart in this boot,
+    in seconds of the monotonic clock; 0 if it did not have to.
     """
 
     os_release: Mapping[str, str]
@@ -42,6 +43,15 @@ class NodeState(NamedTuple):
     kubelet_registration: Registration | None
     membership: Membership | None
     has_served: bool
+    kubelet_due: float = 0.0
+
+    @property
+    def is_kubelet_outdated(self) -> bool:
+        """Whether kubelet runs, is older than the last change that it had to restart for, and systemd is not about to restart it."""
+        kubelet = self.kubelet
+        if kubelet is None or not kubelet.is_up or kubelet.main_started is None or kubelet.main_started >= self.kubelet_due:
+            return False
+        return not any(unit.has_job for unit in self.units.values())
 
 
 def observe(manifest: Manifest, units: Iterable[str], kubelet_unit: str | None, host: Host | None = None) -> NodeState:
@@ -60,7 +70,15 @@ def observe(manifest: Manifest, units: Iterable[str], kubelet_unit: str | None, 
         kubelet_registration=kubelet_registration(host, argv) if argv else None,
         membership=membership(host, manifest, argv),
         has_served=kubelet_process.has_served(host, flags),
+        kubelet_due=kubelet_due(host, manifest.restarted),
     )
+
+
+def kubelet_due(host: Host, restarted: Moment | None) -> float:
+    """When kubelet last had to restart in this boot; 0 if it did not have to. After a boot, every kubelet is new."""
+    if restarted is None or restarted.boot != read_boot_id(host):
+        return 0.0
+    return restarted.seconds
 
 
 def membership(host: Host, manifest: Manifest, kubelet_argv: Sequence[str]) -> Membership | None:

@@ -176,6 +176,12 @@ class Plan(NamedTuple):
         """Whether a step runs nodeadm."""
         return any(isinstance(step, ServiceStep) and step.runs_nodeadm for step in self.steps)
 
+    @property
+    def awaited_units(self) -> tuple[str, ...]:
+        """The units that must have nothing left to do before the node counts as healthy."""
+        steps = [step for step in self.steps if isinstance(step, ServiceStep) and step.wait and step.active]
+        return tuple(dict.fromkeys([*self.verify.units, *(unit for step in steps for unit in step.units)]))
+
     def units(self) -> tuple[str, ...]:
         """Every unit that the plan mentions, each once."""
         names = list(self.verify.units)

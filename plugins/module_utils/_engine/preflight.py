@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Iterable, Mapping, NamedTuple, Sequence
 
 from .._node.errors import ApplyRefused
+from .._node.files import Change
 from .._node.systemd import Unit
 from .observe import Membership
 from .plan import Cluster, ImageScriptStep, OnceStep, Plan, ServiceStep, Step
@@ -75,6 +76,55 @@ def check_cluster(wanted: Cluster, membership: Membership | None, may_move: Call
 
 def _normal_url(url: str) -> str:
     return re.sub(r":443\Z", "", url.strip().rstrip("/").lower())
+
+
+def check_file_systems(changes: Sequence[Change], written: Iterable[str], state: str, needs_state: bool) -> None:
+    """Refuse changes on a read-only or full file system, before anything is written. So check mode sees them, too.
+
+    C(written): files that programs of the image write. C(state): the state directory. C(needs_state): whether the run writes to it.
+    """
+    needed: dict[int, _Room] = {}
+    paths = [change.path for change in changes] + list(written) + ([os.path.join(state, "manifest.json")] if needs_state else [])
+    sizes = {change.path: len(change.content) for change in changes if change.content is not None}
+    for path in dict.fromkeys(paths):
+        folder = _existing_folder(path)
+        if not os.access(folder, os.W_OK):
+            what = "is on a read-only file system" if os.statvfs(folder).f_flag & os.ST_RDONLY else "is in a folder that cannot be changed"
+            raise ApplyRefused(f"{path} {what} ({folder})", "remount it writable, or remove the attribute (chattr -i), then run again")
+        device = os.stat(folder).st_dev
+        room = needed.setdefault(device, _Room(folder, 0, 0))
+        size = sizes.get(path)
+        needed[device] = _Room(room.folder, room.size + (size or 0), room.files + (size is not None))
+    for room in needed.values():
+        _check_room(room)
+
+
+class _Room(NamedTuple):
+    """What is needed on one file system: bytes and new files. C(folder): a directory on it."""
+
+    folder: str
+    size: int
+    files: int
+
+
+def _existing_folder(path: str) -> str:
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder) and folder != "/":
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _check_room(room: _Room) -> None:
+    found = os.statvfs(room.folder)
+    # Each file needs whole blocks, and the lists of the transaction need some, too.
+    blocks = -(-room.size // (found.f_frsize or 4096)) + room.files
+    # Some file systems do not count inodes.
+    if blocks > found.f_bfree or (found.f_files and room.files > found.f_ffree):
+        what = "bytes" if blocks > found.f_bfree else "inodes"
+        raise ApplyRefused(
+            f"no space left on the file system of {room.folder}: {room.files} files with {room.size} bytes do not fit (too few {what})",
+            "free space there, then run again",
+        )
 
 
 def check_units(plan: Plan, units: Mapping[str, Unit]) -> None:

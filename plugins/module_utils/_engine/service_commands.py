@@ -9,6 +9,7 @@ import sys
 from typing import Iterable, Mapping, Sequence
 
 from .._node.health import parse_url
+from .._node.systemd import Unit
 from .._transaction.recovery import Command
 
 WATCH_SECONDS = 1.0
@@ -63,6 +64,34 @@ def stop(units: Iterable[str]) -> Command:
 def reset_failed(units: Iterable[str]) -> Command:
     """Clear the failed state of units. Some units may be unknown to systemd by then."""
     return _each("reset-failed", "is-failed", units)
+
+
+_RESTORE = """
+while [ $# -gt 0 ]; do
+  unit=$1 enabled=$2 active=$3
+  shift 3
+  case $enabled in
+    yes) systemctl --quiet is-enabled "$unit" || systemctl --quiet enable "$unit" ;;
+    no) systemctl --quiet is-enabled "$unit" && systemctl --quiet disable "$unit" ;;
+  esac
+  case $active in
+    yes) systemctl --quiet is-active "$unit" || systemctl --no-block start "$unit" ;;
+    no) systemctl --quiet is-active "$unit" && systemctl stop "$unit" ;;
+  esac
+done 2>/dev/null
+exit 0
+"""
+
+
+def restore_states(units: Iterable[Unit]) -> Command:
+    """Enable, disable, start or stop units whose state is no longer the given one. At boot, systemd starts units by itself."""
+    words: list[str] = []
+    for unit in units:
+        if unit.exists and unit.load != "masked" and not unit.name.startswith("snap."):
+            enabled = {"enabled": "yes", "disabled": "no"}.get(unit.file_state, "keep")
+            active = "yes" if unit.is_up else "no" if unit.active in ("inactive", "failed") else "keep"
+            words += [unit.name, enabled, active]
+    return Command(("/bin/sh", "-c", _RESTORE, "restore", *words), optional=True, unless_boot=True)
 
 
 def _each(verb: str, check: str, units: Iterable[str]) -> Command:
@@ -146,6 +175,14 @@ def snap_stop(snap: str, disable_too: bool) -> Command:
     return _with_retries(("snap", "stop") + (("--disable",) if disable_too else ()) + (snap,))
 
 
+def snap_disable(snap: str, keeps_running: bool) -> Command:
+    """Disable the services of a snap again. snapd can only stop them with that, so C(keeps_running) starts them afterwards."""
+    return snap_stop(snap, True) if not keeps_running else _with_retries(("/bin/sh", "-c", _DISABLE, "disable", snap))
+
+
+_DISABLE = 'snap stop --disable "$1" && snap start "$1"'
+
+
 def _with_retries(words: Sequence[str]) -> Command:
     # snapd starts units that wait for the recovery at boot, so none of this can run there.
     return Command(("/bin/sh", "-c", _RETRY_WHILE_BUSY, "snap", *words), undo_at_boot=True)
@@ -157,10 +194,14 @@ def _with_retries(words: Sequence[str]) -> Command:
 def describe(command: Command) -> str:
     """A command as messages show it: without the text of the program that it carries."""
     words = list(command.argv)
+    if _DISABLE in words:
+        return f"snap stop --disable {words[-1]}"
     if len(words) > 4 and words[2] == _RETRY_WHILE_BUSY:
         return " ".join(words[4:7])
     if len(words) > 4 and words[2] == _EACH:
         return " ".join(["systemctl", words[4], *words[6:]])
+    if _RESTORE in words:
+        return "the restore of " + ", ".join(words[4::3])
     if _WATCH in words:
         return "the watch over " + ", ".join(words[9:])
     return " ".join(words)

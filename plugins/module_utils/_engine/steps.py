@@ -12,7 +12,8 @@ from .._node import snapd
 from .._node.files import Current, Reader
 from .._node.placeholders import Identity
 from .._transaction.recovery import Command
-from . import nodeadm, service_commands, trust_store
+from . import drift, nodeadm, service_commands, trust_store
+from .drift import Drift, Snaps
 from .file_changes import FileChange, Originals, written_by_programs
 from .manifest import Original
 from .observe import NodeState
@@ -24,7 +25,7 @@ class StepContext(NamedTuple):
     """What the decisions are made from.
 
     C(changes): the files that change. C(hold): nothing may be started or restarted. C(sources_changed): sources of nodeadm other than
-    ours have changed since it ran.
+    ours have changed since it ran. C(drift): the differences to repair.
     """
 
     plan: Plan
@@ -36,10 +37,25 @@ class StepContext(NamedTuple):
     sandbox: ValidationSandbox
     identity: Identity
     read: Reader
+    drift: Sequence[Drift] = ()
+    snaps: Snaps | None = None
+
+    def settings(self, snap: str) -> Mapping[str, Any]:
+        """All settings of a snap."""
+        return (self.snaps or Snaps()).settings(snap)
 
     def is_pending(self, step: Step) -> bool:
         """Whether an earlier run has left this step to do."""
         return step.name in self.node.manifest.pending
+
+    def drift_of(self, step: Step) -> list[Drift]:
+        """The differences that running this step repairs."""
+        return drift.of_step(self.plan, step, self.drift)
+
+    def must_restart(self, unit: str) -> bool:
+        """Whether a unit is the kubelet that still runs with an older configuration."""
+        kubelet = self.node.kubelet
+        return kubelet is not None and kubelet.name == unit and self.node.is_kubelet_outdated
 
     def effects(self, step: Step) -> list[FileChange]:
         """The files whose change this step has to follow."""
@@ -51,7 +67,9 @@ class Work(NamedTuple):
 
     C(changes): files that are restored before a program of the image edits them. C(snapshots): paths that programs write. C(forward)
     and C(back): the commands of the transaction. C(runs_programs): whether C(forward) does more than reload systemd or enable units.
-    C(has_started): whether a step has started or restarted something. The other fields go into the result or the manifest.
+    C(has_started): whether a step has started or restarted something. C(repairs): the differences that it repairs. C(runs_image): whether
+    a program of the image runs for another reason than these. C(restarts_kubelet): whether kubelet starts or restarts. C(enables): the
+    units that this work enables. The other fields go into the result or the manifest.
     """
 
     actions: Sequence[str]
@@ -68,6 +86,10 @@ class Work(NamedTuple):
     scripts: Mapping[str, str]
     snap: Mapping[str, Mapping[str, Any]]
     enabled: Sequence[str]
+    repairs: Sequence[Drift]
+    runs_image: bool
+    restarts_kubelet: bool
+    enables: Sequence[str]
 
 
 class WorkBuilder:
@@ -94,9 +116,12 @@ class WorkBuilder:
         self.enabled_by_script: list[str] = []
         self.watch = False
         self.has_started = False
+        self.repairs: list[Drift] = []
+        self.runs_image = False
         self._restarted: list[str] = []
         self._diffs: list[Mapping[str, str]] = []
         self._enable: list[str] = []
+        self._enables: list[str] = []
         self._touched: list[str] = []
         self._may_fail: list[str] = []
         self._undo_snap: list[Command] = []
@@ -113,7 +138,19 @@ class WorkBuilder:
 
     def record_enabled(self, units: Iterable[str]) -> None:
         """Record units that are enabled because of us."""
+        units = list(units)
+        self._enables += [name for name in units if name not in self._enables]
         self.enabled += [name for name in units if name not in self.enabled]
+
+    def enable_again(self) -> None:
+        """Enable the units that started at boot after the last verified success. snapd enables those of snaps itself."""
+        self.enable(name for name in drift.units_to_enable(self._context.node.manifest) if name in self._units and not _is_of_snap(name))
+
+    def repair(self, found: Sequence[Drift], runs_anyway: bool) -> None:
+        """Record that a program of the image runs, and the differences that it repairs. C(runs_anyway): it would run without them, too."""
+        self.actions += drift.actions(found)
+        self.repairs += found
+        self.runs_image = self.runs_image or runs_anyway
 
     def start(self, units: Sequence[str], wait: bool = True) -> None:
         """Restart units that run, start the others."""
@@ -185,6 +222,10 @@ class WorkBuilder:
             scripts=self.scripts,
             snap=self.snap,
             enabled=self.enabled,
+            repairs=self.repairs,
+            runs_image=self.runs_image,
+            enables=self._enables,
+            restarts_kubelet=self._context.plan.kubelet_unit in self._touched,
         )
 
     def _forward(self, reload: bool) -> list[Command]:
@@ -209,8 +250,15 @@ class WorkBuilder:
         commands += self._update_trust
         commands += self._undo_snap
         commands += [service_commands.restart(running)] if running else []
+        if self.snapshots:
+            # Programs of the image may have changed the state of other units.
+            commands.append(service_commands.restore_states(self._units.values()))
         failed = [name for name in dict.fromkeys(stopped + self._may_fail) if self._units[name].active != "failed"]
         return commands + ([service_commands.reset_failed(failed)] if failed else [])
+
+
+def _is_of_snap(unit: str) -> bool:
+    return unit.startswith("snap.")
 
 
 # --- services ------------------------------------------------------------------------------------------------------------------------
@@ -218,14 +266,21 @@ class WorkBuilder:
 
 def decide_service(step: ServiceStep, context: StepContext, builder: WorkBuilder) -> None:
     units = context.node.units
-    is_due = _has_changed(step, context) or context.is_pending(step)
+    found = context.drift_of(step)
+    has_changed = _has_changed(step, context) or context.is_pending(step)
+    is_outdated = any(context.must_restart(name) for name in (step.units if not step.runs_nodeadm else step.active))
+    is_due = has_changed or bool(found) or is_outdated
     if context.hold:
         builder.pending += [step.name] if is_due else []
         return
     builder.enable(step.enable)
+    if step.runs_nodeadm:
+        builder.enable_again()
     if not is_due and all(units[name].is_up for name in step.active):
         return
     builder.has_started = True
+    if step.runs_nodeadm:
+        builder.repair(found, has_changed or not found)
     builder.start(step.units, step.wait)
     if step.runs_nodeadm:
         writes = [path for path in nodeadm.WRITES if path not in context.plan.paths]
@@ -252,15 +307,19 @@ def _has_changed(step: ServiceStep, context: StepContext) -> bool:
 
 def decide_snap(step: SnapStep, context: StepContext, builder: WorkBuilder) -> None:
     name, unit = step.snap, context.node.units[step.unit]
-    current = snapd.read_settings(name)
+    current = context.settings(name)
     values = _snap_values(step, context, current, builder.snap.get(name, {}))
-    is_due = bool(values) or bool(context.effects(step)) or context.is_pending(step)
+    others = [item for item in context.drift_of(step) if item.name not in values and item.name not in (*step.settings, *step.unset)]
+    has_changed = bool(values) or bool(context.effects(step)) or context.is_pending(step)
+    values.update((item.name, None if item.recorded is None else json.dumps(item.recorded)) for item in others)
+    is_due = has_changed or bool(others) or context.must_restart(step.unit)
     if context.hold:
         builder.pending += [step.name] if is_due else []
         return
     if not is_due and unit.is_up and not unit.needs_enable:
         return
     builder.has_started = True
+    builder.repair(context.drift_of(step), has_changed or not others)
     if values:
         builder.snap[name] = {**{key: current.get(key) for key in values}, **builder.snap.get(name, {})}
         builder.set_snap(name, values, current)

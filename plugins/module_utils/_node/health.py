@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Iterable, Mapping, NamedTuple
+from typing import Mapping, NamedTuple, Sequence
 
 from .errors import ApplyRefused
 from .redaction import redact_string
@@ -55,17 +55,50 @@ def check(url: HealthUrl, timeout: float = 0.5) -> HealthCheck:
     return HealthCheck(is_healthy, answer.status, None if is_healthy else f"it answers: {text}")
 
 
-def wait_until_healthy(units: Iterable[str], healthz: str | None, timeout: float, known: Mapping[str, Unit] | None = None) -> list[str]:
-    """Wait until the units are active and C(healthz) answers. Returns what is still missing, [] when the node is healthy.
+class Expected(NamedTuple):
+    """When a node is healthy: C(units) are active, C(healthz) answers if it is set, and nothing is pending.
+
+    C(awaited): more units that systemd must not be about to start or stop. C(kubelet) must have started after C(since), in seconds of the
+    monotonic clock: an older one runs with an older configuration.
+    """
+
+    units: Sequence[str]
+    healthz: str | None
+    awaited: Sequence[str] = ()
+    kubelet: str | None = None
+    since: float = 0.0
+
+    @property
+    def names(self) -> list[str]:
+        """All units to look at, each once."""
+        return list(dict.fromkeys([*self.units, *self.awaited]))
+
+    def missing(self, current: Mapping[str, Unit]) -> list[str]:
+        """What the state of the units lacks."""
+        found = [f"{name} is {_describe(current[name])}" for name in self.units if current[name].active != "active"]
+        pending = [
+            name
+            for name, unit in current.items()
+            if unit.has_job or (name not in self.units and unit.is_changing and not unit.is_auto_restarting)
+        ]
+        found += [f"{name} is about to {'start' if current[name].active != 'active' else 'restart'}" for name in pending]
+        started = current[self.kubelet].main_started if self.kubelet in current and self.kubelet else None
+        if not found and started is not None and started < self.since:
+            found.append(f"{self.kubelet} was not restarted after the last change, so it runs with the configuration before it")
+        return found
+
+
+def wait_until_healthy(expected: Expected, timeout: float, known: Mapping[str, Unit] | None = None) -> list[str]:
+    """Wait until the node is as expected. Returns what is still missing, [] when the node is healthy.
 
     C(known): the current state of the units, if the caller knows it already.
     """
-    names = list(units)
+    healthz = expected.healthz
     deadline = time.monotonic() + timeout
     pause = 0.05
     while True:
-        current = known if known is not None else read_units(names)
-        missing = [f"{name} is {_describe(unit)}" for name, unit in current.items() if unit.active != "active"]
+        current = known if known is not None else read_units(expected.names)
+        missing = expected.missing(current)
         if not missing and healthz and not check(parse_url(healthz)).is_healthy:
             missing = [f"no answer from {healthz}"]
         remaining = deadline - time.monotonic()

@@ -168,6 +168,11 @@ def _items(host: Host, pid: int, name: str) -> List[bytes]:
 # --- clock -------------------------------------------------------------------------------------------------------------------------------
 
 
+def read_boot_id(host: Host) -> str:
+    """Identifies the current boot of the machine, '' if it is unknown."""
+    return (host.text("/proc/sys/kernel/random/boot_id") or "").strip()
+
+
 def to_wall_time(moment: float) -> float:
     """Seconds since 1970 of seconds of the monotonic clock."""
     return time.time() - time.monotonic() + moment

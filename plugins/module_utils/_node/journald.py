@@ -22,6 +22,7 @@ _MAX_TEXT = 20000
 
 _EXIT = re.compile(r"(?:main|control) process exited|Failed with result|entered failed state|\.service failed\.", re.IGNORECASE)
 _RESTART = re.compile(r"Scheduled restart job|holdoff time over, scheduling restart", re.IGNORECASE)
+_STATUS = re.compile(r"main process exited, code=(\w+), status=([\w/]+)", re.IGNORECASE)
 _START = re.compile(r"(?:Starting|Started) ")
 
 
@@ -73,6 +74,30 @@ def _parse(line: bytes) -> Entry | None:
 def lines_since(found: Sequence[Entry], moment: float) -> list[str]:
     """The unit's own messages since a moment of the monotonic clock."""
     return [entry.text for entry in found if not entry.systemd and entry.moment >= moment - 0.001]
+
+
+class Failure(NamedTuple):
+    """A run that failed. C(how): how its process ended. C(lines): its messages, oldest first."""
+
+    how: str
+    lines: list[str]
+
+
+def last_failure(found: Sequence[Entry], moment: float) -> Failure | None:
+    """The last run before C(moment) that failed and after which systemd restarted the unit, or waits to restart it."""
+    run = failed_before(found, moment)
+    if run is None:
+        return None
+    ends = [match for entry in found if entry.systemd and entry.moment < moment for match in [_STATUS.search(entry.text)] if match]
+    if not ends:
+        return Failure("fails", run.lines)
+    code, status = ends[-1].groups()
+    return Failure(f"exits with status {status}" if code == "exited" else f"is {code} (signal {status})", run.lines)
+
+
+def count_restarts(found: Sequence[Entry]) -> int:
+    """How often systemd restarted the unit by itself, as far as these entries go."""
+    return sum(1 for entry in found if entry.systemd and _RESTART.search(entry.text))
 
 
 def failed_before(found: Sequence[Entry], moment: float) -> Run | None:

@@ -57,7 +57,7 @@ def absolute(path: str, folder: str) -> str:
 
 def current(text: str, path: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     """The cluster and the user of the current context, as mappings with any content. Raises Unusable."""
-    document = _document(text, path)
+    document = parse_document(text, path)
     if not isinstance(document, dict):
         raise Unusable(f"{path} is not a mapping")
     context = _named(document, "contexts", "context", document.get("current-context"), path)
@@ -106,7 +106,8 @@ def read(text: str, path: str) -> Access:
     return Access(server.rstrip("/"), host, port, (match.group("path") or "").rstrip("/"), cluster, user, path.rpartition("/")[0])
 
 
-def _document(text: str, path: str) -> Any:
+def parse_document(text: str, path: str) -> Any:
+    """The value of a kubeconfig in JSON or YAML. Raises Unusable."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -13,7 +13,7 @@ from .errors import ApplyRefused
 _PROPERTIES = (
     "Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "MainPID", "NRestarts", "Result", "ExecMainStatus",
     "ExecMainStartTimestampMonotonic", "ActiveEnterTimestampMonotonic", "InactiveEnterTimestampMonotonic",
-    "InactiveExitTimestampMonotonic",
+    "InactiveExitTimestampMonotonic", "Job",
 )  # fmt: skip
 _STARTS_AT_BOOT = ("enabled", "enabled-runtime", "static", "indirect", "generated", "alias", "transient", "linked", "linked-runtime")
 
@@ -24,7 +24,7 @@ class Unit(NamedTuple):
     """What systemd reports of a unit. C(load): loaded, not-found, masked and so on. C(pid): 0 when no main process runs.
 
     C(restarts): None before systemd 235 (Amazon Linux 2), which does not count them. The times are seconds of the monotonic clock,
-    None for "never": C(main_started) of the main process, the others of the unit.
+    None for "never": C(main_started) of the main process, the others of the unit. C(has_job): systemd still has to start or stop the unit.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Unit(NamedTuple):
     active_entered: float | None = None
     inactive_entered: float | None = None
     inactive_exited: float | None = None
+    has_job: bool = False
 
     @property
     def exists(self) -> bool:
@@ -55,6 +56,11 @@ class Unit(NamedTuple):
     def is_up(self) -> bool:
         """Whether the unit is active or starts by itself. A unit that systemd starts again after a failure is not up."""
         return self.active in ("active", "reloading") or (self.active == "activating" and not self.is_auto_restarting)
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether the unit is on its way to another state. A unit that systemd starts again after a failure is not."""
+        return self.active in ("activating", "deactivating", "reloading") and not self.is_auto_restarting
 
     @property
     def is_running(self) -> bool:
@@ -96,6 +102,7 @@ def _unit(name: str, block: str) -> Unit:
         active_entered=_seconds(values.get("ActiveEnterTimestampMonotonic")),
         inactive_entered=_seconds(values.get("InactiveEnterTimestampMonotonic")),
         inactive_exited=_seconds(values.get("InactiveExitTimestampMonotonic")),
+        has_job=bool(_number(values.get("Job"))),
     )
 
 

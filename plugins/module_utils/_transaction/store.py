@@ -15,6 +15,7 @@ import os
 import re
 import select
 import shutil
+import time
 from contextlib import contextmanager, suppress
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
@@ -30,6 +31,7 @@ SHELL = "/bin/sh"
 _OUTPUT_LIMIT = 64 * 1024
 # A background program may keep the pipe open: after the end of recover, only the output that is already there is read.
 _POLL = 0.2
+_LOCK_POLL = 0.2
 _READ = 65536
 _READS_AFTER_THE_END = 16
 
@@ -86,12 +88,12 @@ class Store:
     # --- lock ------------------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def lock(self, create: bool = True) -> Iterator[Store]:
-        """Hold the lock of this node. Raises LockHeld at once if another process holds it. Other methods need the lock.
+    def lock(self, create: bool = True, timeout: float = 0.0) -> Iterator[Store]:
+        """Hold the lock of this node. Raises LockHeld if another process holds it for C(timeout) seconds. Other methods need the lock.
 
         C(create) False is for runs that only read: LockHeld is raised, too, but nothing is created, held or removed.
         """
-        self._lock = self._take_lock(create)
+        self._lock = self._take_lock(create, timeout)
         if not create:
             self._release()
         try:
@@ -119,7 +121,8 @@ class Store:
                 fcntl.flock(self._work, fcntl.LOCK_EX)
         return self._work
 
-    def _take_lock(self, create: bool) -> int | None:
+    def _take_lock(self, create: bool, timeout: float) -> int | None:
+        deadline = time.monotonic() + timeout
         while True:
             if create:
                 self._make_state_folder()
@@ -134,9 +137,10 @@ class Store:
                     result, handle = handle, None
                     return result
             except BlockingIOError:
-                raise LockHeld(
-                    "another apply, or the recovery of an interrupted one, is running on this node: wait until it ends, then run again"
-                ) from None
+                if time.monotonic() >= deadline:
+                    raise LockHeld(_held(timeout), "wait until it ends, then run again, or increase lock_timeout") from None
+                # The other process may also remove the directory, so the next attempt opens it again.
+                time.sleep(min(_LOCK_POLL, max(deadline - time.monotonic(), 0)))
             finally:
                 if handle is not None:
                     os.close(handle)
@@ -285,6 +289,11 @@ class Store:
         with files.existing_folder_of(path) as (folder, name):
             os.rename(os.path.basename(files.staged(path)), name, src_dir_fd=folder, dst_dir_fd=folder)
             os.fsync(folder)
+
+
+def _held(timeout: float) -> str:
+    waited = f", and did not end within {timeout:g} s" if timeout > 0 else ""
+    return f"another apply, or the recovery of an interrupted one, is running on this node{waited}"
 
 
 def _same(handle: int, path: str) -> bool:

@@ -29,6 +29,8 @@ IMDS = "nodebootstrap.eks.imds_info"
 OPTIONS: dict[str, Any] = {
     **common.OPTIONS,
     "wait_for": {**common.OPTIONS["wait_for"], "default": "ready"},
+    "drift": {"type": "str", "default": "repair", "choices": ["repair", "report", "ignore"]},
+    "lock_timeout": {"type": "int", "default": 30},
 }
 """The argument spec of the action."""
 
@@ -93,7 +95,7 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
         "phases": list(phases),
         "wait_timeout": min(FIRST_WAIT, options["wait_timeout"]),
         "wait_for": options["wait_for"] if _starts(options, phases) else "healthy",
-        **{name: options[name] for name in ("state", "restart", "take_over", "reconcile")},
+        **{name: options[name] for name in ("state", "restart", "take_over", "reconcile", "drift", "lock_timeout")},
     }
     answer = node.run(MODULE, asked)
     warnings = _warnings(plan, answer) if options["state"] == "present" else list(answer.get("warnings") or [])
@@ -180,7 +182,8 @@ class Wait:
                 return dict(answer)
             if answer.get("healthy") and self.healthy_since is None:
                 self.healthy_since = self.node.clock() - _waited(answer)
-            known = {"healthy": bool(answer.get("healthy")), "missing": _missing(answer), "join": answer.get("join")}
+            known = {name: answer.get(name) for name in ("healthy", "missing", "join", "evidence")} | {"missing": _missing(answer)}
+            known["healthy"] = bool(known["healthy"])
             if _is_final(answer):
                 return {**known, "failed": True, "msg": self.node.explain(answer["join"])}
             if _is_done(answer):
@@ -218,7 +221,7 @@ class Wait:
         reason = self.node.explain(join) if join.get("cause") else ""
         if answer.get("healthy"):
             return {"failed": True, "msg": report.not_joined(reason, self.timeout)}
-        return {"failed": True, "msg": report.not_healthy(_missing(answer), self.timeout, self.units, reason)}
+        return {"failed": True, "msg": report.not_healthy(_missing(answer), self.timeout, self.units, reason or report.evidence(answer))}
 
 
 def _waited(answer: Mapping[str, Any]) -> float:

@@ -23,6 +23,7 @@ _PAST = {
     "disable": "disabled",
     "enable": "enabled",
     "reload": "reloaded",
+    "repair": "repaired",
     "restart": "restarted",
     "restore": "restored",
     "run": "ran",
@@ -119,6 +120,12 @@ def not_healthy(missing: Sequence[str], timeout: float, units: Sequence[str], re
     """The failure message: what is missing, and what to check next. units: of the plan. reason: '', or why the node cannot join."""
     names = " ".join(f"-u {unit.removesuffix('.service')}" for unit in units)
     return unhealthy(missing, timeout, f"journalctl -b --no-pager -n 200 {names}", reason)
+
+
+def evidence(answer: Mapping[str, Any]) -> str:
+    """Why units of an unhealthy node fail, as lines; '' if that is unknown."""
+    lines = [f"  - {line}" for line in answer.get("evidence") or ()]
+    return "\n".join(["Evidence:", *lines]) if lines else ""
 
 
 def unhealthy(missing: Sequence[str], timeout: float, log: str, reason: str = "") -> str:

@@ -46,6 +46,8 @@ _APPLY_PLAN = {
     "restart": ["str"],
     "take_over": ["bool"],
     "reconcile": ["bool"],
+    "drift": ["str"],
+    "lock_timeout": ["int", "float"],
     "wait_timeout": ["int", "float"],
     "wait_for": ["str"],
 }

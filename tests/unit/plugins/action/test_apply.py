@@ -76,6 +76,7 @@ def test_one_call_whose_plan_no_log_shows(lab: Lab) -> None:
     assert CANARY in plan["steps"][0]["script"]
     assert options == {
         "phases": PHASES, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False,
+        "drift": "repair", "lock_timeout": 30.0,
         "wait_timeout": 5.0, "wait_for": "ready",
     }  # fmt: skip
     assert "node-1: configure: 1 file written\n" in done.stdout

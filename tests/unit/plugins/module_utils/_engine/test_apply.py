@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, failures, registration, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, crash_loop, failures, registration, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift_watch import DriftWatch
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest, RegistrationChange
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.observe import Membership
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster, Registration, Verify
@@ -38,10 +39,11 @@ class Node:
         self.now = 50.0
         self.asked: list = []
         monkeypatch.setattr(apply.health, "wait_until_healthy", self.missing)
+        monkeypatch.setattr(crash_loop, "evidence", lambda units: [f"{name} fails" for name in units])
         monkeypatch.setattr(wait, "wait", self.join)
         monkeypatch.setattr(apply.time, "monotonic", lambda: self.now)
 
-    def missing(self, units: Any, healthz: Any, seconds: float, known: Any) -> list:
+    def missing(self, expected: Any, seconds: float, known: Any) -> list:
         self.now += self.takes
         return self.lacks
 
@@ -54,7 +56,7 @@ class Node:
         result = apply.RunResult()
         run = apply.ApplyRun(apply.Options(plan, apply.PHASES, **options), Store(), ValidationSandbox(), Identity(), result)
         node = node_state(units={KUBELET: unit(KUBELET, active, active)})
-        apply._verify(run, node, RegistrationDecision(False, None, True), has_started=True)
+        apply._verify(run, node, RegistrationDecision(False, None, True), DriftWatch(plan, "repair", Manifest()), has_started=True)
         return result
 
 
@@ -83,6 +85,7 @@ def test_without_remaining_time_the_join_is_checked_until_the_answer_is_certain(
     result = node.verify(wait_timeout=5.0, wait_for="ready")
     assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
     assert (result.healthy, result.missing, result.join) == (not lacks, lacks, FINAL)
+    assert result.evidence == ([f"{KUBELET} fails"] if lacks else [])
 
 
 @pytest.mark.parametrize("lacks", [LACKS, []])

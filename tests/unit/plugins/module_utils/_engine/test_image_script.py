@@ -72,7 +72,7 @@ def script(kind: str, **fields: object) -> str:
 
 
 def test_the_call_is_found_in_what_the_library_writes() -> None:
-    words = image_script._script_call(script("al2 script", labels={"a": "b"}))
+    words = image_script.script_call(script("al2 script", labels={"a": "b"}))
     assert words is not None and words[1] == "demo" and words[-2:] == ["--kubelet-extra-args", "--node-labels=a=b"]
     assert words[2:4] == ["--apiserver-endpoint", CLUSTER["endpoint"]]
 
@@ -81,7 +81,7 @@ def test_the_call_is_found_in_what_the_library_writes() -> None:
     "text", ["", "echo\n", "/etc/eks/bootstrap.sh\n", "/etc/eks/bootstrap.sh 'open\n", "/etc/eks/bootstrap.sh a --x\n"]
 )
 def test_other_scripts_have_no_call_that_can_be_compared(text: str) -> None:
-    assert image_script._script_call(text) is None
+    assert image_script.script_call(text) is None
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,14 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import manifest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import (
+    Effective,
     ManagedFile,
     Manifest,
+    Moment,
     NodeadmSources,
     Original,
     RegistrationChange,
+    Repair,
 )
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster, Registration
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
@@ -43,6 +46,13 @@ FULL = Manifest(
     registered=Registration({"a": "b"}, ("k:NoSchedule",)),
     patched=RegistrationChange({"a": None}, ("k:NoSchedule",), ()),
     joined=False,
+    effective={
+        "/a": Effective("d", {"maxPods": 29, "dns": ["1.2.3.4"]}),
+        "/b": None,
+        "units": Effective("", {"kubelet.service": "enabled"}),
+    },
+    repaired={"/a: maxPods": Repair(5, "2026-01-01T00:00:00Z")},
+    restarted=Moment("b", 12.5),
 )
 
 
@@ -50,7 +60,9 @@ def stored(content: Manifest) -> Any:
     return json.loads(json.dumps(content.plain()))
 
 
-@pytest.mark.parametrize("content", [Manifest(), FULL, Manifest(once={"commands.pre": "d"}), FULL._replace(strategy=None, joined=None)])
+@pytest.mark.parametrize(
+    "content", [Manifest(), FULL, Manifest(once={"commands.pre": "d"}), Manifest(effective={}), FULL._replace(strategy=None, joined=None)]
+)
 def test_a_manifest_survives_the_store(content: Manifest) -> None:
     assert manifest.parse(stored(content), PATH) == content
 

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +15,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import p
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.observe import Membership
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Cluster
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import CLUSTER, typed_plan, unit
 
@@ -110,3 +113,25 @@ def test_units_that_the_image_lacks_are_named(golden_message: GoldenMessages) ->
     with pytest.raises(ApplyRefused) as caught:
         preflight.check_units(wanted, units | {"kubelet.service": unit("kubelet.service", load="masked")})
     golden_message(caught.value)
+
+
+def test_a_change_that_does_not_fit_is_refused_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change = Change(str(tmp_path / "new/a"), b"x" * 5000, 0o644, 0, 0)
+    real = os.statvfs(tmp_path)
+    state = str(tmp_path / "state")
+    preflight.check_file_systems([change], ["/nowhere/b"], state, True)
+
+    def is_refused(word: str, access: bool = True, **fields: int) -> None:
+        values = {name: getattr(real, name) for name in ("f_flag", "f_frsize", "f_bfree", "f_files", "f_ffree")} | fields
+        monkeypatch.setattr(preflight.os, "statvfs", lambda path: SimpleNamespace(**values))
+        monkeypatch.setattr(preflight.os, "access", lambda path, mode: access)
+        with pytest.raises(ApplyRefused) as caught:
+            preflight.check_file_systems([change], (), state, True)
+        assert mentions(str(caught.value), str(tmp_path), word)
+
+    is_refused("read-only", access=False, f_flag=os.ST_RDONLY)
+    is_refused("chattr", access=False, f_flag=0)
+    is_refused("bytes", f_frsize=4096, f_bfree=2)
+    is_refused("inodes", f_files=10, f_ffree=0)
+    monkeypatch.setattr(preflight.os, "statvfs", lambda path: SimpleNamespace(f_frsize=4096, f_bfree=3, f_files=0, f_ffree=0, f_flag=0))
+    preflight.check_file_systems([change], (), state, False)

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, image_script, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift import Drift
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import FileChange, Originals
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Plan
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Effective, Manifest
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import ImageScriptStep, Plan
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.steps import StepContext, Work
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import snapd
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change
@@ -50,12 +51,16 @@ def decide(
     reload: bool = False,
     sources_changed: bool = False,
     states: dict[str, Unit] | None = None,
+    drift: Sequence[Drift] = (),
+    kubelet_due: float = 0.0,
     **changed: Unit,
 ) -> Work:
-    node = node_state(manifest=manifest or Manifest(), units=states or units(plan, **changed))
+    observed = states or units(plan, **changed)
+    kubelet = observed.get(plan.kubelet_unit or "")
+    node = node_state(manifest=manifest or Manifest(), units=observed, kubelet=kubelet, kubelet_due=kubelet_due)
     originals = Originals(SimpleNamespace(folder="/var/lib/nodebootstrap"), node.manifest)
     sandbox: Any = None
-    context = StepContext(plan, node, changes, originals, hold, sources_changed, sandbox, Labels(), lambda path: None)
+    context = StepContext(plan, node, changes, originals, hold, sources_changed, sandbox, Labels(), lambda path: None, drift)
     return apply.decide_steps(context, reload)
 
 
@@ -132,8 +137,70 @@ def test_nodeadm_runs_for_other_sources_and_its_files_are_kept() -> None:
     work = decide(content, sources_changed=True)
     assert work.actions == ["restart nodeadm-config.service nodeadm-run.service"]
     assert work.restarted == ["containerd.service", "kubelet.service"] and "/var/lib/kubelet/kubeconfig" in work.snapshots
-    assert words(work.back) == ["systemctl daemon-reload", "systemctl restart containerd.service kubelet.service"]
+    names = ", ".join(["containerd.service", "kubelet.service", "nodeadm-config.service", "nodeadm-run.service"])
+    restart = "systemctl restart containerd.service kubelet.service"
+    assert words(work.back) == ["systemctl daemon-reload", restart, f"the restore of {names}"]
     assert decide(content).forward == []
+
+
+CONFIG_DRIFT = Drift("/etc/kubernetes/kubelet/config.json", "maxPods", 29, 5)
+
+
+def test_drift_runs_the_program_of_the_image_again() -> None:
+    content = typed_plan("al2023")
+    work = decide(content, drift=[CONFIG_DRIFT])
+    assert work.actions == [f"repair {CONFIG_DRIFT.source}: maxPods", "restart nodeadm-config.service nodeadm-run.service"]
+    assert (work.repairs, work.runs_image, work.restarts_kubelet) == ([CONFIG_DRIFT], False, True)
+    assert decide(content, drift=[CONFIG_DRIFT], sources_changed=True).runs_image
+    assert decide(content, drift=[CONFIG_DRIFT], hold=True).pending == ["nodeadm"]
+    # Another step does not repair it.
+    assert decide(typed_plan("al2"), drift=[CONFIG_DRIFT]).actions == []
+
+
+def test_drift_of_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = typed_plan("al2 script")
+    [step] = [step for step in content.steps if isinstance(step, ImageScriptStep)]
+    done = Manifest(family="al2", scripts={step.name: image_script._digest(step, content)}, effective={})
+    assert decide(content, manifest=done).actions == []
+    found = Drift("/etc/kubernetes/kubelet/kubelet-config.json", "maxPods", 29, 5)
+    work = decide(content, manifest=done, drift=[found])
+    assert work.actions[0] == f"repair {found.source}: maxPods" and f"run {step.name}" in work.actions
+    assert (work.repairs, work.runs_image, work.restarts_kubelet) == ([found], False, True)
+    assert decide(content).runs_image
+
+
+def disabled(name: str) -> Unit:
+    return unit(name, file_state="disabled")
+
+
+def test_a_disabled_kubelet_is_enabled_again(snap: dict[str, Any]) -> None:
+    for kind in ("al2", "al2 script"):
+        content = typed_plan(kind)
+        steps_done = {step.name: image_script._digest(step, content) for step in content.steps if isinstance(step, ImageScriptStep)}
+        work = decide(content, manifest=Manifest(family="al2", scripts=steps_done), kubelet=disabled("kubelet.service"))
+        assert words(work.forward) == ["systemctl --quiet enable kubelet.service"] and work.enables == ["kubelet.service"]
+        assert words(work.back)[0] == "systemctl disable kubelet.service"
+    # nodeadm starts kubelet at boot, so it is enabled only if it was before.
+    content = typed_plan("al2023")
+    assert decide(content, kubelet=disabled("kubelet.service")).forward == []
+    was = Manifest(family="al2023", effective={"units": Effective("", {"kubelet.service": "enabled"})})
+    assert decide(content, manifest=was, kubelet=disabled("kubelet.service")).enables == ["kubelet.service"]
+    content = typed_plan("ubuntu script")
+    [step] = [step for step in content.steps if isinstance(step, ImageScriptStep)]
+    states = {name: disabled(name) if "kubelet" in name else unit(name) for name in units(content)}
+    work = decide(content, states=states, manifest=Manifest(family="ubuntu", scripts={step.name: image_script._digest(step, content)}))
+    assert (words(work.forward), words(work.back)) == (["snap start --enable"], ["snap stop --disable kubelet-eks"])
+
+
+@pytest.mark.parametrize("kind", ["al2", "al2 script", "al2023"])
+def test_a_kubelet_with_an_older_configuration_is_restarted(kind: str) -> None:
+    content = typed_plan(kind)
+    scripts = {step.name: image_script._digest(step, content) for step in content.steps if isinstance(step, ImageScriptStep)}
+    old = unit("kubelet.service")._replace(main_started=100.0)
+    for due, job, restarts in ((99.0, False, False), (101.0, False, True), (101.0, True, False)):
+        states = {name: old if name == old.name else unit(name)._replace(has_job=job) for name in units(content)}
+        work = decide(content, manifest=Manifest(family="al2", scripts=scripts), states=states, kubelet_due=due)
+        assert work.restarts_kubelet is restarts
 
 
 SETTINGS = {"config": "/c", "node-ip": "10.0.0.5"}

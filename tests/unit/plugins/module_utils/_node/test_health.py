@@ -34,19 +34,45 @@ def test_health_is_status_200_and_nothing_else(health: Any, golden_message: Gold
 def test_waiting_ends_at_once_when_all_is_well_and_in_time_when_not(programs: Any, health: Any) -> None:
     url, statuses = health
     calls = programs("systemctl", f"cat <<'EOF'\n{SHOWN}EOF\n")
-    verify = (["containerd.service"], url)
-    known = read_units(verify[0])
+    verify = checks.Expected(["containerd.service"], url)
+    known = read_units(verify.units)
     began = time.monotonic()
-    assert checks.wait_until_healthy(*verify, 300, known) == [] and time.monotonic() - began < 100
+    assert checks.wait_until_healthy(verify, 300, known) == [] and time.monotonic() - began < 100
     assert len(calls.read_text().splitlines()) == 1
     statuses[:] = [500, 500, 200]
-    assert checks.wait_until_healthy(*verify, 30) == []
+    assert checks.wait_until_healthy(verify, 30) == []
     statuses[:] = [500]
-    assert checks.wait_until_healthy(*verify, 0.2, known) == [f"no answer from {url}"]
+    assert checks.wait_until_healthy(verify, 0.2, known) == [f"no answer from {url}"]
     down = {"a.service": Unit("a.service", "loaded", "activating", "auto-restart", "enabled", 0)}
     gone = {"b.service": Unit("b.service", "not-found", "inactive", "dead", "", 0)}
-    assert checks.wait_until_healthy(*verify, 0, {**down, **gone}) == [
+    assert checks.wait_until_healthy(checks.Expected(["a.service", "b.service"], None), 0, {**down, **gone}) == [
         "a.service is activating (auto-restart)",
         "b.service is not installed",
     ]
-    assert checks.wait_until_healthy(["containerd.service"], None, 0, known) == []
+    assert checks.wait_until_healthy(checks.Expected(["containerd.service"], None), 0, known) == []
+
+
+KUBELET = Unit("kubelet.service", "loaded", "active", "running", "enabled", 7, main_started=100.0)
+NODEADM = Unit("nodeadm-run.service", "loaded", "inactive", "dead", "enabled", 0)
+
+
+@pytest.mark.parametrize(
+    ("kubelet", "nodeadm", "since", "count"),
+    [
+        (KUBELET, NODEADM, 0.0, 0),
+        (KUBELET, NODEADM, 99.0, 0),
+        (KUBELET, NODEADM, 101.0, 1),
+        (KUBELET._replace(has_job=True), NODEADM, 0.0, 1),
+        (KUBELET, NODEADM._replace(has_job=True), 0.0, 1),
+        (KUBELET, NODEADM._replace(active="activating", sub="start"), 0.0, 1),
+        (KUBELET, NODEADM._replace(active="failed", sub="failed"), 0.0, 0),
+        (KUBELET, NODEADM._replace(active="activating", sub="auto-restart"), 0.0, 0),
+        (KUBELET._replace(main_started=None), NODEADM, 101.0, 0),
+        (KUBELET._replace(active="inactive", sub="dead", has_job=True), NODEADM, 101.0, 2),
+    ],
+)
+def test_pending_is_not_healthy(kubelet: Unit, nodeadm: Unit, since: float, count: int) -> None:
+    expected = checks.Expected([kubelet.name], None, [nodeadm.name], kubelet.name, since)
+    assert expected.names == [kubelet.name, nodeadm.name]
+    missing = checks.wait_until_healthy(expected, 0, {kubelet.name: kubelet, nodeadm.name: nodeadm})
+    assert len(missing) == count

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,6 +45,20 @@ def test_only_one_at_a_time(node: Machine, golden_message: GoldenMessages) -> No
             pass
     with node.store().lock():
         pass
+
+
+def test_a_lock_is_waited_for(node: Machine, golden_message: GoldenMessages) -> None:
+    holder = node.store().lock()
+    holder.__enter__()
+    with pytest.raises(LockHeld) as caught, node.store().lock(timeout=0.01):
+        pass
+    golden_message(caught.value)
+    # The holder removes the state directory with its lock, because it leaves no manifest.
+    release = threading.Timer(0.3, holder.__exit__, (None, None, None))
+    release.start()
+    with node.store().lock(timeout=300):
+        assert node.state.exists()
+    release.join()
 
 
 def test_who_only_looks_makes_nothing(node: Machine) -> None:

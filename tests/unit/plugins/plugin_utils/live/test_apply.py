@@ -53,7 +53,7 @@ class Machine:
 
     def apply(self, phases: Any = PHASES, **options: Any) -> dict[str, Any]:
         given = {"cluster": COMPLETE, "node_group": GROUP, "state": "present", "restart": "when_changed", "wait_timeout": 300}
-        given |= {"take_over": False, "reconcile": False, "wait_for": "ready"} | options
+        given |= {"take_over": False, "reconcile": False, "wait_for": "ready", "drift": "repair", "lock_timeout": 30} | options
         node = live.Node("node-1", self.run, self.lines.append, self.now, self.pause, format_failure, "2.19.1", self.check_mode)
         return live.apply(node, given, phases)
 
@@ -71,6 +71,7 @@ def test_a_healthy_node_is_called_once() -> None:
     assert plan_of(machine.calls[0])["cluster"]["name"] == "demo"
     assert {key: value for key, value in options.items() if key != "plan"} == {
         "phases": list(PHASES), "wait_timeout": 5, "state": "present", "restart": "when_changed", "take_over": True, "reconcile": False,
+        "drift": "repair", "lock_timeout": 30,
         "wait_for": "ready",
     }  # fmt: skip
     assert machine.lines == [
