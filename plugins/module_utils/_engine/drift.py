@@ -165,7 +165,11 @@ def _differences(source: str, recorded: Mapping[str, Any], found: Mapping[str, A
     names = sorted(set(recorded) | set(found))
     pairs = ((name, recorded.get(name), found.get(name)) for name in names)
     # Texts are compared, because true and 1 are equal as values.
-    return [Drift(source, name, before, now) for name, before, now in pairs if json.dumps(before) != json.dumps(now)]
+    return [Drift(source, name, before, now) for name, before, now in pairs if _text(before) != _text(now)]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def of_step(plan: Plan, step: Step, found: Iterable[Drift]) -> list[Drift]:

@@ -138,7 +138,7 @@ class WorkBuilder:
 
     def record_enabled(self, units: Iterable[str]) -> None:
         """Record units that are enabled because of us."""
-        units = list(units)
+        units = list(dict.fromkeys(units))
         self._enables += [name for name in units if name not in self._enables]
         self.enabled += [name for name in units if name not in self.enabled]
 

@@ -11,8 +11,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

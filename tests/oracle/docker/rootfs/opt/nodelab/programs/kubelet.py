@@ -38,14 +38,13 @@ def merged(base, patch):
 
 def configuration(words, paths):
     """The configuration in force. Labels are not part of it in a real kubelet."""
+    import contextlib
     import json
 
     found = {}
     for path in paths:
-        try:
+        with contextlib.suppress(ValueError):
             found = merged(found, json.loads(content(path) or "{}"))
-        except ValueError:
-            pass
     for value in named("--max-pods", words):
         found["maxPods"] = int(value)
     for value in named("--cluster-dns", words):

@@ -1,0 +1,130 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs on a node of the laboratory: applies two plans in turns, each one killed somewhere, and then asks the running kubelet.
+
+    python3 apply_kills.py FILE COUNT      FILE: [[plan, expected], [plan, expected]]; the last line is JSON: {"kills": N, "problems": […]}
+
+A kill strikes when the run, or the recover program that works for it, starts program number N: before that program, or while it runs. Then
+the node is recovered by the next run, or first by the unit as at boot. When the run says healthy, /configz must say what the plan says.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply as engine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import parse
+
+FOLDER = "/run/kills"
+STATE = "/var/lib/nodebootstrap"
+WRAPPED = ("mv", "rm", "systemctl", "snap")
+WRAPPER = r"""#!/bin/sh
+name=${0##*/}
+[ -e /run/kills/at ] || exec "/usr/bin/$name" "$@"
+exec 7> /run/kills/lock
+flock 7
+read -r number < /run/kills/count
+number=$((number + 1))
+echo "$number" > /run/kills/count
+exec 7>&-
+read -r at how run < /run/kills/at
+[ "$number" = "$at" ] || exec "/usr/bin/$name" "$@"
+rm -f /run/kills/at
+[ "$how" != during ] || { "/usr/bin/$name" "$@" > /dev/null 2>&1 & sleep 0.03; }
+touch /run/kills/struck
+kill -9 "$run" "$PPID"
+"""
+WAIT_SECONDS = 300.0
+
+
+def prepare():
+    os.makedirs(FOLDER, exist_ok=True)
+    for name in WRAPPED:
+        path = f"/usr/local/sbin/{name}"
+        with open(path, "w") as handle:
+            handle.write(WRAPPER)
+        os.chmod(path, 0o755)
+
+
+def write(name, text):
+    with open(f"{FOLDER}/{name}", "w") as handle:
+        handle.write(text + "\n")
+
+
+def run(plan):
+    options = engine.Options(plan, engine.PHASES, wait_timeout=WAIT_SECONDS, lock_timeout=WAIT_SECONDS)
+    return engine.apply(options)
+
+
+def in_child(plan, at, how):
+    """A run in a process of its own that is killed at program C(at). Returns the number of programs that it started."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)
+        try:
+            run(plan)
+        except BaseException as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        os._exit(0)
+    os.close(reading)
+    write("count", "0")
+    write("at", f"{at} {how} {child}")
+    os.write(writing, b"x")
+    os.waitpid(child, 0)
+    for name in ("at", "struck"):
+        if os.path.exists(f"{FOLDER}/{name}"):
+            os.unlink(f"{FOLDER}/{name}")
+    with open(f"{FOLDER}/count") as handle:
+        return int(handle.read())
+
+
+def recover_as_at_boot():
+    if os.path.isdir(f"{STATE}/transaction"):
+        subprocess.run(["/bin/sh", f"{STATE}/recover", "boot"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+
+
+def configz():
+    with urllib.request.urlopen("http://127.0.0.1:10248/configz", timeout=60) as answer:
+        return json.load(answer)["kubeletconfig"]
+
+
+def check(plan, expected):
+    """What is wrong after the next run."""
+    try:
+        result = run(plan)
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+    if not result.healthy:
+        return [f"not healthy: {result.missing} {result.evidence}"]
+    found = configz()
+    return [f"healthy, and {key} is {found.get(key)!r}, not {value!r}" for key, value in expected.items() if found.get(key) != value]
+
+
+def main():
+    with open(sys.argv[1]) as handle:
+        turns = [(parse(plan), expected) for plan, expected in json.load(handle)]
+    count = int(sys.argv[2])
+    prepare()
+    run(turns[0][0])
+    # The first one counts: it is never struck.
+    total = in_child(turns[1][0], 10**6, "before")
+    problems = check(*turns[1])
+    for number in range(count):
+        plan, expected = turns[number % 2]
+        at, how = 1 + number * total // count, ("before", "during")[number // 2 % 2]
+        in_child(plan, at, how)
+        if number % 3 == 2:
+            recover_as_at_boot()
+        problems += [f"kill {how} program {at} of {total}, run {number}: {problem}" for problem in check(plan, expected)]
+    print(json.dumps({"kills": count, "programs": total, "problems": problems}))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    main()
