@@ -9,6 +9,8 @@ A kill strikes when the run, or the recover program that works for it, starts pr
 the node is recovered by the next run, or first by the unit as at boot. When the run says healthy, /configz must say what the plan says.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import signal

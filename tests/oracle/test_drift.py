@@ -96,6 +96,7 @@ def test_what_programs_of_the_image_wrote_is_repaired(kind: str, how: str, reque
     assert running["labels"]["role"] == "web" and running["maxPods"] == 17
     assert drift_round(node, content, paths, how) == set(paths) | ({SNAP} if kind.startswith("ubuntu") else set())
     assert settings(node, paths) == right and configz(node) == running
+    assert not isinstance(node, UbuntuNode) or "max-pods" not in node.snap_settings()
     assert applied(node, content)["changed"] is False
 
 
@@ -123,7 +124,8 @@ def drift_round(node: Any, content: dict[str, Any], paths: list[str], how: str) 
 @pytest.mark.parametrize("kind", [*KINDS, "al2", "ubuntu"])
 def test_our_own_files_are_repaired_and_a_disabled_kubelet_is_enabled(kind: str, request: pytest.FixtureRequest) -> None:
     node, content = set_up(kind, request)
-    unit = KUBELET[type(node)]
+    # nodeadm starts kubelet at every boot.
+    unit = "nodeadm-run.service" if kind == "al2023" else KUBELET[type(node)]
     paths = [file["path"] for file in content["files"]]
     before = {path: (node.read(path), node.stat(path)) for path in paths}
     running, starts_at_boot = configz(node), node.property(unit, "UnitFileState")

@@ -163,7 +163,7 @@ def _configure(run: ApplyRun, node: NodeState, registered: RegistrationDecision,
             originals, comparison = _compare(run, node)
     if not run.has_phase("configure"):
         _check_files_are_in_place(run, comparison.changes)
-    watch.look(node, run.has_phase("start"))
+    watch.look(node, run.has_phase("start") and run.options.restart != "never")
     run.result.drift += watch.plain()
     run.result.warnings += watch.warnings()
     decision = _decide(run, node, comparison, originals, registered, watch)

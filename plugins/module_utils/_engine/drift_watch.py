@@ -75,7 +75,7 @@ class DriftWatch:
     # --- after a verified success ----------------------------------------------------------------------------------------------
 
     def verified(self, current: Manifest) -> Manifest:
-        """The manifest after a verified success: with a record of what programs of the image left, if it has to change."""
+        """The manifest after a verified success: with a record of the values that programs of the image left."""
         if self._mode == drift.IGNORE or current.is_empty or current.pending or not self._must_record(current) or self._came_back():
             return current
         effective = drift.record(self._plan, files.read, read_units(self._plan.verify.units))
@@ -154,7 +154,7 @@ def manifest_after(plan: Plan, after: Manifest, work: Work) -> Manifest:
     """The manifest with what the work means for the record, the repairs, and the age of kubelet."""
     if not drift.has_record(plan):
         after = after._replace(effective=None, repaired={})
-    elif work.runs_image:
+    elif work.runs_image or (work.repairs and after.effective is None):
         after = after._replace(effective={}, repaired={})
     if work.repairs:
         now = format_time(time.time())

@@ -61,12 +61,12 @@ def _processes(host: Host, needle: str) -> Iterator[str]:
     for name in host.names("/proc"):
         if name.isdigit() and int(name) not in (os.getpid(), os.getppid()):
             words = command_line(host, int(name))
-            if words and any(needle in word for word in [*words, " ".join(words)]) and _is_writer(words[0]):
+            if words and any(needle in word for word in [*words, " ".join(words)]) and all(map(_is_writer, words[:5])):
                 yield f"the process {name} ({' '.join(redaction.redact_command_line(words))[:200]})"
 
 
 def _is_writer(program: str) -> bool:
-    return os.path.basename(program) not in _READERS
+    return os.path.splitext(os.path.basename(program))[0] not in _READERS
 
 
 def _writes(line: str, needle: str) -> bool:

@@ -23,6 +23,7 @@ from .._node.placeholders import PLACEHOLDERS
 from .._node.systemd import Unit
 from .._transaction.recovery import Command
 from . import service_commands
+from .drift import SNAP, Drift
 from .file_changes import restore
 from .plan import ImageScriptStep, Plan
 from .steps import StepContext, WorkBuilder
@@ -109,7 +110,7 @@ def _run(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) -> N
     kubelet, containerd = context.node.units[step.kubelet], context.node.units[step.containerd]
     _restore_image(step, context, builder)
     if step.snap:
-        _restore_snap(step.snap, context.settings(step.snap), builder)
+        _restore_snap(step.snap, context.settings(step.snap), context.drift_of(step), builder)
         if not kubelet.is_running:
             builder.undo_snap(service_commands.snap_stop(step.snap, kubelet.needs_enable))
     builder.actions.append(f"run {step.name}")
@@ -142,7 +143,7 @@ def _restore_image(step: ImageScriptStep, context: StepContext, builder: WorkBui
         builder.actions.append(f"restore {len(restored)} files of the image")
 
 
-def _restore_snap(name: str, current: Mapping[str, Any], builder: WorkBuilder) -> None:
+def _restore_snap(name: str, current: Mapping[str, Any], drift: Sequence[Drift], builder: WorkBuilder) -> None:
     """Restore the settings to what they were before the script's first run. Undoing the run sets the current ones again."""
     is_first_run = name not in builder.snap
     before: dict[str, Any] = {key: None for key in _SNAP_SETTINGS}
@@ -152,7 +153,9 @@ def _restore_snap(name: str, current: Mapping[str, Any], builder: WorkBuilder) -
         # The script has run already, as user data, and has set them.
         before["args"] = None
     builder.snap[name] = before
-    values = {key: None if old is None else json.dumps(old) for key, old in before.items() if current.get(key) != old}
+    # Settings that neither the script nor the image sets.
+    others = {item.name: item.recorded for item in drift if item.source == SNAP + name and item.name not in before}
+    values = {key: None if old is None else json.dumps(old) for key, old in {**others, **before}.items() if current.get(key) != old}
     if values:
         builder.commands.append(service_commands.snap_set(name, values))
     names = dict.fromkeys([*_SNAP_SETTINGS, *current, *values])

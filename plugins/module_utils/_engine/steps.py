@@ -321,7 +321,8 @@ def decide_snap(step: SnapStep, context: StepContext, builder: WorkBuilder) -> N
     builder.has_started = True
     builder.repair(context.drift_of(step), has_changed or not others)
     if values:
-        builder.snap[name] = {**{key: current.get(key) for key in values}, **builder.snap.get(name, {})}
+        ours = [key for key in values if key not in {item.name for item in others}]
+        builder.snap[name] = {**{key: current.get(key) for key in ours}, **builder.snap.get(name, {})}
         builder.set_snap(name, values, current)
     if unit.needs_enable:
         builder.record_enabled([unit.name])
