@@ -26,7 +26,8 @@ STATE = "/var/lib/nodebootstrap"
 WRAPPED = ("mv", "rm", "systemctl", "snap")
 WRAPPER = r"""#!/bin/sh
 name=${0##*/}
-[ -e /run/kills/at ] || exec "/usr/bin/$name" "$@"
+# A program of a unit is not part of the run, and systemd gives each unit an INVOCATION_ID.
+[ -e /run/kills/at ] && [ -z "${INVOCATION_ID:-}" ] || exec "/usr/bin/$name" "$@"
 exec 7> /run/kills/lock
 flock 7
 read -r number < /run/kills/count

@@ -92,5 +92,8 @@ def test_an_unknown_phase_is_refused(tmp_path: Path) -> None:
 
 def test_every_result_is_documented() -> None:
     documented = set(yaml.safe_load(apply_plan.RETURN))
-    returned = {"actions", "restarted", "healthy", "missing", "join", "waited", "recovered", "registration", "facts", "foreign"}
+    returned = {"actions", "restarted", "healthy", "missing", "join", "waited", "recovered", "registration", "facts", "foreign"} | {
+        "drift",
+        "evidence",
+    }
     assert documented == returned
