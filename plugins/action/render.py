@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -35,6 +36,7 @@ class ActionModule(ActionBase):
             limit=facts.get("ansible_limit"),
             check_mode=self._task.check_mode,
             diff=self._task.diff,
+            now=time.time(),
         )
         if refusal is not None:
             return result | failure(self, refusal)

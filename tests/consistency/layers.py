@@ -45,8 +45,8 @@ BORDER = "ansible_adapter"
 FAMILY_SHARED = {"__init__", "registry"}
 """Files in families/ that are no family; the registry alone knows all families."""
 
-THIRD_PARTY = {"yaml", "jinja2", "tomlkit", "tree_sitter", "tree_sitter_bash"}
-LAZY = {"tomlkit", "tomllib", "email", "tree_sitter", "tree_sitter_bash"}
+THIRD_PARTY = {"cryptography", "yaml", "jinja2", "tomlkit", "tree_sitter", "tree_sitter_bash"}
+LAZY = {"cryptography", "tomlkit", "tomllib", "email", "tree_sitter", "tree_sitter_bash"}
 """Loaded inside the function that needs them: most runs do not, and a filter's first call should be quick."""
 
 READS_FILES = {"data.py", "rules.py"}

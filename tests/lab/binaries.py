@@ -101,8 +101,14 @@ KUBELETS = {
     "1.30": Binary("kubelet", "kubernetes-1.30", _KUBERNETES + "kubelet", 2.5, tags="providerless"),
 }
 
+#: containerd 2, whose configuration has version 3; Debian's package is containerd 1. Without the snapshotters that no node here has.
+_CONTAINERD = "github.com/containerd/containerd/v2/cmd/"
+_SNAPSHOTTERS = "no_btrfs no_devmapper no_zfs"
+CONTAINERD = Binary("containerd", "containerd", _CONTAINERD + "containerd", 2, tags=_SNAPSHOTTERS)
+CTR = Binary("ctr", "containerd", _CONTAINERD + "ctr", 0.5, tags=_SNAPSHOTTERS)
+
 #: In the order of building: what control planes need first, then the nodes.
-ALL = (ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBELETS["1.30"], NODEADM, KUBELETS["1.36"])
+ALL = (ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBELETS["1.30"], NODEADM, KUBELETS["1.36"], CONTAINERD, CTR)
 
 
 def cache() -> Path:

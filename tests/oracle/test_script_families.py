@@ -154,14 +154,17 @@ def test_commands_after_kubelet(node: BootstrapNode) -> None:
 
 def test_containerd_configuration_is_complete(al2_node: Al2Node) -> None:
     cri = "io.containerd.grpc.v1.cri"
-    own = {"debug": {"level": "debug"}, "plugins": {cri: {"max_concurrent_downloads": 9, "registry": {"config_path": "/x"}}}}
+    own = {
+        "debug": {"level": "debug"},
+        "plugins": {cri: {"max_concurrent_downloads": 9, "registry": {"config_path": "/x:/etc/containerd/certs.d"}}},
+    }
     image = "111122223333.dkr.ecr.eu-central-1.amazonaws.com/eks/pause:3.9"
     boot(al2_node, containerd={"config": own, "pause_image": image, "registry_mirrors": {"docker.io": ["https://mirror.example/v2/x"]}})
     config = tomllib.loads(al2_node.read("/etc/containerd/config.toml").decode())
     assert config["debug"] == {"level": "debug"}
     assert config["plugins"][cri]["sandbox_image"] == image
     assert config["plugins"][cri]["max_concurrent_downloads"] == 9
-    assert config["plugins"][cri]["registry"] == {"config_path": "/x"}
+    assert config["plugins"][cri]["registry"] == {"config_path": "/x:/etc/containerd/certs.d"}
     assert config["plugins"][cri]["containerd"]["runtimes"]["runc"]["options"] == {"SystemdCgroup": True}
     assert tomllib.loads(al2_node.read("/etc/containerd/certs.d/docker.io/hosts.toml").decode())["host"].keys() == {
         "https://mirror.example/v2/x"

@@ -92,3 +92,6 @@ def check_containerd_config(spec: NodeSpec, problems: Problems) -> None:
         toml.dump(config, path)
     except SpecError as error:
         problems.extend(error.problems)
+    from . import containerd_config
+
+    containerd_config.check(config, path, problems, has_mirrors=bool(spec.containerd.registry_mirrors))

@@ -88,8 +88,23 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     parts = cloud_init.existing_parts(spec, problems)
     override = _override(spec, problems)
     settings = _settings(spec, problems)
+    _check_containerd(spec, settings, problems)
     linux_files.check_post_commands(spec.commands_post, _health(settings), problems)
     nodeconfig_parts.reconcile(settings, nodeconfig_parts.configs(parts, problems), override, spec, problems)
+
+
+def _check_containerd(spec: NodeSpec, settings: Mapping[str, Any], problems: Problems) -> None:
+    """Report TOML for containerd that does not fit what nodeadm merges it into."""
+    text = _section(settings, "containerd").get("config")
+    path = "node_group.containerd.config" if spec.containerd.config else "node_group.nodeadm.containerd.config"
+    if not isinstance(text, str) or problems.touches(path):
+        return
+    from ..artifacts import containerd_config
+    from ..formats import toml
+
+    config = toml.load(text, path, problems)
+    containerd_config.check_version(config, spec.cluster.kubernetes_version, path, problems)
+    containerd_config.check(config, path, problems, has_mirrors=bool(spec.containerd.registry_mirrors))
 
 
 def notes(spec: NodeSpec) -> Notes:

@@ -19,12 +19,12 @@ OF_SOCI = (
 )
 
 _PAUSE_IMAGE = "localhost/kubernetes/pause:latest"
-_IMAGES, _RUNTIME = "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime"
+IMAGES, RUNTIME = "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime"
 
 
 def is_version_3(config: str) -> bool:
     """Whether nodeadm treats the TOML of the user as version 3. The names in the TOML decide."""
-    return _IMAGES in config or _RUNTIME in config
+    return IMAGES in config or RUNTIME in config
 
 
 def migrates(config: str, containerd_version: str) -> bool:
@@ -45,6 +45,11 @@ def config(user: str, containerd_version: str, *, cdi: bool) -> str:
     version_3 = _is_2(containerd_version) and not migrates(user, containerd_version)
     own = toml.dump(_version_3(cdi) if version_3 else _version_2(cdi), quoted_headers=True)
     return merge_toml(own, user) if user else own
+
+
+def template(*, version_3: bool) -> dict[str, Any]:
+    """What the user's TOML is merged into."""
+    return _version_3(cdi=True) if version_3 else _version_2(cdi=True)
 
 
 def _is_2(containerd_version: str) -> bool:
@@ -68,4 +73,4 @@ def _version_3(cdi: bool) -> dict[str, Any]:
         "registry": cri["registry"],
     }
     runtime = {"enable_cdi": cri["enable_cdi"], "containerd": runtimes, "cni": cri["cni"]}
-    return config | {"version": 3, "plugins": {_IMAGES: images, _RUNTIME: runtime}}
+    return config | {"version": 3, "plugins": {IMAGES: images, RUNTIME: runtime}}

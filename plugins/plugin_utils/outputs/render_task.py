@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import SpecError
-from . import batch, folder, inventory
+from . import batch, certificate_dates, folder, inventory
 from .named_files import with_files
 
 _INPUTS = ("node_groups", "eksctl_config")
@@ -37,17 +37,21 @@ Hosts = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
 
 
 def render_task(
-    options: Mapping[str, Any], hosts: Hosts, *, limit: str | None, check_mode: bool, diff: bool
+    options: Mapping[str, Any], hosts: Hosts, *, limit: str | None, check_mode: bool, diff: bool, now: float
 ) -> tuple[dict[str, Any], SpecError | None]:
     """Render, and write the files unless C(check_mode) is set. Raises C(SpecError).
 
-    limit: the value of C(--limit). Returns the result, and the error with which C(fail_on_change) lets the task fail.
+    limit: the value of C(--limit). now: seconds since the epoch, for the validity of certificates. Returns the result, and the error
+    with which C(fail_on_change) lets the task fail.
     """
     folder.check_prune(options["prune"], limit)
     outputs, not_ours = batch.render_sources(_sources(options, hosts), options["encoding"])
     changes = folder.plan_changes(outputs, options["output_dir"], prune=options["prune"])
     table = [*batch.table(outputs, options["output_dir"], not_ours), *folder.notes(changes)]
     result = {**folder.result(changes), "table": table, "not_ours": not_ours, **batch.rows(outputs)}
+    expiring = certificate_dates.warnings((output.rendered.spec for output in outputs), now)
+    if expiring:
+        result["warnings"] = [str(problem) for problem in expiring]
     if diff:
         result["diff"] = folder.diffs(changes)
     if options["fail_on_change"] and changes.files:

@@ -7,20 +7,34 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_collections
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import VALID
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.spec import NodeSpec
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import certificate_dates
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import EXPIRED, VALID
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import AL2, AL2023, BOTTLEROCKET
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, call, group
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import PEM
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, PEM
 
 MIRRORS = "node_group.containerd.registry_mirrors"
 FIRST = f'{MIRRORS}["docker.io"][0]'
+CRI = "io.containerd.grpc.v1.cri"
 URL = "https://m.example.com"
 
 
 def mirrors(*listed: Any) -> dict[str, Any]:
     """The mirrors of docker.io."""
     return {"containerd": {"registry_mirrors": {"docker.io": list(listed)}}}
+
+
+def _spec(node_group: dict[str, Any]) -> NodeSpec:
+    return resolve(COMPLETE, AL2023 | node_group)[0]
+
+
+def _raise(problems: list[Problem]) -> None:
+    if problems:
+        raise SpecError(problems)
 
 
 ROWS = (
@@ -37,6 +51,32 @@ ROWS = (
     group("certificates.invalid_pem", AL2023 | {"trust": "corporate.pem"}, {"node_group.trust": VALID}),
     group("certificates.private_key", AL2023 | {"trust": "-----BEGIN PRIVATE " + "KEY-----\n" + VALID}, {"node_group.trust": VALID}),
     group("certificates.unreadable", AL2023 | {"trust": PEM}, {"node_group.trust": VALID}),
+    call(
+        "certificates.dates",
+        lambda trust: _raise(certificate_dates.warnings([_spec({"trust": trust})], 1_800_000_000)),
+        EXPIRED,
+        VALID,
+    ),
+    group(
+        "containerd.disables_cri",
+        AL2023 | {"containerd": {"config": {"disabled_plugins": ["cri"]}}},
+        {"node_group.containerd.config.disabled_plugins": REMOVED},
+    ),
+    group(
+        "containerd.disables_cri",
+        AL2023 | {"containerd": {"config": {"plugins": {CRI: {"registry": {"mirrors": {"docker.io": {"endpoint": [URL]}}}}}}}},
+        {"node_group.containerd": mirrors(URL)["containerd"]},
+    ),
+    group(
+        "containerd.mirrors_not_read",
+        AL2023 | {"containerd": mirrors(URL)["containerd"] | {"config": {"plugins": {CRI: {"registry": {"config_path": "/etc/own"}}}}}},
+        {f'node_group.containerd.config.plugins["{CRI}"].registry.config_path': "/etc/own:/etc/containerd/certs.d"},
+    ),
+    group(
+        "containerd.wrong_config_version",
+        AL2023 | {"containerd": {"config": {"version": 3}}},
+        {"node_group.containerd.config.version": REMOVED},
+    ),
     call(
         "live.missing_collection",
         lambda installed: check_collections(["ansible.windows"], installed.__contains__),

@@ -19,6 +19,13 @@ PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 PRIVATE_KEY = "-----BEGIN RSA PRIVATE " + "KEY-----\nc2VjcmV0\n-----END RSA PRIVATE KEY-----\n"
 
 
+CRI = "io.containerd.grpc.v1.cri"
+
+
+def containerd(plugins: dict[str, Any]) -> dict[str, Any]:
+    return {"containerd": {"config": {"plugins": plugins}}}
+
+
 def mirrors(*listed: Any) -> dict[str, Any]:
     return {"containerd": {"registry_mirrors": {"docker.io": listed[0] if len(listed) == 1 else list(listed)}}}
 
@@ -194,6 +201,51 @@ ROWS = (
             {"url": "https://m.example.com", "override_path": True, "ca": PEM, "capabilities": ["pull"]},
             {"url": "https://n.example.com", "skip_verify": True, "dial_timeout": "3s"},
         ),
+    ),
+    group(
+        "mirrors and a duration in the configuration of containerd",
+        AL2023
+        | containerd(
+            {
+                CRI: {
+                    "registry": {"mirrors": {"docker.io": {}}, "configs": {"a": {"tls": {"ca_file": "x"}}}},
+                    "stream_idle_timeout": "5 minutes",
+                }
+            }
+        ),
+    ),
+    group(
+        "runtimes of containerd",
+        AL2023
+        | containerd(
+            {
+                CRI: {
+                    "systemd_cgroup": True,
+                    "containerd": {
+                        "default_runtime_name": "own",
+                        "runtimes": {"runc": {"runtime_root": "x", "privileged_without_host_devices_all_devices_allowed": True}},
+                    },
+                }
+            }
+        ),
+    ),
+    group("values of another type for containerd", AL2023 | containerd({CRI: {"registry": "none", "sandbox_image": 5}})),
+    group("containerd without CRI", {"family": "al2", "containerd": {"config": {"disabled_plugins": ["cri"]}}}),
+    group("plugins of containerd that are not a list", AL2023 | {"containerd": {"config": {"disabled_plugins": "cri"}}}),
+    group(
+        "mirrors that containerd does not read",
+        AL2023
+        | {
+            "containerd": mirrors("https://m.example.com")["containerd"]
+            | containerd({CRI: {"registry": {"config_path": "/x"}}})["containerd"]
+        },
+    ),
+    group("version 3 on containerd 1", AL2023 | containerd({"io.containerd.cri.v1.images": {}}), {"kubernetes_version": "1.29"}),
+    group("both versions for containerd", AL2023 | containerd({"io.containerd.cri.v1.images": {}, CRI: {"sandbox_image": "x"}})),
+    group("version 3 with names of version 2", AL2023 | {"containerd": {"config": {"version": 3, "plugins": {CRI: {}}}}}),
+    group(
+        "unknown version for containerd",
+        AL2023 | {"nodeadm": {"containerd": {"config": 'version = 4\n[plugins."io.containerd.cri.v1.images"]\n'}}},
     ),
     group("trust in a number", AL2023 | {"trust": 7}),
     group("trust in a list of mappings", AL2023 | {"trust": [{"name": "corporate", "data": PEM}]}),

@@ -30,7 +30,7 @@ LINUX: list[dict[str, Any]] = [
     {"family": "ubuntu"},
 ]
 DEFAULT = {"capabilities": ["pull", "resolve"]}
-# What is written, and what hosts.toml says below the URL. containerd itself reads the paths in tests/oracle/test_registries.py.
+# What is written, and what hosts.toml says below the URL. containerd itself reads the paths in tests/oracle/test_containerd.py.
 ROWS: list[tuple[Any, dict[str, Any]]] = [
     ("https://m", {}),
     ("https://m/", {}),
