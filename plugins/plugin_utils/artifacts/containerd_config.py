@@ -87,9 +87,9 @@ def check(config: Mapping[str, Any], path: str, problems: Problems, *, has_mirro
         return
     for index, name in enumerate(disabled or ()):
         if name in _CRI_PLUGINS:
-            place = joined(joined(path, "disabled_plugins"), index)
+            where = joined(joined(path, "disabled_plugins"), index)
             message = "disables CRI, without which kubelet has no container runtime"
-            problems.add("containerd.disables_cri", place, message, value=name, fix="remove it")
+            problems.add("containerd.disables_cri", where, message, value=name, fix="remove it")
     plugins = effective["plugins"]
     images, runtime = (IMAGES, RUNTIME) if is_3 else (kubelet.CRI, kubelet.CRI)
     found = [((images, *place), message, fix) for place, message, fix in _registry(plugins[images].get("registry") or {})]
