@@ -226,8 +226,10 @@ def type_in_words(schema: Schema) -> str:
     """Return the type of a field for the reference table."""
     named = types(schema)
     if named == ["array"]:
-        item = _WORDS[types(schema["items"])[0]] if types(schema["items"]) else "value"
-        return f"list of {item}" + (f", or one {item}" if schema.get("single") else "")
+        items = [_WORDS[name] for name in types(schema["items"])] or ["value"]
+        # A mapping can be an item, but does not stand for a list of one item.
+        single = [item for item in items if item != "mapping"] if schema.get("single") else []
+        return f"list of {' or '.join(items)}" + (f", or one {' or '.join(single)}" if single else "")
     return " or ".join(_WORDS[name] for name in named)
 
 

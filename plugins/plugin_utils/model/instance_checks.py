@@ -38,7 +38,9 @@ def _architecture(spec: NodeSpec, shape: Shape, problems: Problems) -> None:
     for index, (kind, one) in enumerate(zip(shape.types, shape.by_type, strict=True)):
         if one is None or one.architecture in (None, image):
             continue
-        path = "node_group.instance.type" if "type" in spec.given.get("instance", {}) else f"node_group.instance.types[{index}]"
+        given = spec.given.get("instance", {})
+        # A live node has a type even if the group does not name one.
+        path = "node_group.instance" + (".type" if "type" in given else f".types[{index}]" if "types" in given else "")
         if spec.family == "windows":
             fix = "use an instance type with Intel or AMD processors, or another family"
         else:
@@ -49,6 +51,8 @@ def _architecture(spec: NodeSpec, shape: Shape, problems: Problems) -> None:
 
 def _reserved(spec: NodeSpec, shape: Shape, problems: Problems) -> None:
     """kubelet exits if the reservations and the hard eviction thresholds exceed the capacity of the machine."""
+    if not (spec.kube_reserved or spec.system_reserved or "evictionHard" in spec.kubelet_config):
+        return
     memory = [one.memory for one in shape.known if one.memory is not None]
     # Linux sees less memory than the type has, so a reservation of all of it is too much, too.
     limits = {
