@@ -55,7 +55,6 @@ STRICTER_ON_PURPOSE = {
         "flags_with_space",
     ],
     "nodeadm stops at boot": ["containerd_bad_toml", "strategy_bad"],
-    "the API documents RAID0; only nodeadm's own code is lenient": ["strategy_lower"],
     "nodeadm ignores it": ["disabled_mounts_bad", "gates_unknown"],
     "nodeadm ignores an expression that gives no number of pods": [
         "max_pods_expression_bad",

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from ..errors import joined
 from ..kubelet_settings import NODE_LABELS, TAINTS, Field
-from ..model.merge import KUBELET_CONFIGS, KUBELET_FLAGS, Place, place_path, value_at
+from ..model.merge import (
+    DNS_IPS,
+    KUBE_RESERVED,
+    KUBELET_CONFIGS,
+    KUBELET_FLAGS,
+    MAX_PODS,
+    SYSTEM_RESERVED,
+    Place,
+    place_path,
+    value_at,
+)
 from ..model.plain import INVALID
 from ..model.spec import NodeSpec
 
@@ -21,21 +31,21 @@ _OF_CLUSTER = {
     "enableOutpost": "outpost",
     "id": "id",
 }
-_OWN_FIELDS: dict[str, Place] = {
-    "maxPods": ("max_pods",),
-    "kubeReserved": ("reserved", "kube"),
-    "systemReserved": ("reserved", "system"),
+_OWN_FIELDS: dict[str, tuple[Place, ...]] = {
+    "maxPods": (("max_pods",), *MAX_PODS),
+    "clusterDNS": DNS_IPS,
+    "kubeReserved": (("reserved", "kube"), *KUBE_RESERVED),
+    "systemReserved": (("reserved", "system"), *SYSTEM_RESERVED),
 }
+"""The places of the fields that the node group has, too."""
 _PROXY = {"HTTP_PROXY": "http", "HTTPS_PROXY": "https", "NO_PROXY": "no_proxy"}
 
 
 def of_field(spec: NodeSpec, field: Field) -> str:
     """The path that gives a field of KubeletConfiguration. C(cluster.service_cidr) for name servers that are computed from it."""
-    places: list[Place] = [(*place, *field) for place in KUBELET_CONFIGS]
     own = _OWN_FIELDS.get(field[0])
-    if own is not None:
-        places = [(*own, *field[1:]), own, *places]
-    for place in places:
+    places = [(*place, *field) for place in KUBELET_CONFIGS] if own is None else [(*place, *field[1:]) for place in own]
+    for place in (*places, *(own or ())[:1]):
         if value_at(dict(spec.given), place) not in (INVALID, None):
             return place_path(place)
     if field[0] == "clusterDNS":

@@ -17,6 +17,7 @@ from ..formats import shell, systemd, yaml
 from ..formats.mime import Part
 from ..kubelet import healthz
 from ..kubernetes import node_labels_flag, taints_flag
+from ..model.checks import check_outpost_endpoint
 from ..model.merge import merge_disjoint
 from ..model.spec import NodeSpec
 
@@ -90,7 +91,12 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     settings = _settings(spec, problems)
     _check_containerd(spec, settings, problems)
     linux_files.check_post_commands(spec.commands_post, _health(settings), problems)
-    nodeconfig_parts.reconcile(settings, nodeconfig_parts.configs(parts, problems), override, spec, problems)
+    existing = nodeconfig_parts.configs(parts, problems)
+    for path, document in (*(("node_group.user_data", one) for one in existing), ("node_group.override", override or {})):
+        cluster = _section(_section(document, "spec"), "cluster")
+        if (spec.cluster.outpost or cluster.get("enableOutpost")) and isinstance(cluster.get("apiServerEndpoint"), str):
+            check_outpost_endpoint(cluster["apiServerEndpoint"], f"{path}.spec.cluster.apiServerEndpoint", problems)
+    nodeconfig_parts.reconcile(settings, existing, override, spec, problems)
 
 
 def _check_containerd(spec: NodeSpec, settings: Mapping[str, Any], problems: Problems) -> None:

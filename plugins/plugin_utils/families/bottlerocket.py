@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
+from ..artifacts import origins
 from ..artifacts.bottlerocket_kubelet import kubelet_settings
 from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
-    given_at,
     refuse,
     refuse_apply,
     refuse_boot_labels,
@@ -244,11 +244,15 @@ def _ours(spec: NodeSpec, problems: Problems) -> Iterator[Setting]:
     # EKS gives host 10 of the service CIDR itself; another address is the user's choice.
     if spec.dns_ips and not (spec.managed and spec.dns_of_eks):
         address = spec.dns_ips[0] if len(spec.dns_ips) == 1 else list(spec.dns_ips)
-        yield Setting(("kubernetes", "cluster-dns-ip"), address, _own_dns(spec) or _cluster_dns_origin(spec))
+        yield Setting(("kubernetes", "cluster-dns-ip"), address, origins.of_field(spec, ("clusterDNS",)))
     if spec.max_pods is not None:
-        yield Setting(("kubernetes", "max-pods"), spec.max_pods, "node_group.max_pods")
-    yield from leaves(("kubernetes", "kube-reserved"), spec.kube_reserved, "node_group.reserved.kube")
-    yield from leaves(("kubernetes", "system-reserved"), spec.system_reserved, "node_group.reserved.system")
+        yield Setting(("kubernetes", "max-pods"), spec.max_pods, origins.of_field(spec, ("maxPods",)))
+    for setting, field, values in (
+        ("kube-reserved", "kubeReserved", spec.kube_reserved),
+        ("system-reserved", "systemReserved", spec.system_reserved),
+    ):
+        for key, value in values.items():
+            yield Setting(("kubernetes", setting, key), value, origins.of_field(spec, (field, key)))
     yield from kubelet_settings(spec, problems)
     if spec.containerd.registry_mirrors:
         yield _mirrors(spec.containerd.registry_mirrors)
@@ -279,18 +283,6 @@ def _cluster(spec: NodeSpec) -> Iterator[Setting]:
         by_key.setdefault(taint.key, []).append(f"{taint.value}:{taint.effect}")
     for key, effects in by_key.items():
         yield Setting((*TAINTS, key), effects, "node_group.taints")
-
-
-def _own_dns(spec: NodeSpec) -> str | None:
-    """Where the node group itself names its DNS servers."""
-    for path in ("kubelet.config.clusterDNS", "bottlerocket.settings.kubernetes.cluster-dns-ip"):
-        if given_at(spec, path) is not None:
-            return f"node_group.{path}"
-    return None
-
-
-def _cluster_dns_origin(spec: NodeSpec) -> str:
-    return "cluster.dns_ips" if spec.cluster.dns_ips else "cluster.service_cidr"
 
 
 def _mirrors(mirrors: Mapping[str, tuple[Mirror, ...]]) -> Setting:

@@ -89,15 +89,8 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
             "is required for a local cluster on Outposts",
             fix="copy id of `aws eks describe-cluster`",
         )
-    if cluster.outpost and cluster.endpoint and _PORT.search(cluster.endpoint):
-        problems.add(
-            "cluster.outpost_port",
-            "cluster.endpoint",
-            "contains a port, but the nodes of a local cluster look up its host name with it and fail",
-            value=cluster.endpoint,
-            allowed="https://HOST",
-            fix=f"write {_PORT.sub('', cluster.endpoint)}",
-        )
+    if cluster.outpost and cluster.endpoint:
+        check_outpost_endpoint(cluster.endpoint, "cluster.endpoint", problems)
     if cluster.id is not None and not cluster.outpost and not problems.touches("cluster.outpost"):
         problems.add(
             "cluster.id_without_outpost",
@@ -105,6 +98,19 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
             "has no meaning outside of Outposts",
             value=cluster.id,
             fix="set cluster.outpost: true, or remove it",
+        )
+
+
+def check_outpost_endpoint(endpoint: str, path: str, problems: Problems) -> None:
+    """Report the endpoint of a local cluster on Outposts that contains a port."""
+    if _PORT.search(endpoint):
+        problems.add(
+            "cluster.outpost_port",
+            path,
+            "contains a port, but the nodes of a local cluster look up its host name with it and fail",
+            value=endpoint,
+            allowed="https://HOST",
+            fix=f"write {_PORT.sub('', endpoint)}",
         )
 
 

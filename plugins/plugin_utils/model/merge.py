@@ -144,6 +144,7 @@ def merge_reserved(
     """Return whether C(auto) was requested, and the explicit values from all places."""
     automatic = own == "auto"
     result: dict[str, Any] = {} if automatic or own is None else dict(own)
+    paths = {key: joined(own_path, key) for key in result}
     for place in places:
         values = value_at(tree, place)
         path = place_path(place)
@@ -154,7 +155,11 @@ def merge_reserved(
             continue
         checked = {key: quantity(value, joined(path, key), problems) for key, value in values.items()}
         known = {key: value for key, value in checked.items() if value is not INVALID and _reservable(key, path, problems)}
-        result = merge_disjoint(result, own_path, known, path, problems)
+        for key, value in known.items():
+            if key not in result:
+                result[key], paths[key] = value, joined(path, key)
+            elif not is_same_scalar(result[key], value):
+                report_twice(joined(path, key), value, paths[key], result[key], problems)
     names = [name for name, value in result.items() if value == "auto"]
     return automatic or bool(names), {name: value for name, value in result.items() if value != "auto"}
 

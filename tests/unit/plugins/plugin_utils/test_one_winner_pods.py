@@ -290,3 +290,10 @@ def test_an_endpoint_on_outposts_with_a_port_is_rejected(endpoint: str, family: 
     golden_message(error)
     render(cluster | {"endpoint": "https://local.example"}, {"family": family})
     render(CLUSTER | {"endpoint": endpoint}, {"family": family})
+
+
+@pytest.mark.parametrize("place", ["user_data", "override"])
+def test_an_endpoint_with_a_port_in_a_document_is_rejected(place: str) -> None:
+    section = {"cluster": {"enableOutpost": True, "id": "0e1f2a3b", "apiServerEndpoint": "https://local.example:6443"}}
+    group = {"family": "al2023", place: document(section), "user_data_precedence": "theirs"}
+    assert rules_and_paths(error_of(render, CLUSTER, group)) == [f"cluster.outpost_port node_group.{place}.spec.cluster.apiServerEndpoint"]

@@ -1,0 +1,94 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every pair of places of a kubelet setting on Bottlerocket: fields, kubelet.config, kubelet.flags, settings, and existing user data."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import toml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.test_one_winner import (
+    CLUSTER,
+    PRECEDENCES,
+    flag_text,
+    nest,
+    unite,
+)
+
+
+class Setting(NamedTuple):
+    """A setting with two values; field, config and flag that also set it."""
+
+    name: str
+    one: Any
+    other: Any
+    field: str | None = None
+    config: str | None = None
+    flag: str | None = None
+
+
+SETTINGS = (
+    Setting("max-pods", 58, 20, "max_pods", "maxPods"),
+    Setting("kube-reserved", {"cpu": "100m"}, {"cpu": "90m"}, "reserved.kube", "kubeReserved"),
+    Setting("system-reserved", {"memory": "1Gi"}, {"memory": "2Gi"}, "reserved.system", "systemReserved"),
+    Setting("cluster-dns-ip", ["10.100.0.53"], ["9.9.9.9"], "dns_ips", "clusterDNS"),
+    Setting("pod-pids-limit", 1024, 2048, None, "podPidsLimit", "pod-max-pids"),
+    Setting("cluster-domain", "a.example", "b.example", None, "clusterDomain", "cluster-domain"),
+    Setting("eviction-hard", {"memory.available": "100Mi"}, {"memory.available": "5%"}, None, "evictionHard", "eviction-hard"),
+)
+
+
+def places(setting: Setting) -> list[str]:
+    own = {"field": setting.field, "config": setting.config, "flag": setting.flag}
+    return [*(name for name, found in own.items() if found), "settings", "user_data"]
+
+
+def put(setting: Setting, place: str, value: Any) -> dict[str, Any]:
+    if place == "field":
+        return {"cluster": {"dns_ips": value}} if setting.field == "dns_ips" else {"group": nest(str(setting.field), value)}
+    if place == "config":
+        return {"group": nest(f"kubelet.config.{setting.config}", value)}
+    if place == "flag":
+        return {"group": nest(f"kubelet.flags.{setting.flag}", flag_text(str(setting.flag), value))}
+    settings = {"kubernetes": {setting.name: value[0] if isinstance(value, list) else value}}
+    return {"group": {"bottlerocket": {"settings": settings}} if place == "settings" else {"user_data": toml.dump({"settings": settings})}}
+
+
+def named(setting: Setting, place: str) -> str:
+    if place == "field":
+        return "cluster.dns_ips" if setting.field == "dns_ips" else str(setting.field)
+    return {"config": f"kubelet.config.{setting.config}", "flag": f"kubelet.flags.{setting.flag}", "settings": "bottlerocket.settings"}.get(
+        place, "user_data"
+    )
+
+
+def rendered(setting: Setting, values: dict[str, Any], precedence: str | None) -> Any:
+    given: dict[str, Any] = {}
+    for place, value in values.items():
+        given = unite(given, put(setting, place, value))
+    group = {"family": "bottlerocket", **given.get("group", {})} | ({"user_data_precedence": precedence} if precedence else {})
+    text = render({**CLUSTER, **given.get("cluster", {})}, group).document.text
+    found = toml.parse(text)["settings"]["kubernetes"][setting.name]
+    return [found] if isinstance(setting.one, list) and not isinstance(found, list) else found
+
+
+@pytest.mark.parametrize("precedence", PRECEDENCES)
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda one: one.name)
+def test_every_pair_of_places_has_one_winner(setting: Setting, precedence: str | None) -> None:
+    for first, second in itertools.combinations(places(setting), 2):
+        assert rendered(setting, {first: setting.one, second: setting.one}, precedence) == setting.one
+        values = {first: setting.one, second: setting.other}
+        winner = {"ours": first, "theirs": second}.get(precedence or "") if second == "user_data" else None
+        if winner is not None:
+            assert rendered(setting, values, precedence) == values[winner]
+        else:
+            with pytest.raises(SpecError) as refused:
+                rendered(setting, values, precedence)
+            assert mentions(refused.value, named(setting, first), named(setting, second)), refused.value
