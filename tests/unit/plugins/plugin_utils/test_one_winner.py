@@ -256,6 +256,10 @@ OF_FLAG = {
     "cgroup-driver": ("systemd", "cgroupfs"),
     "container-log-max-files": (5, 6),
     "container-log-max-size": ("10Mi", "20Mi"),
+    "cpu-cfs-quota-period": ("100ms", "50ms"),
+    "container-runtime-endpoint": ("unix:///run/containerd/containerd.sock", "unix:///run/a.sock"),
+    "image-service-endpoint": ("unix:///run/containerd/containerd.sock", "unix:///run/a.sock"),
+    "reserved-cpus": ("0", "0-1"),
     "cpu-manager-policy": ("none", "static"),
     "cpu-manager-policy-options": ({"full-pcpus-only": "true"}, {"full-pcpus-only": "false"}),
     "eviction-minimum-reclaim": ({"memory.available": "1Mi"}, {"memory.available": "2Mi"}),
@@ -272,7 +276,10 @@ OF_FLAG = {
     "topology-manager-scope": ("container", "pod"),
 }
 BESIDE = {
+    "cgroupsPerQOS": {"enforceNodeAllocatable": ["none"]},
     "cpuManagerPolicyOptions": {"cpuManagerPolicy": "static"},
+    "cpuCFSQuotaPeriod": {"featureGates": {"CustomCPUCFSQuotaPeriod": True}},
+    "reservedSystemCPUs": {"systemReservedCgroup": "", "kubeReservedCgroup": ""},
     "evictionSoft": {"evictionSoftGracePeriod": {"memory.available": "1m"}},
     "evictionSoftGracePeriod": {"evictionSoft": {"memory.available": "1Gi"}},
     "qosReserved": {"featureGates": {"QOSReserved": True}},
@@ -289,8 +296,9 @@ NO_TEXT = {
 FEW = {
     "memory-manager-policy": "Static needs reservedMemory of this machine",
     "enforce-node-allocatable": "needs the cgroups that it names",
+    "runonce": "kubelet takes only false",
 }
-"""Flags that kubelet takes only with values of one machine."""
+"""Flags that have no two valid values, or only with values of one machine."""
 
 
 def of_table() -> Iterator[Setting]:
