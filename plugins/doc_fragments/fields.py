@@ -75,12 +75,15 @@ _NODE_GROUP = r"""
         description:
         - 'What writes the part of the user data that joins the cluster. C(self_managed): this collection, for your own
           Auto Scaling group. C(managed_custom_ami): this collection, for a managed node group whose launch template names
-          an AMI. C(managed): EKS, for a managed node group whose AMI EKS chooses; only additions are rendered.'
+          an AMI. C(managed): EKS, for a managed node group whose AMI EKS chooses; only additions are rendered. C(karpenter):
+          Karpenter; the user data contains only what Karpenter does not render itself, and the filter C(karpenter_manifests)
+          returns the rest.'
         type: str
         choices:
         - self_managed
         - managed_custom_ami
         - managed
+        - karpenter
         default: self_managed
       strategy:
         description:

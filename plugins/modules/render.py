@@ -210,6 +210,11 @@ groups:
       type: dict
       returned: always
       sample: {}
+    left_to_karpenter:
+      description: With C(mode=karpenter), what belongs in the resources of Karpenter (filter P(nodebootstrap.eks.karpenter_manifests#filter)).
+      type: dict
+      returned: always
+      sample: {}
     warnings:
       description: Input that is valid but probably not intended. Each item has C(rule), C(path), C(message) and C(fix).
       type: list

@@ -97,6 +97,12 @@ def kubelet_defaults() -> Mapping[str, Any]:
 
 
 @cache
+def karpenter() -> Mapping[str, Any]:
+    """What the AWS provider of Karpenter interprets, renders and drops; C(artifacts/karpenter.py) reads it."""
+    return _load("karpenter")
+
+
+@cache
 def kubernetes_versions() -> Mapping[str, Any]:
     """The EKS calendar (C(eks)) and which minors each family runs on (C(families)); minors as numbers, the last one included."""
     return _load("kubernetes_versions")

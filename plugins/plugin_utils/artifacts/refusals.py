@@ -58,7 +58,7 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
     if not spec.managed:
         return
     permitted = (*ALWAYS_ALLOWED, *allowed)
-    for path in sorted(_given_paths(spec.given, permitted)):
+    for path in sorted(given_paths(spec.given, permitted)):
         if not problems.touches(f"node_group.{path}"):
             problems.add(
                 "mode.unsupported_field",
@@ -89,7 +89,8 @@ def refuse_dns_of_managed(spec: NodeSpec, problems: Problems) -> None:
         )
 
 
-def _given_paths(given: Mapping[str, Any], permitted: Iterable[str]) -> Iterable[str]:
+def given_paths(given: Mapping[str, Any], permitted: Iterable[str]) -> Iterable[str]:
+    """The given fields outside C(permitted): dotted paths, where a path permits everything below it."""
     permitted = tuple(permitted)
     for field, value in given.items():
         if field in permitted or value in ({}, []):
@@ -103,9 +104,12 @@ def _given_paths(given: Mapping[str, Any], permitted: Iterable[str]) -> Iterable
 
 def refuse_managed(spec: NodeSpec) -> None:
     """Raise C(SpecError) for a managed node group: its nodes are set up by EKS when they boot."""
-    if spec.managed:
-        fix = "put the user data of this group into its launch template (filter user_data), or set mode: managed_custom_ami"
-        message = "cannot be applied to a live node: EKS completes the user data, and sets up the node when it boots"
+    if spec.managed or spec.mode == "karpenter":
+        karpenter = spec.mode == "karpenter"
+        place = "EC2NodeClass (filter karpenter_manifests)" if karpenter else "launch template (filter user_data)"
+        fix = f"put the user data of this group into its {place}, or set mode: {'self_managed' if karpenter else 'managed_custom_ami'}"
+        owner = "Karpenter" if karpenter else "EKS"
+        message = f"cannot be applied to a live node: {owner} completes the user data, and sets up the node when it boots"
         raise SpecError([Problem("live.managed_group", "node_group.mode", message, value=spec.mode, fix=fix)])
 
 

@@ -66,6 +66,10 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
     spec = parse(cluster, node_group, problems, running)
     family = family_module(spec.family) if spec is not None else None
     if spec is not None and family is not None:
+        if spec.mode == "karpenter":
+            from ..artifacts.karpenter import Karpenter
+
+            family = Karpenter(family)
         family.check(spec, problems)
         layers = family.kubelet_input(spec, problems)
         if layers is not None:

@@ -59,7 +59,7 @@ def check(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
 
 
 def _required(spec: NodeSpec, problems: Problems) -> None:
-    if spec.managed and spec.cluster.outpost:
+    if (spec.managed or spec.mode == "karpenter") and spec.cluster.outpost:
         fix = "set mode: self_managed"
         problems.add(
             "mode.outpost",
@@ -70,7 +70,7 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
             fix=fix,
         )
     # If the cluster is not a mapping, that is the only problem to report.
-    if spec.managed or any(problem.path == "cluster" for problem in problems):
+    if spec.completed or any(problem.path == "cluster" for problem in problems):
         return
     cluster = spec.cluster
     needed: dict[str, object] = {"name": cluster.name, "endpoint": cluster.endpoint, "certificate_authority": cluster.certificate_authority}

@@ -65,7 +65,7 @@ FAMILY_ALIASES = EKSCTL_FAMILIES | AMI_TYPES
 """All other names of families."""
 
 FAMILIES = ("al2", "al2023", "bottlerocket", "ubuntu", "windows")
-MODES = ("self_managed", "managed_custom_ami", "managed")
+MODES = ("self_managed", "managed_custom_ami", "managed", "karpenter")
 RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 """What kubelet can reserve (KubeletConfiguration v1beta1, C(kubeReserved) and C(systemReserved))."""
 
@@ -450,7 +450,8 @@ NODE_GROUP: dict[str, Kind] = {
         choice(*MODES),
         "What writes the part of the user data that joins the cluster. `self_managed`: this collection, for your own Auto Scaling "
         "group. `managed_custom_ami`: this collection, for a managed node group whose launch template names an AMI. `managed`: EKS, for "
-        "a managed node group whose AMI EKS chooses; only additions are rendered.",
+        "a managed node group whose AMI EKS chooses; only additions are rendered. `karpenter`: Karpenter; the user data contains only what "
+        "Karpenter does not render itself, and the filter `karpenter_manifests` returns the rest.",
         default="self_managed",
     ),
     "strategy": field(

@@ -164,6 +164,11 @@ class NodeSpec:
         """Whether EKS adds its own part to the user data."""
         return self.mode == "managed"
 
+    @property
+    def completed(self) -> bool:
+        """Whether EKS or Karpenter adds the part of the user data that joins the cluster."""
+        return self.managed or (self.mode == "karpenter" and self.family != "ubuntu")
+
     def kubelet_document(self, *names: str) -> dict[str, Any]:
         """Return the KubeletConfiguration fields to write: the fields in the input, reservations, and C(names) (maxPods, clusterDNS)."""
         document = dict(self.kubelet_config)

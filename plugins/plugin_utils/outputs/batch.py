@@ -16,7 +16,7 @@ from ..errors import Problem, Problems, SpecError, group_name
 from ..formats.secrets import find_secrets
 from ..importers.eksctl import from_eksctl
 from .existing import fragments_of
-from .node_spec import left_to_eks
+from .node_spec import left_to_eks, left_to_karpenter
 from .user_data import LIMIT, RAW_ENCODINGS, Rendered, render
 
 ENCODINGS = RAW_ENCODINGS
@@ -42,6 +42,11 @@ class Output:
     def file_name(self) -> str | None:
         """The path of the file below the output directory, or None if there is nothing to write."""
         return self.place if self.rendered.document.text else None
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no file."""
+        return NOTHING.replace("EKS", "Karpenter") if self.rendered.spec.mode == "karpenter" else NOTHING
 
     @property
     def digest(self) -> str:
@@ -70,8 +75,9 @@ class Output:
             "percent": self.percent,
             "sha256": self.digest if self.file_name else "",
             "file": self.file_name or "",
-            "note": "" if self.file_name else NOTHING,
+            "note": "" if self.file_name else self.nothing,
             "left_to_eks": left_to_eks(spec),
+            "left_to_karpenter": left_to_karpenter(spec),
             "warnings": [problem.plain() for problem in spec.warnings],
         }
 
@@ -203,11 +209,13 @@ def table(outputs: Iterable[Output], folder: str = "", not_ours: Sequence[Mappin
     notes = [f"not checked: {problem}" for problem in unchecked(outputs)]
     for output in outputs:
         spec = output.rendered.spec
-        file = f"{folder}/{output.file_name}" if folder and output.file_name else output.file_name or NOTHING
+        file = f"{folder}/{output.file_name}" if folder and output.file_name else output.file_name or output.nothing
         digest = output.digest[:12] if output.file_name else ""
         rows.append((output.group, spec.family, spec.mode, f"{output.size:,}", f"{output.percent}%", digest, file))
         notes.extend(f"warning: {output.group}: {warning}" for warning in spec.warnings)
         notes.extend(f"left to EKS: {output.group}: {what}" for what in sorted(left_to_eks(spec)))
+        if asked := sorted(left_to_karpenter(spec)):
+            notes.append(f"left to Karpenter: {output.group}: {', '.join(asked)} (filter karpenter_manifests)")
     if not_ours:
         names = sorted({row["path"].rpartition("].")[2] for row in not_ours})
         notes.append(

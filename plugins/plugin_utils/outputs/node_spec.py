@@ -23,6 +23,7 @@ def node_spec(cluster: Any, node_group: Any) -> dict[str, Any]:
         "node_group": _node_group(spec),
         "dns_ips": list(spec.dns_ips),
         "left_to_eks": left_to_eks(spec),
+        "left_to_karpenter": left_to_karpenter(spec),
         "warnings": [problem.plain() for problem in spec.warnings],
         "unchecked": [problem.plain() for problem in spec.unchecked],
     }
@@ -33,6 +34,22 @@ def left_to_eks(spec: NodeSpec) -> dict[str, Any]:
     if not spec.managed:
         return {}
     return _filled({"labels": dict(spec.labels), "taints": _taints(spec)})
+
+
+def left_to_karpenter(spec: NodeSpec) -> dict[str, Any]:
+    """Return what Karpenter renders or sets itself, and what belongs in its resources (filter C(karpenter_manifests))."""
+    if spec.mode != "karpenter":
+        return {}
+    from ..artifacts import karpenter
+
+    return _filled(
+        {
+            "labels": dict(spec.labels),
+            "taints": _taints(spec),
+            "kubelet": karpenter.kubelet(spec),
+            "instance_store_policy": karpenter.instance_store_policy(spec),
+        }
+    )
 
 
 def _cluster(cluster: Cluster) -> dict[str, Any]:

@@ -25,7 +25,7 @@ LIMIT = 16384
 _MERGED = "EKS merges its own part into the user data of a managed node group, and cannot read it compressed"
 
 EKS_SHARE = 3072
-"""Bytes of the limit that are reserved for the part that EKS adds to the user data of a managed node group."""
+"""Bytes of the limit that are reserved for the part that EKS or Karpenter adds to the user data."""
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,25 @@ def render(cluster: Any, node_group: Any, encoding: str = "plain") -> Rendered:
     document = family.user_data(spec)
     compressed = encoding.startswith("gzip")
     refused = document.gzip_refused or (_MERGED if spec.managed else None)
+    if spec.mode == "karpenter" and encoding != "plain":
+        message = "cannot be used, because Karpenter reads userData as text, and encodes it itself"
+        problems.add("output.unsupported_encoding", "encoding", message, value=encoding, allowed="plain")
+        refused = None
     if compressed and refused and document.text:
         problems.add("output.unsupported_encoding", "encoding", refused, value=encoding, allowed="plain, base64")
     data = document.text.encode("utf-8")
     stored = gzip_bytes(data) if compressed and data else data
-    _check_size(spec, document, stored, not compressed and refused is None, problems)
+    _check_size(spec, document, stored, not compressed and refused is None and spec.mode != "karpenter", problems)
     problems.raise_any()
     return Rendered(spec, document, encoding, stored)
 
 
 def _check_size(spec: NodeSpec, document: UserData, stored: bytes, compressible: bool, problems: Problems) -> None:
-    limit = LIMIT - EKS_SHARE if spec.managed else LIMIT
+    limit = LIMIT - EKS_SHARE if spec.completed else LIMIT
     if len(stored) <= limit:
         return
-    kept = f", of which {EKS_SHARE:,} are reserved for EKS's own part" if spec.managed else ""
+    owner = "EKS's" if spec.managed else "Karpenter's"
+    kept = f", of which {EKS_SHARE:,} are reserved for {owner} own part" if spec.completed else ""
     pieces = ", ".join(f"{piece.name} {len(piece.text.encode('utf-8')):,}" for piece in document.fragments)
     fix = "move long commands into the image or an object that the node downloads"
     if compressible:

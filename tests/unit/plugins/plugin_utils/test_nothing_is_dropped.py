@@ -21,7 +21,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.fields import FAMILIES, NODE_GROUP
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain import NamedFile
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import left_to_eks
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import left_to_eks, left_to_karpenter
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, PEM
 
 Group = dict[str, Any]
@@ -32,11 +32,12 @@ Shape = tuple[str, str, str | None]
 SHAPES: list[Shape] = [
     (family, mode, strategy)
     for family in FAMILIES
-    for mode in ("self_managed", "managed_custom_ami", "managed")
+    for mode in ("self_managed", "managed_custom_ami", "managed", "karpenter")
     for strategy in (("bootstrap_script", "static") if family in ("al2", "ubuntu") else (None,))
-    if mode != "managed" or family in ("al2023", "bottlerocket", "windows") or (family, strategy) == ("al2", "bootstrap_script")
+    if mode != "managed" or family != "ubuntu"
+    if mode not in ("managed", "karpenter") or (family, strategy) != ("al2", "static")
 ]
-"""Without what has no mode managed, whatever else the group says: Ubuntu, and strategy static."""
+"""Without what is refused, whatever else the group says: Ubuntu in managed groups, and strategy static where others call the script."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +200,8 @@ def put(group: Group, place: Place, value: Any) -> Group:
 
 def base(family: str, mode: str, strategy: str | None) -> Group:
     group: Group = {"family": family, "mode": mode} | ({"strategy": strategy} if strategy else {})
+    if (family, mode) == ("windows", "karpenter"):
+        group["windows"] = {"version": "2022"}
     # static computes nothing on the node, so it must be told.
     return group | ({"max_pods": 20, "reserved": {"kube": {"cpu": "1"}}} if strategy == "static" else {})
 
@@ -209,7 +212,7 @@ def outcome(group: Group) -> Any:
         spec, family = resolve(COMPLETE, group)
     except SpecError as error:
         return error
-    return family.user_data(spec).text, family.files(spec), left_to_eks(spec)
+    return family.user_data(spec).text, family.files(spec), left_to_eks(spec), left_to_karpenter(spec)
 
 
 def names(error: SpecError, place: Place) -> bool:
@@ -281,6 +284,7 @@ def test_every_field_beside_existing_user_data(shape: Shape) -> None:
 OVERRIDABLE = [
     (family, mode, strategy)
     for family, mode, strategy in ONCE
+    if mode != "karpenter" or family == "ubuntu"
     if family == "al2023" or (family != "bottlerocket" and mode != "managed" and strategy != "static")
 ]
 
@@ -403,6 +407,7 @@ def flag_sample(name: str) -> Sample:
 
 
 LEAST = {"al2023": (100, 120), "al2": (100, 120), "ubuntu": (100, 120), "bottlerocket": (30, 20), "windows": (2, 120)}
+KARPENTER = {"al2": (10, 0), "windows": (10, 0), "bottlerocket": (30, 14)}
 """How many fields and flags a family can express at least: a test in which all were refused would show nothing."""
 
 
@@ -414,5 +419,6 @@ def test_every_kubelet_field_and_flag(shape: Shape) -> None:
     if mode == "managed" and family in ("al2", "windows"):
         assert (fields, flags) == ([], [])
     else:
-        assert len(fields) >= LEAST[family][0]
-        assert len(flags) >= LEAST[family][1]
+        least = KARPENTER.get(family, LEAST[family]) if mode == "karpenter" else LEAST[family]
+        assert len(fields) >= least[0]
+        assert len(flags) >= least[1]

@@ -18,10 +18,11 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_wait
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, render_groups, render_sources
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.karpenter import karpenter_manifests
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_config import node_config
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render_text
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import AL2023, BOTTLEROCKET, IPV6, WINDOWS
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import AL2, AL2023, BOTTLEROCKET, IPV6, WINDOWS
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, Cure, call, group
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.outputs import HEAD, NOISE
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
@@ -87,6 +88,10 @@ def _with_manifest(text: str | None) -> None:
         if text is not None:
             Path(directory, "manifest.json").write_text(text, encoding="utf-8")
         _changes(directory)
+
+
+def _karpenter(rule: str, family: dict[str, Any], edits: dict[str, Any], fields: Any = None) -> Cure:
+    return group(f"karpenter.{rule}", {**family, "mode": "karpenter", **(fields or {})}, edits)
 
 
 ROWS = (
@@ -210,6 +215,43 @@ ROWS = (
         "arn:aws:iam::1:role/x",
         "arn:aws:iam::111122223333:role/x",
     ),
+    # Karpenter.
+    _karpenter("changed_text", AL2, {"node_group.commands.pre[0]": "true\n"}, {"commands": {"pre": ["cat <<X\n--//\nX\n"]}}),
+    _karpenter(
+        "dropped_header",
+        AL2023,
+        {"node_group.user_data": REMOVED, "node_group.commands.pre": ["yum install -y htop", "true"]},
+        {"user_data": "#cloud-config\npackages: [htop]\n", "commands": {"pre": ["true"]}},
+    ),
+    _karpenter(
+        "dropped_setting",
+        BOTTLEROCKET,
+        {f"{SETTINGS}.kubernetes.node-ip": REMOVED},
+        {"bottlerocket": {"settings": {"kubernetes": {"node-ip": "10.0.0.1"}}}},
+    ),
+    _karpenter(
+        "interpreted_flag",
+        AL2023,
+        {"node_group.kubelet": {"config": {"evictionHard": {"memory.available": "5%"}}}},
+        {"kubelet": {"flags": {"eviction-hard": "memory.available<5%"}}},
+    ),
+    _karpenter(
+        "invalid_kubelet",
+        AL2023,
+        {"node_group.kubelet.config.evictionHard": {"memory.available": "5%"}},
+        {"kubelet": {"config": {"evictionHard": {"containerfs.available": "5%"}}}},
+    ),
+    call("karpenter.invalid_name", lambda name: karpenter_manifests({}, AL2023 | {"mode": "karpenter", "name": name}), "Web_1", "web-1"),
+    _karpenter("restricted_label", AL2023, {"node_group.labels": {"a/b": "c"}}, {"labels": {"karpenter.sh/a": "c"}}),
+    _karpenter("unsupported_field", AL2, {"node_group.proxy": REMOVED}, {"proxy": {"https": "http://p:1"}}),
+    _karpenter("windows_version", WINDOWS, {"node_group.windows.version": "2022"}),
+    _karpenter(
+        "written_by_karpenter",
+        AL2023,
+        {"node_group.user_data": REMOVED, "node_group.kubelet.config.maxPods": 5},
+        {"user_data": "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 5}}}\n"},
+    ),
+    call("output.no_karpenter_manifests", lambda mode: karpenter_manifests(COMPLETE, AL2023 | {"mode": mode}), "managed", "karpenter"),
     # eksctl.
     call("eksctl.unreadable", from_eksctl, "a: [\n", HEAD),
     call("eksctl.no_cluster_config", from_eksctl, "", HEAD),

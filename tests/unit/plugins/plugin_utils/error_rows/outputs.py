@@ -15,10 +15,11 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder, manifest
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, render_groups, render_sources
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.inventory import Host, sources_of
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.karpenter import karpenter_manifests
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_config import node_config
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render_text
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render, render_text
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, group
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
@@ -49,6 +50,32 @@ def _managed(what: str, item: Any) -> Row:
 def _would_change() -> None:
     changes = (folder.Change("new", None, b""), folder.Change("old", b"", None), folder.Change("other", b"a", b"b"))
     raise SpecError(folder.refusals(folder.Changes("out", changes, ())))
+
+
+KARPENTER_CONFIG = """apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster: {name: x}
+  kubelet:
+    config: {maxPods: 5, registerWithTaints: []}
+    flags: [--node-labels=a=b, --kube-reserved=cpu=1]
+"""
+CARRIAGE_RETURNS = """MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="B"
+
+--B
+Content-Type: text/x-shellscript
+Content-Transfer-Encoding: quoted-printable
+
+#!/bin/sh=0D
+--B--
+"""
+KARPENTER_SETTINGS = {"eviction-hard": {"memory.available": "5%"}, "node-ip": "10.0.0.1"}
+
+
+def _karpenter(what: str, fields: Any, family: str = "al2023", *, encoding: str = "plain", plan: bool = False) -> Row:
+    group = {"name": "web", "family": family, "mode": "karpenter", **fields}
+    return Row(f"karpenter: {what}", lambda: node_plan(COMPLETE, group) if plan else render(COMPLETE, group, encoding))
 
 
 ROWS = (
@@ -83,6 +110,28 @@ ROWS = (
     Row("encoding that is not text", lambda: render_text(COMPLETE, AL2023, 7)),
     Row("NodeConfig of another family", lambda: node_config(COMPLETE, {"family": "al2"})),
     Row("files of a wrong group", lambda: node_files(COMPLETE, AL2023 | {"max_pods": 0})),
+    # Karpenter.
+    Row("karpenter: another mode", lambda: karpenter_manifests(COMPLETE, AL2023)),
+    Row("karpenter: a name", lambda: karpenter_manifests({}, AL2023 | {"mode": "karpenter", "name": "Web_1"})),
+    _karpenter("encoding", {}, encoding="base64"),
+    _karpenter("plan", {}, plan=True),
+    _karpenter("fields", {"commands": {"post": ["true"]}, "override": "kind: NodeConfig"}),
+    _karpenter("fields of al2", {"commands": {"post": ["true"]}, "proxy": {"https": "http://p:1"}, "strategy": "static"}, "al2"),
+    _karpenter("kubelet of al2", {"kubelet": {"config": {"podPidsLimit": 1}}, "local_storage": {"strategy": "raid10"}}, "al2"),
+    _karpenter("flags", {"kubelet": {"flags": {"eviction-hard": "memory.available<5%", "v": 3}}}),
+    _karpenter("labels", {"labels": {"kubelet.kubernetes.io/a": "b", "karpenter.sh/nodepool": "c", "x": "{instance_id}"}}),
+    _karpenter(
+        "evictions", {"kubelet": {"config": {"evictionHard": {"containerfs.available": "5%"}, "evictionSoft": {"pid.available": "5%"}}}}
+    ),
+    _karpenter("NodeConfig", {"user_data": KARPENTER_CONFIG}),
+    _karpenter("headers", {"user_data": "#cloud-config\npackages: [htop]\n", "commands": {"pre": ["true"]}}),
+    _karpenter("text", {"commands": {"pre": ["cat <<X\n--//\nX\n"]}}, "al2"),
+    _karpenter("carriage returns", {"user_data": CARRIAGE_RETURNS}, "al2"),
+    _karpenter("maxPodsExpression", {"nodeadm": {"kubelet": {"maxPodsExpression": "max_pods"}}}),
+    _karpenter("settings", {"bottlerocket": {"settings": {"kubernetes": KARPENTER_SETTINGS}}}, "bottlerocket"),
+    _karpenter("pods per core", {"kubelet": {"config": {"podsPerCore": 2}}}, "bottlerocket"),
+    _karpenter("windows", {"kubelet": {"flags": {"v": 3}}}, "windows"),
+    _karpenter("addresses", {"kubelet": {"config": {"clusterDNS": ["10.0.0.1", "10.0.0.2"]}}}, "al2"),
     # Live nodes.
     Row("plan of a managed group", lambda: node_plan(COMPLETE, AL2023 | {"mode": "managed"})),
     Row("plan of Windows", lambda: node_plan(COMPLETE, {"family": "windows"})),
