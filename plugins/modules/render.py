@@ -211,7 +211,8 @@ groups:
       returned: always
       sample: {}
     left_to_karpenter:
-      description: With C(mode=karpenter), what belongs in the resources of Karpenter (filter P(nodebootstrap.eks.karpenter_manifests#filter)).
+      description:
+        - With C(mode=karpenter), what belongs in the resources of Karpenter, see P(nodebootstrap.eks.karpenter_manifests#filter).
       type: dict
       returned: always
       sample: {}

@@ -32,7 +32,7 @@ UNREGISTERED = Taint("karpenter.sh/unregistered", "", "NoExecute")
 
 _FAMILIES = {"al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket", "ubuntu": "Custom"}
 
-_ALWAYS = (*ALWAYS_ALLOWED, "max_pods", "reserved", "user_data")
+_ALWAYS = (*ALWAYS_ALLOWED, "max_pods", "reserved", "trust", "user_data")
 _CAN: Mapping[str, tuple[str, ...]] = {
     "al2": ("kubelet.config", "local_storage.strategy", "commands.pre"),
     "al2023": ("kubelet", "containerd", "local_storage", "proxy", "commands.pre", "nodeadm"),

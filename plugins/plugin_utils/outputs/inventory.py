@@ -72,8 +72,14 @@ def _identity(host: Host, firsts: Mapping[tuple[Any, ...], Host]) -> tuple[Any, 
     """The names of the cluster and the group. A group without a valid name is one with its equals."""
     group = group_name(host.node_group)
     if group is not None:
-        return (str(host.cluster.get("name") if isinstance(host.cluster, dict) else host.cluster), group)
+        return (_cluster_name(host.cluster), group)
     return next((key for key, other in firsts.items() if other.node_group == host.node_group and len(key) == 1), (host.name,))
+
+
+def _cluster_name(cluster: Any) -> str:
+    """The name of a cluster, also of the output of C(aws eks describe-cluster)."""
+    described = cluster.get("cluster", cluster) if isinstance(cluster, dict) else cluster
+    return str(described.get("name") if isinstance(described, dict) else described)
 
 
 def _compare(first: Host, host: Host, problems: Problems) -> None:

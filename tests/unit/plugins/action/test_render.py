@@ -201,9 +201,7 @@ INVENTORY: dict[str, Any] = {
 def playbook(folder: Path, inventory: Any, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the playbook render in C(folder) with an inventory."""
     (folder / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
-    command = ["ansible-playbook", "nodebootstrap.eks.render", "-i", "hosts.yml", *arguments]
-    environment = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
+    return ansible_runs.run(folder, "ansible-playbook", "nodebootstrap.eks.render", "-i", "hosts.yml", *arguments)
 
 
 def test_the_groups_of_an_inventory_are_rendered_once_and_pruned_when_they_are_gone(tmp_path: Path) -> None:
