@@ -11,18 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn, Protocol
 
 from .. import data
 from ..errors import Problems, joined
 from ..model.spec import NodeSpec, Taint
 from .cloud_init import NODE_CONFIG
 from .model import File, Notes, UserData
-from .refusals import ALWAYS_ALLOWED, given_at, given_paths, refuse_managed
-
-if TYPE_CHECKING:
-    from ..families.registry import Family
-    from .node_plan import Plan
+from .refusals import ALWAYS_ALLOWED, given_at, given_paths, refuse_karpenter
 
 WHOLE = "ubuntu"
 """The family whose user data Karpenter takes as it is."""
@@ -43,6 +39,22 @@ _MERGES_CONFIG = ("al2023", "bottlerocket")
 """Families whose user data can contain kubelet configuration beside the configuration that Karpenter writes."""
 
 _GRACE = ("evictionSoft", "evictionSoftGracePeriod")
+
+
+class Family(Protocol):
+    """What C(Karpenter) needs of a family; C(families/registry.py) describes it."""
+
+    def check(self, spec: NodeSpec, problems: Problems) -> None:
+        """Report what the family cannot express."""
+
+    def notes(self, spec: NodeSpec) -> Notes:
+        """Warnings and skipped checks."""
+
+    def user_data(self, spec: NodeSpec) -> UserData:
+        """The user data document."""
+
+    def files(self, spec: NodeSpec) -> tuple[File, ...]:
+        """The files that the user data means."""
 
 
 class Karpenter:
@@ -74,10 +86,9 @@ class Karpenter:
         """The files that the user data means."""
         return self._family.files(rest(spec))
 
-    def plan(self, spec: NodeSpec) -> Plan:
+    def plan(self, spec: NodeSpec) -> NoReturn:
         """Raise C(SpecError): Karpenter sets up the node when it boots."""
-        refuse_managed(spec)
-        return self._family.plan(spec)
+        refuse_karpenter(spec)
 
 
 def ami_family(spec: NodeSpec) -> str:

@@ -104,13 +104,19 @@ def given_paths(given: Mapping[str, Any], permitted: Iterable[str]) -> Iterable[
 
 def refuse_managed(spec: NodeSpec) -> None:
     """Raise C(SpecError) for a managed node group: its nodes are set up by EKS when they boot."""
-    if spec.managed or spec.mode == "karpenter":
-        karpenter = spec.mode == "karpenter"
-        place = "EC2NodeClass (filter karpenter_manifests)" if karpenter else "launch template (filter user_data)"
-        fix = f"put the user data of this group into its {place}, or set mode: {'self_managed' if karpenter else 'managed_custom_ami'}"
-        owner = "Karpenter" if karpenter else "EKS"
-        message = f"cannot be applied to a live node: {owner} completes the user data, and sets up the node when it boots"
+    if spec.mode == "karpenter":
+        refuse_karpenter(spec)
+    if spec.managed:
+        fix = "put the user data of this group into its launch template (filter user_data), or set mode: managed_custom_ami"
+        message = "cannot be applied to a live node: EKS completes the user data, and sets up the node when it boots"
         raise SpecError([Problem("live.managed_group", "node_group.mode", message, value=spec.mode, fix=fix)])
+
+
+def refuse_karpenter(spec: NodeSpec) -> NoReturn:
+    """Raise C(SpecError) for a node group of Karpenter, whose nodes Karpenter sets up when they boot."""
+    fix = "put the user data of this group into its EC2NodeClass (filter karpenter_manifests), or set mode: self_managed"
+    message = "cannot be applied to a live node: Karpenter completes the user data, and sets up the node when it boots"
+    raise SpecError([Problem("live.managed_group", "node_group.mode", message, value=spec.mode, fix=fix)])
 
 
 def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
