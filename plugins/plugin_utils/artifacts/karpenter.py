@@ -17,6 +17,7 @@ from .. import data
 from ..errors import Problems, joined
 from ..model.spec import NodeSpec, Taint
 from .cloud_init import NODE_CONFIG
+from .kubelet_layers import Layers
 from .model import File, Notes, UserData
 from .refusals import ALWAYS_ALLOWED, given_at, given_paths, refuse_karpenter
 
@@ -50,6 +51,9 @@ class Family(Protocol):
     def notes(self, spec: NodeSpec) -> Notes:
         """Warnings and skipped checks."""
 
+    def kubelet_input(self, spec: NodeSpec, problems: Problems) -> Layers | None:
+        """What kubelet is given."""
+
     def user_data(self, spec: NodeSpec) -> UserData:
         """The user data document."""
 
@@ -74,6 +78,10 @@ class Karpenter:
     def notes(self, spec: NodeSpec) -> Notes:
         """Warnings and skipped checks of the family."""
         return self._family.notes(rest(spec))
+
+    def kubelet_input(self, spec: NodeSpec, problems: Problems) -> Layers | None:
+        """What kubelet is given by the fields, whether Karpenter or the user data brings it."""
+        return self._family.kubelet_input(replace(spec, user_data=(), user_data_paths=(), override=None), problems)
 
     def user_data(self, spec: NodeSpec) -> UserData:
         """The text for C(userData) of the EC2NodeClass: Karpenter adds the tags of PowerShell itself."""
