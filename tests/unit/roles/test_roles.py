@@ -89,6 +89,17 @@ def test_a_role_of_a_family_works_alone_and_hands_everything_on(lab: Lab, family
     assert {key: call[key] for key in expected} == expected
 
 
+def test_files_of_the_node_group_are_read_on_the_controller(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "extra.yml").write_text(
+        "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {podPidsLimit: 77}}}\n"
+    )
+    group = {"family": "al2023", "user_data_files": ["extra.yml"]}
+    done = lab.run({"one": node(eks_node_group=group, eks_node_files_dir=str(tmp_path))})
+    assert done.returncode == 0, done.stdout + done.stderr
+    (call,) = lab.calls("apply_plan")
+    assert any("podPidsLimit: 77" in file["content"] for file in call["plan"]["files"])
+
+
 @pytest.mark.parametrize(("given", "asked"), [({}, "ready"), ({"eks_node_wait_for": "registered"}, "registered")])
 def test_the_join_is_waited_for(lab: Lab, given: dict[str, Any], asked: str) -> None:
     lab.answer(
