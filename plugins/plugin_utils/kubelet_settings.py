@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import data
+from .kubernetes import flag_field_value
 from .quantities import parse_duration, parse_quantity
 
 Field = tuple[str, ...]
@@ -63,14 +64,11 @@ def is_list(flag: str) -> bool:
 
 
 def value_of(flag: str, texts: Sequence[str]) -> Any:
-    """The occurrences of C(flag), without C(--name=), as the value of its field."""
-    kind = _type(flag)
-    if kind in _SIGNS:
-        pairs = [pair.partition(_SIGNS[kind]) for text in texts for pair in text.split(",") if pair]
-        return {key.strip(): item.strip() for key, _unused, item in pairs}
-    if kind == "list":
-        return [item for text in texts for item in text.split(",") if item]
-    return texts[-1]
+    """The occurrences of C(flag), without C(--name=), as the value of its field. Text that the flag cannot have stays text."""
+    row = data.kubelet_flags()["flags"].get(flag, {"type": "string"})
+    value = flag_field_value(row, texts)
+    is_odd = value is None or (row["type"] == "bool" and texts[-1] not in ("true", "false"))
+    return texts[-1] if is_odd else value
 
 
 def text_of(flag: str, value: Any) -> str | None:
