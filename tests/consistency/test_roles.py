@@ -115,7 +115,7 @@ def test_the_shared_tasks_have_the_five_tags_and_can_be_skipped_by_each() -> Non
 def test_one_task_hands_every_variable_on_to_the_module_of_each_system() -> None:
     (block,) = tasks(FACADE, "apply")
     (task,) = [task for task in block["block"] if "action" in task]
-    given = task["action"]
+    given = task["args"]
     assert task["register"] == "eks_node_result"
     assert task["vars"]["eks_node__modules"] == {system: f"nodebootstrap.eks.{name}" for system, name in SYSTEMS.items()}
     for name in {*defaults(), WAIT_FOR}:
