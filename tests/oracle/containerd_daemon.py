@@ -10,6 +10,7 @@ directories, the snapshotter, and no base runtime specification, which nodeadm w
 from __future__ import annotations
 
 import http.server
+import os
 import ssl
 import subprocess
 import tempfile
@@ -108,7 +109,7 @@ def _on_this_machine(text: str, folder: Path) -> str:
     own: dict[str, Any] = {
         "root": str(folder / "root"),
         "state": str(folder / "state"),
-        "grpc": {"address": str(folder / "socket")},
+        "grpc": {"address": str(folder / "socket"), "uid": os.getuid(), "gid": os.getgid()},
         "plugins": {"io.containerd.internal.v1.opt": {"path": str(folder / "opt")}},
     }
     for plugin, place in ((kubelet.CRI, ("containerd",)), (IMAGES, ())):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import tomllib
-from nodelab import Al2Node, BootstrapNode, run
+from nodelab import Al2Node, BootstrapNode, UbuntuNode, run
 
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import (
     CA,
@@ -26,6 +26,7 @@ from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import (
     boot,
     text,
 )
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import EXPIRED, VALID
 
 pytestmark = pytest.mark.docker
 
@@ -55,6 +56,9 @@ def test_the_call_says_what_was_asked(node: BootstrapNode) -> None:
     assert node.bootstrap_calls() == [[*identity, "--use-max-pods", "false", "--kubelet-extra-args", " ".join(words)]]
     assert node.extra_args() == words
     assert "maxPods" not in node.kubelet_config()
+
+
+PROXY = {"https": "http://proxy.example.com:3128"}
 
 
 def test_nothing_asked_is_a_call_without_extra_arguments(node: BootstrapNode) -> None:
@@ -172,6 +176,15 @@ def test_containerd_configuration_is_complete(al2_node: Al2Node) -> None:
     # How the image's program that pulls the pause image finds its name.
     found = al2_node.exec(["bash", "-c", 'source <(grep sandbox_image /etc/containerd/config.toml | tr -d " "); echo "$sandbox_image"'])
     assert found.stdout.decode() == f"{image}\n"
+
+
+def test_certificates_are_trusted_before_the_commands_run(ubuntu_node: UbuntuNode) -> None:
+    bundle = "/etc/ssl/certs/ca-certificates.crt"
+    boot(ubuntu_node, trust=[VALID, EXPIRED], proxy=PROXY, commands={"pre": [f"cp {bundle} /root/seen", "echo $https_proxy >/root/proxy"]})
+    seen = ubuntu_node.read("/root/seen").decode()
+    assert VALID in seen and EXPIRED in seen
+    assert ubuntu_node.read("/root/proxy").decode() == f"{PROXY['https']}\n"
+    assert ubuntu_node.read(bundle).decode() == seen
 
 
 def test_local_disks(al2_node: Al2Node) -> None:
