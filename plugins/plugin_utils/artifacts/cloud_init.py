@@ -41,7 +41,12 @@ PRE_FAILED = "/run/nodebootstrap/pre-failed"
 
 def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
     """The parts of the user's own user data, in order and as they stand."""
-    parts: list[mime.Part] = []
+    return tuple(part for _place, part in placed_parts(spec, problems))
+
+
+def placed_parts(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, mime.Part], ...]:
+    """The parts of the user's own user data, in order and as they stand, each with its place in the user's input."""
+    parts: list[tuple[str, mime.Part]] = []
     for path, text in zip(spec.user_data_paths, spec.user_data, strict=True):
         kind = classify(text)
         if kind == "mime" or kind in _CONTENT_TYPES:
@@ -49,7 +54,7 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
             if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in found):
                 message = f"contains a NodeConfig, which no program on {spec.family} reads"
                 problems.add("user_data.wrong_kind", path, message, fix="set family: al2023, or remove it")
-            parts.extend(found)
+            parts.extend((f"{path}, part {index}" if kind == "mime" else path, part) for index, part in enumerate(found))
         else:
             problems.add(
                 "user_data.wrong_kind",
@@ -62,17 +67,16 @@ def existing_parts(spec: NodeSpec, problems: Problems) -> tuple[mime.Part, ...]:
     return tuple(parts)
 
 
-def _check_cloud_configs(parts: Sequence[mime.Part], problems: Problems) -> None:
+def _check_cloud_configs(parts: Sequence[tuple[str, mime.Part]], problems: Problems) -> None:
     """Report cloud-config parts of which a later one silently replaces what an earlier one says."""
-    if not any(part.media_type == CLOUD_CONFIG for part in parts):
+    if not any(part.media_type == CLOUD_CONFIG for _place, part in parts):
         return
     from ..formats import cloud_config
 
     documents = []
-    for index, part in enumerate(parts):
+    for place, part in parts:
         if part.media_type == CLOUD_CONFIG and not any(name.lower() in _MERGE_HEADERS for name, _unused in part.headers):
-            path = f"node_group.user_data, part {index}"
-            documents.append((path, cloud_config.load(mime.decoded(part, path, problems), path, problems)))
+            documents.append((place, cloud_config.load(mime.decoded(part, place, problems), place, problems)))
     if len(documents) > 1:
         cloud_config.conflicts(documents, problems)
 

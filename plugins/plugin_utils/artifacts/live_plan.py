@@ -50,10 +50,9 @@ def once_steps(spec: NodeSpec) -> tuple[Once, ...]:
     """
     problems = Problems()
     scripts: list[tuple[int, str, str]] = []
-    for index, part in enumerate(cloud_init.existing_parts(spec, problems)):
+    for index, (path, part) in enumerate(cloud_init.placed_parts(spec, problems)):
         if part.media_type == cloud_init.NODE_CONFIG:
             continue
-        path = f"node_group.user_data, part {index}"
         text = mime.decoded(part, path, problems)
         what = _PARTS_OF_A_BOOT.get(part.media_type) or (None if text.startswith("#!") else "no script")
         if what is not None:

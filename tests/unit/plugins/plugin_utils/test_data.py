@@ -31,8 +31,11 @@ def test_the_files_are_the_ones_that_the_library_reads() -> None:
         "ecr_accounts",
         "instance_types",
         "instance_types_overrides",
+        "karpenter",
+        "kubelet_defaults",
         "kubelet_fields",
         "kubelet_flags",
+        "kubelet_gates",
         "kubernetes_versions",
         "rules",
     ]

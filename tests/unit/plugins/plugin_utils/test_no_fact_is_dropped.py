@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.karpenter import karpenter_manifests
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.test_nothing_is_dropped import (
@@ -31,7 +32,8 @@ def test_name_servers_of_the_cluster(shape: Shape) -> None:
         assert shape[1] == "managed"
         assert [problem.path for problem in error.problems] == ["cluster.dns_ips"]
     else:
-        assert "169.254.20.10" in family.user_data(spec).text
+        in_class = str(karpenter_manifests(NODE_LOCAL, group)) if shape[1] == "karpenter" else ""
+        assert "169.254.20.10" in family.user_data(spec).text + in_class
 
 
 @pytest.mark.parametrize("family", ["al2", "al2023", "bottlerocket", "windows"])

@@ -292,7 +292,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "a cloud-config that replaces another one's runcmd",
         {"user_data": ["#cloud-config\nruncmd: [[ls]]\n", "#cloud-config\nruncmd: [[pwd]]\n"]},
-        "cloud_config.replaced_key node_group.user_data, part 1.runcmd",
+        "cloud_config.replaced_key node_group.user_data[1].runcmd",
     ),
     ("text nobody runs", {"user_data": "echo hi\n"}, "user_data.wrong_kind node_group.user_data[0]"),
 ]

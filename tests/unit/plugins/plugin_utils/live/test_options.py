@@ -93,7 +93,7 @@ def test_both_problems_of_a_wait_are_reported(family: str) -> None:
     assert [problem.rule for problem in caught.value.problems] == ["live.wait_for", "live.wait_timeout"]
 
 
-READ_BY_THE_ADAPTER = {"phases"}
+READ_BY_THE_ADAPTER = {"files_dir", "phases"}
 WELL = {"problem": "", "actions": [], "restarted": [], "recovered": None, "warnings": [], "missing": [], "registration": None}
 
 
