@@ -93,7 +93,7 @@ demo: ## render every family from the examples into out/; with Docker, bootstrap
 fuzz: ## try 100,000 random examples for every property of a family
 	@$(SETUP) venv
 	HYPOTHESIS_PROFILE=fuzz $(VENV)/python -m pytest -q -n auto -m fuzz tests/unit tests/oracle/test_readback.py \
-		tests/oracle/test_nodeadm_expressions.py tests/oracle/test_apply_kills.py tests/lab/test_nodeadm_parity.py
+		tests/oracle/test_nodeadm_expressions.py tests/oracle/test_kubelet_rules.py tests/oracle/test_apply_kills.py tests/lab/test_nodeadm_parity.py
 
 .PHONY: bench
 bench: ## measure speed and size, and compare them with other implementations

@@ -1,0 +1,183 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet's own code takes what we render for Linux nodes, and refuses what we refuse, except for the listed rows.
+
+C(kubelet_check.py) has the program, C(kubelet_groups.py) the groups.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_effective import effective_config
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.quantities import parse_duration
+from ansible_collections.nodebootstrap.eks.tests.oracle import kubelet_check, kubelet_groups
+from ansible_collections.nodebootstrap.eks.tests.oracle.kubelet_decoder import minors
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.kubelet_rows import ROWS, Row
+
+#: 1.30 and 1.36 always; every other minor in the matrix.
+MINORS = [minor if minor in kubelet_check.PINNED else pytest.param(minor, marks=pytest.mark.matrix) for minor in sorted(minors())]
+FIRST_DROP_IN = {"al2023": 28, "al2": 28, "ubuntu": 30}
+LAST = {"al2": 32, "al2-static": 32}
+
+#: What we refuse although kubelet takes it: rule and top-level field (None for any), with the reason.
+STRICTER: dict[tuple[str, str | None], str] = {
+    ("kubelet.flag_overrides_config", None): "it has no effect beside the flag of the image",
+    ("kubelet.unknown_value", "cgroupDriver"): "the program does not connect to a runtime, which is where kubelet compares it",
+    ("kubelet.unknown_value", "configMapAndSecretChangeDetectionStrategy"): "kubelet reads it when it starts to watch",
+    ("kubelet.out_of_range", "containerLogMaxFiles"): "before 1.33 kubelet refuses it when it makes the manager of logs",
+    ("kubelet.invalid_value", "containerRuntimeEndpoint"): "kubelet reads it when it connects",
+    ("kubelet.invalid_value", "imageServiceEndpoint"): "kubelet reads it when it connects",
+    ("kubelet.invalid_value", "podLogsDir"): "kubelet takes a relative path of a file, not of a drop-in",
+    ("kubelet.invalid_value", "reservedMemory"): "kubelet reads the NUMA node only with the static policy",
+    ("kubelet.inconsistent_fields", "evictionSoftGracePeriod"): "a grace period without a threshold has no effect",
+    ("kubelet.missing_feature_gate", "logging"): "kubelet 1.36 loses text options of a drop-in before it validates them",
+    ("kubelet.out_of_range", "logging"): "kubelet 1.30 loses a negative flushFrequency of a drop-in",
+    ("kubelet.out_of_range", "maxPods"): "a zero is the default, or no pods; so many pods cannot run",
+    ("input.out_of_range", "maxPods"): "the range of max_pods",
+    ("strategy.missing_max_pods", None): "the number beside it is refused",
+    ("kubelet.out_of_range", "port"): "a zero is the default",
+    ("kubelet.out_of_range", "nodeLeaseDurationSeconds"): "a zero is the default",
+    ("kubelet.cgroup_version", None): "Amazon Linux 2 has cgroup v1, and the machine of the test may have v2",
+}
+
+
+@pytest.fixture(scope="module")
+def kubelet_of() -> Iterator[Callable[[int], kubelet_check.Kubelet]]:
+    running: dict[int, kubelet_check.Kubelet] = {}
+
+    def start(minor: int) -> kubelet_check.Kubelet:
+        if minor not in running:
+            running[minor] = kubelet_check.Kubelet(kubelet_check.build(minor))
+        return running[minor]
+
+    yield start
+    for kubelet in running.values():
+        kubelet.close()
+
+
+Kubelets = Callable[[int], kubelet_check.Kubelet]
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_feature_gates_are_those_of_kubelet(kubelet_of: Kubelets, minor: int) -> None:
+    theirs = {name: [one["stage"] or "ga", one["default"], one["locked"]] for name, one in kubelet_of(minor).gates().items()}
+    table = data.kubelet_gates()["gates"]
+    ours = {name: row[2:] for name, rows in table.items() for row in rows if row[0] <= minor <= row[1]}
+    assert ours == {name: state for name, state in theirs.items() if name not in ("AllAlpha", "AllBeta")}
+
+
+def leaves(tree: dict[str, Any], path: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in tree.items():
+        found |= leaves(value, f"{path}{key}.") if isinstance(value, dict) else {f"{path}{key}": value}
+    return found
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_defaults_are_those_of_kubelet(kubelet_of: Kubelets, minor: int) -> None:
+    own = {"failCgroupV1": False} if minor > 30 else {}
+    asked = {"config": json.dumps(kubelet_groups.HEAD | own), "args": [], "cpus": 2, "memory": 8 << 30, "effective": True}
+    [answer] = kubelet_of(minor).ask([asked])
+    theirs, ours = leaves(answer["effective"]), leaves(effective_config(minor, own, None))
+    unlike = {path: (value, theirs.get(path)) for path, value in ours.items() if not same(value, theirs.get(path))}
+    assert unlike == {}
+
+
+def same(one: Any, other: Any) -> bool:
+    return one == other or (parse_duration(one) is not None and parse_duration(one) == parse_duration(other))
+
+
+def rows(minor: int) -> list[Row]:
+    return [row for row in ROWS if row.minor == minor]
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelets, minor: int) -> None:
+    # An endpoint is read when kubelet connects, and of a NUMA node only the sums count: test_kubelet_exits.py.
+    chosen = [row for row in rows(minor) if not row.path.startswith(("containerRuntimeEndpoint", "reservedMemory[0].numaNode"))]
+    asked = [kubelet_groups.as_written(row.family, minor, config) for row in chosen for config in (row.refused, row.accepted)]
+    answers = [answer.get("error", "") for answer in kubelet_of(minor).ask(asked)]
+    assert [row.id for row, answer in zip(chosen, answers[::2], strict=True) if not answer] == [], "refused by us, taken by kubelet"
+    assert [(row.id, answer) for row, answer in zip(chosen, answers[1::2], strict=True) if answer] == [], "neighbours"
+
+
+def stricter(problem: Problem) -> bool:
+    field = problem.path.removeprefix("node_group.kubelet.config.").partition(".")[0].partition("[")[0]
+    return (problem.rule, None) in STRICTER or (problem.rule, field) in STRICTER
+
+
+def runs(way: str, minor: int) -> bool:
+    """Whether a way exists with a configuration in this minor."""
+    return FIRST_DROP_IN.get(way, 24) <= minor <= LAST.get(way, 36)
+
+
+def compare(kubelet: kubelet_check.Kubelet, way: str, minor: int, seed: int, count: int) -> tuple[list[Any], list[Any], Counter[str]]:
+    """(rendered and refused by kubelet, refused by us and taken by kubelet, what happened how often)."""
+    asked: list[tuple[dict[str, Any], SpecError | None]] = []
+
+    def questions() -> Iterator[dict[str, Any]]:
+        for config in kubelet_groups.configurations(minor, seed, count):
+            result = kubelet_groups.rendered(way, minor, config)
+            refused = result if isinstance(result, SpecError) else None
+            asked.append((config, refused))
+            yield kubelet_groups.as_written(way, minor, config) if isinstance(result, SpecError) else result[1]
+
+    wrong, needless, seen = [], [], Counter[str]()
+    for index, answer in enumerate(kubelet.ask(questions())):
+        config, error = asked[index]
+        seen["accepted" if error is None else "refused"] += 1
+        if error is None and "error" in answer:
+            wrong.append((config, answer["stage"], answer["error"]))
+        elif error is not None and "error" not in answer and not all(map(stricter, error.problems)):
+            needless.append((config, [str(problem) for problem in error.problems if not stricter(problem)]))
+    return wrong, needless, seen
+
+
+#: Groups of each Linux family, over its strategies and minors.
+GROUPS = {"matrix": 20_000, "fuzz": 100_000}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 600)
+
+
+def share(way: str, minor: int) -> int:
+    """How many of the groups of its family a way gets in a minor; minors that are only in the matrix get some beside them."""
+    family = kubelet_groups.WAYS[way]["family"]
+    ways = [other for other, fields in kubelet_groups.WAYS.items() if fields["family"] == family]
+    pairs = [(other, pinned) for other in ways for pinned in kubelet_check.PINNED if runs(other, pinned)]
+    return GROUPS // len(pairs) if minor in kubelet_check.PINNED else 500
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("minor", MINORS)
+@pytest.mark.parametrize("way", kubelet_groups.WAYS)
+def test_what_we_render_kubelet_takes(kubelet_of: Kubelets, way: str, minor: int) -> None:
+    if not runs(way, minor):
+        pytest.skip(f"{way} has no configuration in 1.{minor}")
+    count = share(way, minor)
+    wrong, needless, seen = compare(kubelet_of(minor), way, minor, minor, count)
+    assert wrong[:5] == []
+    assert needless[:5] == []
+    assert 0.3 <= seen["accepted"] / count <= 0.7
+
+
+def test_every_field_is_in_enough_groups() -> None:
+    seen: Counter[str] = Counter()
+    for minor in kubelet_check.PINNED:
+        for config in kubelet_groups.configurations(minor, minor, 10_000):
+            seen.update(config.keys())
+    dealt = {name for minor in kubelet_check.PINNED for name in kubelet_groups.fields(minor)}
+    both = {name for name in dealt if all(name in kubelet_groups.fields(minor) for minor in kubelet_check.PINNED)}
+    assert min(seen[name] for name in both) >= 200
+    assert min(seen[name] for name in dealt) >= 100
+
+
+def test_the_list_of_stricter_rules_is_short() -> None:
+    assert len(STRICTER) <= 20
