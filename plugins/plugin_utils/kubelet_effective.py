@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from . import data
@@ -224,19 +224,23 @@ def _overlaid(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any
     return result
 
 
+@cache
+def _defaults(minor: int) -> tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...]:
+    """The defaults of a minor with the keys of their paths."""
+    table = data.kubelet_defaults()["fields"]
+    return tuple((tuple(path.split(".")), row) for path, rows in table.items() for row in rows if row["since"] <= minor <= row["until"])
+
+
 def _with_defaults(minor: int, config: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(config)
     gates: Gates | None = None
-    for path, rows in data.kubelet_defaults()["fields"].items():
-        row = next((row for row in rows if row["since"] <= minor <= row["until"]), None)
-        if row is None:
-            continue
+    for path, row in _defaults(minor):
         if "gate" in row:
             given = result.get("featureGates")
             gates = gates or Gates(minor, given if isinstance(given, Mapping) else {})
             if not gates.enabled(row["gate"]):
                 continue
-        _set_default(result, path.split("."), row["value"], zero=row["zero"])
+        _set_default(result, path, row["value"], zero=row["zero"])
     if result.get("serializeImagePulls") is None:
         parallel = result.get("maxParallelImagePulls")
         result["serializeImagePulls"] = not (isinstance(parallel, int) and parallel >= 2)

@@ -168,17 +168,10 @@ def as_written(way: str, minor: int, config: Mapping[str, Any]) -> dict[str, Any
 @cache
 def base_config(way: str, minor: int) -> dict[str, Any]:
     """What the image leaves on the node of this type."""
-    spec = NodeSpec(cluster=_no_cluster(), family=WAYS[way]["family"])
     shape = capacity.instance_shape(TYPE)
     pods = capacity.max_pods(shape)
     computed = {"kubeReserved": capacity.kube_reserved(pods, shape.vcpus or 2), "maxPods": pods, "clusterDNS": ["10.100.0.10"]}
-    return image_config(spec, minor) | computed
-
-
-def _no_cluster() -> Any:
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.spec import Cluster
-
-    return Cluster()
+    return {**image_config(WAYS[way]["family"], minor), **computed}
 
 
 def question(way: str, minor: int, text: str, flags: tuple[str, ...]) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from .. import capacity, kubelet
 from ..data import kubelet_gates, kubernetes_versions
 from ..errors import Problem, Problems, SpecError, joined
 from ..kubelet_effective import Effective, Origin, effective_config, flag_fields
+from ..kubelet_managers import MANY_PODS
 from ..kubelet_rules import check as check_rules
 from ..model.merge import KUBELET_CONFIGS, KUBELET_FLAGS, place_path, value_at
 from ..model.plain import INVALID
@@ -25,6 +27,10 @@ from ..model.spec import NodeSpec
 _UBUNTU = {"resolvConf": "/run/systemd/resolve/resolv.conf"}
 _UNKNOWN_RESERVED = {"cpu": "60m", "ephemeral-storage": "1Gi", "memory": "255Mi"}
 """What the images reserve at least, where the instance type is unknown."""
+
+
+_HARMLESS = frozenset(("maxPods", "clusterDNS", "kubeReserved", "systemReserved"))
+"""Fields that are checked where they are read. kubelet takes them, as long as nothing else is set."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def check(spec: NodeSpec, layers: Layers, problems: Problems) -> tuple[Problem, 
     Without a version only what every kubelet of the family refuses is reported.
     """
     flags = flag_fields(layers.flags)
-    if not layers.drop_in and not flags:
+    if not flags and _HARMLESS.issuperset(layers.drop_in) and not layers.inside and (spec.max_pods or 0) <= MANY_PODS:
         return ()
     version = spec.cluster.kubernetes_version
     table = kubelet_gates()
@@ -88,7 +94,7 @@ def effective(spec: NodeSpec, layers: Layers, minor: int) -> Effective:
     """What kubelet of a minor runs with on the nodes of a group."""
     shape = _shape(spec)
     reserved = _image_reserved(shape)
-    base = image_config(spec, minor) | {"kubeReserved": reserved or _UNKNOWN_RESERVED}
+    base = {**image_config(spec.family, minor), "kubeReserved": reserved or _UNKNOWN_RESERVED}
     flags = flag_fields(layers.flags)
     if spec.family == "al2" and "reserved-cpus" in layers.flags:
         # The image's script looks for the flag, and strategy static for the field, too.
@@ -108,14 +114,15 @@ def effective(spec: NodeSpec, layers: Layers, minor: int) -> Effective:
     return Effective(minor, config, origins, spec.family == "al2", None if shape is None else shape.vcpus, computed)
 
 
-def image_config(spec: NodeSpec, minor: int) -> dict[str, Any]:
-    """What the image, or nodeadm, sets on every node of a minor."""
-    if spec.family == "al2023":
+@cache
+def image_config(family: str, minor: int) -> Mapping[str, Any]:
+    """What the image, or nodeadm, sets on every node of a minor. Look, do not touch."""
+    if family == "al2023":
         return kubelet.nodeadm_config((1, minor))
-    base = kubelet.deep_merge(kubelet.CONFIG, kubelet.AMAZON_LINUX if spec.family == "al2" else _UBUNTU)
+    base = kubelet.deep_merge(kubelet.CONFIG, kubelet.AMAZON_LINUX if family == "al2" else _UBUNTU)
     if minor <= kubernetes_versions()["switches"]["kubelet_api_qps_by_image_until"]:
         base |= {"kubeAPIQPS": 10, "kubeAPIBurst": 20}
-    return base | (kubelet.RESERVED_CGROUPS if spec.family == "al2" else {})
+    return base | (kubelet.RESERVED_CGROUPS if family == "al2" else {})
 
 
 def _shape(spec: NodeSpec) -> capacity.InstanceShape | None:
