@@ -18,7 +18,16 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.test_
 SAMPLES: dict[str, Any] = {"bool": True, "duration": "30s", "quantity": "1Gi", "ip": "10.0.0.1", "float64": 0.5, "threshold": "10%"}
 
 
-LEFT_OUT = ("reservedMemory",)
+#: Fields of which kubelet takes only a few values.
+OF_FIELD: dict[str, Any] = {
+    "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
+    "cpuCFSQuotaPeriod": "100ms",
+    "memorySwap": {"swapBehavior": "NoSwap"},
+    "qosReserved": {"memory": "50%"},
+    "tlsCurvePreferences": [29],
+}
+
+LEFT_OUT = ("reservedMemory", "staticPodURLHeader")
 """Fields whose flag needs another text than the value of the field."""
 
 
@@ -51,7 +60,7 @@ def test_advice_for_every_field(family: str) -> None:
     for name, node in data.kubelet_fields()["fields"].items():
         if name in LEFT_OUT:
             continue
-        value = "10.0.0.1" if name.lower().endswith("address") else sample(node)
+        value = OF_FIELD.get(name, "10.0.0.1" if name.lower().endswith("address") else sample(node))
         group_of_field = {"family": family, "kubelet": {"config": {name: value}}}
         wrong += wrong_advice(group(name, group_of_field, {}, version))
     assert wrong == []
