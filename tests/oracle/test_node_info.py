@@ -43,7 +43,10 @@ def test_amazon_linux_2_with_finished_files(al2_node: Al2Node, tmp_path: Path) -
     assert fresh["cluster"]["server"] is None and fresh["cluster"]["name"] is None and fresh["ours"] is None
 
     al2_node.write({"/etc/nodelab/kubelet-healthy": ""})
-    kubelet = {"config": {"podPidsLimit": 99}, "flags": {"pod-max-pids": 50, "feature-gates": ["A=true", "B=false"]}}
+    kubelet = {
+        "config": {"podPidsLimit": 99},
+        "flags": {"cluster-domain": "eks.local", "feature-gates": ["KubeletTracing=true", "NodeSwap=false"]},
+    }
     labels, taints = {"team": "a", "life": "{instance_lifecycle}"}, [{"key": "k", "value": "v", "effect": "NoSchedule"}]
     more = {"labels": labels, "taints": taints, "proxy": PROXY, "allow_secrets_in_user_data": True}
     done = al2_node.run_user_data(text("al2", **STATIC, kubelet=kubelet, **more))
@@ -55,10 +58,11 @@ def test_amazon_linux_2_with_finished_files(al2_node: Al2Node, tmp_path: Path) -
     assert seen["unit"] == "kubelet.service" and str(seen["pid"]) == al2_node.property("kubelet.service", "MainPID")
     assert seen["argv"][-len(record["argv"]) :] == record["argv"]
     assert {"HTTP_PROXY", "PATH"} <= set(seen["environment"])
-    assert seen["flags"]["feature-gates"] == ["A=true", "B=false"] and seen["flags"]["pod-max-pids"] == "50" and seen["flags"]["v"] == "2"
+    assert seen["flags"]["feature-gates"] == ["KubeletTracing=true", "NodeSwap=false"]
+    assert seen["flags"]["cluster-domain"] == "eks.local" and seen["flags"]["v"] == "2"
     written = json.loads(al2_node.read(CONFIG))
     assert seen["config"]["effective"] == written and written["podPidsLimit"] == 99
-    assert seen["config"]["set_by_flags"]["podPidsLimit"] == {"flag": "pod-max-pids", "value": "50", "in_files": 99}
+    assert seen["config"]["set_by_flags"]["clusterDomain"] == {"flag": "cluster-domain", "value": "eks.local", "in_files": "cluster.local"}
     assert [(file["path"], file["changed_since_start"], file["problem"]) for file in seen["config"]["files"]] == [(CONFIG, False, None)]
     assert seen["healthz"] == {"url": "http://127.0.0.1:10248/healthz", "ok": True, "status": 200, "problem": None}
     assert seen["configz"]["config"] is None and "Connection refused" in seen["configz"]["problem"]
