@@ -254,13 +254,14 @@ class Node:
                 line = b""
             finally:
                 guard.cancel()
-            if not line:
+            # Docker itself prints a line when the container ends while it starts the agent.
+            if not line.startswith(b"{"):
                 self._agent = None
                 agent.kill()
                 agent.wait()
                 log = engine.docker("logs", "--tail", "20", self.container, check=False)
                 said = (log.stdout + log.stderr).decode(errors="replace")
-                raise HarnessError(f"no answer from {self.container} ({request['op']}):\n{said}")
+                raise HarnessError(f"no answer from {self.container} ({request['op']}):\n{line.decode(errors='replace')}{said}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise HarnessError(f"{request['op']} in {self.container}: {answer['error']}")
