@@ -110,6 +110,7 @@ def wherever(variant: dict[str, Any], value: str) -> Iterator[tuple[dict[str, An
     for key, item in (
         ("providerID", value),
         ("clusterDomain", value),
+        ("volumePluginDir", value),
         ("staticPodURLHeader", {"x": [value], value: ["x"]}),
         ("nodeStatusUpdateFrequency", value),
     ):
