@@ -83,7 +83,12 @@ class _Running:
 
     def poll(self) -> StepResult | None:
         """Return the result, or None while the step runs. Unlike C(Popen.poll), this knows the processor time of this process."""
-        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        try:
+            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        except ChildProcessError:
+            # Ctrl-C came in the middle of an earlier call: the step has ended, and its status is lost.
+            self.send(signal.SIGKILL)
+            return StepResult(self.step, None, time.monotonic() - self.started, problem="interrupted")
         if pid == 0:
             return None
         self.process.returncode = os.waitstatus_to_exitcode(status)
