@@ -20,6 +20,8 @@ git ls-files -z --cached --others --exclude-standard -- "${wanted[@]}" | while I
   # A file deleted but not yet committed is still listed.
   if [ -e "$file" ]; then printf '%s\0' "$file"; fi
 done | tar --null --files-from=- --create --file=- | tar --extract --file=- --directory="$target"
+# Not shipped, but git and ansible-test must not see what tests write to the copy.
+cp .gitignore "$target/"
 git -C "$target" -c init.defaultBranch=main init --quiet
 git -C "$target" add --all
 git -C "$target" -c user.name=check -c user.email=check@localhost -c commit.gpgSign=false commit --quiet --no-verify --message=copy
