@@ -119,7 +119,9 @@ class Manifest(NamedTuple):
         if self.is_empty:
             return {}
         present = {name: value for name, value in self._asdict().items() if value is not None}
-        content: dict[str, Any] = {name: list(value) if type(value) is tuple else value for name, value in present.items()}
+        content: dict[str, Any] = {
+            name: list(value) if isinstance(value, tuple) and not hasattr(value, "_fields") else value for name, value in present.items()
+        }
         content["files"] = {path: _plain_file(file) for path, file in self.files.items()}
         content["image"] = {path: entry and dict(entry._asdict()) for path, entry in self.image.items()}
         if self.effective is not None:

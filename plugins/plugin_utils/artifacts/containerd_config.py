@@ -166,7 +166,7 @@ def _wrong_types(config: Mapping[str, Any], template: Mapping[str, Any], place: 
         if isinstance(expected, Mapping) and isinstance(value, Mapping):
             yield from _wrong_types(value, expected, here)
         else:
-            kind = next(kind for kind in _KINDS if isinstance(expected, kind))
+            kind, *_others = [kind for kind in _KINDS if isinstance(expected, kind)]
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 yield here, f"must be {_KINDS[kind]}"
 
