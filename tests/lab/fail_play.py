@@ -133,6 +133,7 @@ def playing(hosts: Mapping[str, Mapping[str, Any]], *words: str, playbook: Any =
             "ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_FORKS": str(len(hosts)),
+            "ANSIBLE_PIPELINING": "1",
             # Hosts do not wait for each other.
             "ANSIBLE_STRATEGY": "free",
             "PYTHONUNBUFFERED": "1",

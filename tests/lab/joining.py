@@ -137,7 +137,13 @@ def play_all(
         inventory = Path(folder, "inventory.json")
         inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
         command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory), *words, "playbooks/bootstrap.yml"]
-        whole = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"), "ANSIBLE_NOCOLOR": "1", **(environment or {})}
+        whole = {
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_PIPELINING": "1",
+            **(environment or {}),
+        }
         return subprocess.run(command, cwd=TOP, env=whole, capture_output=True, text=True, check=False, timeout=600)
 
 

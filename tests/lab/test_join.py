@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,6 +22,7 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     play,
 )
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import say, wait_for
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 
 pytestmark = pytest.mark.docker
 
@@ -49,11 +49,6 @@ def born(lab: Lab, times: dict[tuple[str, str], float], request: pytest.FixtureR
         node.wait_ready(PATIENCE)
         times["user data", case] = time.monotonic() - began
         yield case, node
-
-
-def repeated(cases: Iterable[str], *kept: str) -> list[Any]:
-    """Mark all cases but C(kept) for the matrix: test_join_settings.py boots and plays the others with more settings."""
-    return [case if case in kept else pytest.param(case, marks=pytest.mark.matrix) for case in cases]
 
 
 @pytest.mark.parametrize("born", repeated(CASES, "al2023"), indirect=True)

@@ -197,6 +197,7 @@ def test_every_way_to_fail_keeps_the_node_out(booted: Al2023Node, command: str) 
     assert (events(booted), joins(booted), phases(booted)) == ([], False, [])
 
 
+@pytest.mark.matrix
 def test_mask_would_not_do() -> None:
     """The reason for disabling the unit: a runtime mask loses to the unit file that the image has in /etc."""
     with machine(text(user_data="#!/bin/bash\nsystemctl mask --runtime nodeadm-run.service\n")) as (node, _unused, _order):

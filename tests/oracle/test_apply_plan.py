@@ -13,7 +13,18 @@ from typing import Any
 import pytest
 from nodelab import Al2Node, Al2023Node, BootstrapNode, Node, UbuntuNode
 
-from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import CODE, HEALTHY, STATE, applied, apply, lay_code, plan, snapshot
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
+from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import (
+    CODE,
+    GROUPS,
+    HEALTHY,
+    STATE,
+    applied,
+    apply,
+    lay_code,
+    plan,
+    snapshot,
+)
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import CA, CLUSTER, STATIC, boot
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
@@ -65,7 +76,7 @@ def without_times(state: str) -> str:
 
 
 #: Each family, and each strategy once. The matrix has the other pairs.
-KINDS = ["al2", "ubuntu script", "al2023", *(pytest.param(kind, marks=pytest.mark.matrix) for kind in ("al2 script", "ubuntu"))]
+KINDS = repeated(GROUPS, "al2", "ubuntu script", "al2023")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -130,7 +141,7 @@ exec /usr/bin/python3 -I -B /opt/nodelab/programs/kubelet.py "$@"
 SERVICE_COMMANDS = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module_utils/_engine/service_commands.py"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", repeated(GROUPS, "ubuntu script", "al2023"))
 def test_a_kubelet_that_fails_brings_the_old_one_back(kind: str, request: pytest.FixtureRequest) -> None:
     node = fresh(kind, request)
     unit = KUBELET[type(node)]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from nodelab import Al2Node, Al2023Node, BootstrapNode
 
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import HEALTHY, STATE, applied, apply, plan, snapshot
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import CLUSTER, ENDPOINT, boot
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
@@ -107,7 +108,7 @@ def test_a_first_run_that_fails_is_undone_without_a_word_more(family: str, reque
     assert left(node) == before
 
 
-@pytest.mark.parametrize("way", [("static", "script"), ("script", "static")], ids=" to ".join)
+@pytest.mark.parametrize("way", repeated([("static", "script"), ("script", "static")], ("static", "script")), ids=" to ".join)
 def test_the_strategy_may_change(al2_node: Al2Node, way: tuple[str, str]) -> None:
     al2_node.write({HEALTHY: ""})
     kinds = {"static": "al2", "script": "al2 script"}

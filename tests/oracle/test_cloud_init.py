@@ -19,6 +19,7 @@ from nodelab import Al2Node, BootstrapNode, CloudInitNode, CloudInitResult, Node
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 
 pytestmark = pytest.mark.docker
 
@@ -124,6 +125,7 @@ PRE = [
 MIRRORS = {"registry_mirrors": {"docker.io": ["https://one.example", "https://two.example"]}}
 
 
+@pytest.mark.parametrize("node", repeated(FAMILIES, "al2023"), indirect=True)
 def test_parts_run_in_the_documented_order(node: Node) -> None:
     result = boot(node, user_data=THEIRS, commands={"pre": PRE}, containerd=MIRRORS)
     assert order(node) == ["boothook", "bootcmd", "shell é", "base64 日本", "gzip", "runcmd", "pre", "python", "/etc"]
@@ -172,7 +174,7 @@ def test_theirs_run_before_ours_however_they_are_named(node: Node, existing: str
     assert order(node) == ["theirs", "ours"]
 
 
-@pytest.mark.parametrize("node", ["al2023", "ubuntu", pytest.param("al2", marks=pytest.mark.matrix)], indirect=True)
+@pytest.mark.parametrize("node", repeated(FAMILIES, "ubuntu"), indirect=True)
 def test_scripts_reach_the_node_byte_for_byte(node: Node) -> None:
     group = {
         "family": family_of(node),
@@ -230,6 +232,7 @@ def test_every_example_boots(request: pytest.FixtureRequest, cluster: dict[str, 
         assert len(machine.kubelet_starts()) == 1
 
 
+@pytest.mark.parametrize("node", repeated(FAMILIES, "al2023", "ubuntu"), indirect=True)
 def test_override_and_files_of_every_kind(node: Node) -> None:
     proxy = {"https": "http://proxy.example:3128"}
     override = {

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from nodelab import Al2Node, Al2023Node, Node, UbuntuNode, engine
 
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 from ansible_collections.nodebootstrap.eks.tools.checking.steps import cores
 
 pytestmark = pytest.mark.docker
@@ -99,7 +100,7 @@ def _node(key: Path) -> Iterator[Al2Node]:
         yield node
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=repeated(WAYS, *(way for way in WAYS if way != "ssh with pipelining")))
 def way(request: pytest.FixtureRequest, _node: Al2Node, key: Path, tmp_path: Path) -> Way:
     _node.reset()
     common = {"ansible_python_interpreter": "/usr/bin/python3"}
@@ -243,11 +244,7 @@ FAMILIES: dict[str, tuple[type[Node], dict[str, Any], set[str]]] = {
 }
 
 
-#: A family whose kubelet a script of the image configures, and one for which the files are complete. The others are in the matrix.
-KEPT = ("al2023", "ubuntu static")
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.matrix] * (name not in KEPT)) for name in FAMILIES])
+@pytest.mark.parametrize("name", repeated(FAMILIES, "al2023"))
 def test_no_family_shows_a_secret(name: str, tmp_path: Path) -> None:
     kind, fields, of_the_image = FAMILIES[name]
     group = {**GROUP, **fields}

@@ -295,6 +295,7 @@ def test_parts_run_in_the_order_of_their_file_names(request: pytest.FixtureReque
         assert node.exists("/etc/booted") and node.read("/etc/w") == b"w"
 
 
+@pytest.mark.matrix
 def test_a_booted_machine_and_a_staged_run_agree(cloud_init: CloudInitNode) -> None:
     staged = cloud_init.run(PARTS)
     with boot(CloudInitNode, PARTS) as (node, booted):

@@ -176,6 +176,7 @@ def test_kubelet_is_healthy_where_a_test_says_so(al2_node: Al2Node) -> None:
     assert al2_node.exec(["curl", "-s", "http://127.0.0.1:10248/healthz"]).returncode == 7
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("pasted", "arrived"),
     [
@@ -192,6 +193,7 @@ def test_al2_pastes_extra_args_raw(al2_node: Al2Node, pasted: str, arrived: list
     assert al2_node.extra_args() == arrived
 
 
+@pytest.mark.matrix
 def test_al2_a_raw_percent_b_becomes_the_boot_id(al2_node: Al2Node) -> None:
     bootstrap(al2_node, "c", *JOIN, "--kubelet-extra-args", "--x=%b")
     boot_id = al2_node.read("/proc/sys/kernel/random/boot_id").decode().strip().replace("-", "")

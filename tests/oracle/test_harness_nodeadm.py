@@ -34,6 +34,7 @@ def kubelet_records(node: Al2023Node, count: int) -> list[dict[str, Any]]:
     return node.records("kubelet")
 
 
+@pytest.mark.matrix
 def test_the_phases_write_and_start_what_the_real_ones_do() -> None:
     with boot(Al2023Node, DOCUMENT) as (node, result):
         assert result.errors == [] and node.wait_boot() == "running"

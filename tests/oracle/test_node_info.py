@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from nodelab import Al2Node, Al2023Node, UbuntuNode, boot
 
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 from ansible_collections.nodebootstrap.eks.tests.oracle.ansible_calls import call
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import CLUSTER, DROP_IN, ENDPOINT, STATIC, text
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
@@ -119,7 +120,7 @@ def test_drop_ins_and_files_of_ours(al2_node: Al2Node, tmp_path: Path) -> None:
     assert with_yaml["effective"]["maxPods"] == 3 if has_yaml else "maxPods: 3" in with_yaml["files"][-1]["text"]
 
 
-@pytest.mark.parametrize("strategy", ["static", "bootstrap_script"])
+@pytest.mark.parametrize("strategy", repeated(["static", "bootstrap_script"], "bootstrap_script"))
 def test_ubuntu(ubuntu_node: UbuntuNode, tmp_path: Path, strategy: str) -> None:
     fields: dict[str, Any] = STATIC if strategy == "static" else {"max_pods": 29}
     done = ubuntu_node.run_user_data(text("ubuntu", labels={"a": "b"}, **fields))

@@ -13,6 +13,7 @@ import pytest
 import tomllib
 from nodelab import Al2Node, BootstrapNode, UbuntuNode, run
 
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import (
     CA,
     CLUSTER,
@@ -61,6 +62,7 @@ def test_the_call_says_what_was_asked(node: BootstrapNode) -> None:
 PROXY = {"https": "http://proxy.example.com:3128"}
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "ubuntu"), indirect=True)
 def test_nothing_asked_is_a_call_without_extra_arguments(node: BootstrapNode) -> None:
     boot(node)
     assert "--kubelet-extra-args" not in node.bootstrap_calls()[0]
@@ -97,6 +99,7 @@ def test_kubelet_1_28_gets_the_switch_for_drop_ins(al2_node: Al2Node) -> None:
     assert json.loads(start["files"][DROP_IN])["cpuManagerPolicy"] == "static"
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "al2"), indirect=True)
 def test_labels_known_only_at_boot(node: BootstrapNode) -> None:
     boot(node, labels={"id": "{instance_id}", "life": "x-{instance_lifecycle}", "zone": "{availability_zone}"}, max_pods=5)
     assert node.extra_args() == ["--node-labels=id=i-1234567890abcdef0,life=x-on-demand,zone=eu-central-1a", "--max-pods=5"]
@@ -110,6 +113,7 @@ def test_an_answer_that_is_no_instance_id_ends_the_boot(node: BootstrapNode) -> 
     assert not node.exists("/root/owned")
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "al2"), indirect=True)
 def test_ipv6(node: BootstrapNode) -> None:
     boot(node, IPV6_CLUSTER)
     call = node.bootstrap_calls()[0]
@@ -124,6 +128,7 @@ def test_failed_preparation_keeps_the_node_out(node: BootstrapNode) -> None:
     assert node.bootstrap_calls() == []
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "ubuntu"), indirect=True)
 def test_preparation_comes_first(node: BootstrapNode) -> None:
     boot(node, commands={"pre": ["echo one >/root/order", "cd /root", "#!/usr/bin/python3\nopen('/root/order', 'a').write('two\\n')"]})
     assert node.read("/root/order") == b"one\ntwo\n"
@@ -142,6 +147,7 @@ def test_the_users_scripts_run_before_ours_whatever_they_are_called(al2_node: Al
     assert len(al2_node.kubelet_records()) == 1
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "ubuntu"), indirect=True)
 def test_proxy_reaches_every_program_that_goes_out(node: BootstrapNode) -> None:
     start = boot(node, proxy={"http": "http://proxy:3128/%b?a=$HOME&b=c", "no_proxy": [".corp"]})
     assert start["environment"]["HTTP_PROXY"] == "http://proxy:3128/%b?a=$HOME&b=c"
@@ -150,6 +156,7 @@ def test_proxy_reaches_every_program_that_goes_out(node: BootstrapNode) -> None:
     assert "proxy:3128" in node.property("containerd.service", "Environment")
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "al2"), indirect=True)
 def test_commands_after_kubelet(node: BootstrapNode) -> None:
     boot(node, commands={"post": ["echo done >/root/post"]})
     assert node.property("nodebootstrap-post.service", "ActiveState") in ("activating", "active")

@@ -13,6 +13,7 @@ import tomllib
 from nodelab import Al2Node, BootstrapNode, UbuntuNode
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 from ansible_collections.nodebootstrap.eks.tests.oracle.process_trace import traced
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import (
     CLUSTER,
@@ -141,6 +142,7 @@ def lay(node: BootstrapNode, **fields: Any) -> None:
     node.write({file["path"]: (file["content"], int(file["mode"], 8)) for file in files})
 
 
+@pytest.mark.matrix
 def test_static_boot_forks_little(al2_node: Al2Node) -> None:
     """A node that was set up boots: everything from nothing to kubelet, with the most that may be asked of the metadata service."""
     lay(al2_node, labels={"life": "{instance_lifecycle}"})
@@ -153,6 +155,7 @@ def test_static_boot_forks_little(al2_node: Al2Node) -> None:
     assert len(al2_node.imds_requests()) == 3
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "al2"), indirect=True)
 def test_static_first_boot_forks_little(node: BootstrapNode) -> None:
     """What user data runs once its files lie there: at most ten processes around containerd and kubelet themselves."""
     lay(node, labels={"life": "{instance_lifecycle}"})
@@ -180,6 +183,7 @@ def test_static_units_are_understood_by_systemd(al2_node: Al2Node) -> None:
     assert al2_node.property("kubelet.service", "UnitFileState") == "enabled"
 
 
+@pytest.mark.parametrize("node", repeated(("al2", "ubuntu"), "ubuntu"), indirect=True)
 def test_files_of_a_live_node_start_it_like_the_user_data(node: BootstrapNode) -> None:
     fields: dict[str, Any] = {"labels": {"a": "b", "id": "{instance_id}"}, "kubelet": {"config": {"cpuManagerPolicy": "static"}}}
     for strategy in ({}, STATIC):
