@@ -33,7 +33,19 @@ PROMISED, BUSY = 10, 60
 WAIT_TIMEOUT = 40
 
 
-@pytest.mark.parametrize("faults", [ACCESS, NODE], ids=["access", "node"])
+#: One fault of each kind, on each family. Unit tests have the evidence of all of them.
+FIRST = ("wrong-authority", "wrong-cluster", "role-not-mapped", "another-name", "cgroup-driver", "token-expired")
+FIRST_WAITING = ("no-network-plugin", "credentials")
+
+
+def shares(faults: dict[str, Fault], first: tuple[str, ...]) -> pytest.MarkDecorator:
+    """The faults of C(make test), and the other ones."""
+    ways = {"first": {name: faults[name] for name in first}, "other": {name: faults[name] for name in faults if name not in first}}
+    marked = [pytest.param(those, id=way, marks=[pytest.mark.matrix] * (way == "other")) for way, those in ways.items()]
+    return pytest.mark.parametrize("faults", marked)
+
+
+@shares(ACCESS | NODE, FIRST)
 def test_a_join_that_cannot_be_ends_with_its_cause(lab: Lab, faults: dict[str, Fault]) -> None:
     with failing(lab, faults) as sites:
         began = time.time()
@@ -51,8 +63,9 @@ def test_a_join_that_cannot_be_ends_with_its_cause(lab: Lab, faults: dict[str, F
             assert all(sites[name].node.object() for name in corrected)
 
 
-def test_what_may_change_is_told_and_waited_for(lab: Lab) -> None:
-    with failing(lab, WAITING) as sites:
+@shares(WAITING, FIRST_WAITING)
+def test_what_may_change_is_told_and_waited_for(lab: Lab, faults: dict[str, Fault]) -> None:
+    with failing(lab, faults) as sites:
         began = time.time()
         output = bootstrap({name: {**host(site), "eks_node_wait_timeout": WAIT_TIMEOUT} for name, site in sites.items()})
 

@@ -19,6 +19,7 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     matches_group,
     play_all,
 )
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 
 pytestmark = pytest.mark.docker
 
@@ -30,20 +31,26 @@ LIVE = ["al2-static", "al2023-stand-in", "ubuntu-bootstrap"]
 
 
 #: The same strategies and families again, booted by user data only.
-REPEATED = [case for case in CASES if case not in LIVE]
+#: Cases that share a control plane and, where Ansible can manage them, a play.
+TOGETHER = {
+    "al2023": ["al2023-stand-in"],
+    "families": ["al2-static", "ubuntu-bootstrap"],
+    "repeated": [case for case in CASES if case not in LIVE],
+}
 
 
-@pytest.mark.parametrize("cases", [LIVE, pytest.param(REPEATED, marks=pytest.mark.matrix)], ids=["each-family", "repeated"])
-def test_user_data_registers_ipv6_addresses(lab: Lab, cases: list[str]) -> None:
+@pytest.mark.parametrize("together", repeated(TOGETHER, "al2023"))
+def test_user_data_registers_ipv6_addresses(lab: Lab, together: str) -> None:
     """The address, the name server that pods get, a serving certificate for the address; a play on the same families ends alike."""
+    cases = TOGETHER[together]
     with ExitStack() as stack:
         born = {case: stack.enter_context(boot(lab, case, CLUSTER)) for case in cases}
         for case, node in born.items():
             node.wait_ready(PATIENCE)
             has_ipv6(node, case)
-        if cases != LIVE:
+        if together == "repeated":
             return
-        with all_booted(lab, LIVE, ipv6=True) as live:
+        with all_booted(lab, cases, ipv6=True) as live:
             done = play_all(live, cluster=CLUSTER)
             assert done.returncode == 0, done.stdout
             for case, node in live.items():

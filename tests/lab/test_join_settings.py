@@ -217,6 +217,7 @@ def traces(node: LabNode) -> bytes:
     ).stdout
 
 
+@pytest.mark.matrix
 def test_labels_and_taints_are_reconciled_and_those_of_others_stay(lab: Lab, changed: dict[str, LabNode], outside: Outside) -> None:
     nodes = {case: changed[case] for case in RECONCILED}
     for node in nodes.values():

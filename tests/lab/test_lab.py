@@ -91,6 +91,7 @@ def test_a_killed_program_takes_its_lab_along(other: tuple[subprocess.Popen[byte
     assert not Path(state["folder"]).exists()
 
 
+@pytest.mark.matrix
 def test_a_lab_keeps_containers_that_it_did_not_start(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
     program, state = other
     container = (
@@ -106,6 +107,7 @@ def test_a_lab_keeps_containers_that_it_did_not_start(other: tuple[subprocess.Po
         docker("rm", "-f", "-v", container, check=False)
 
 
+@pytest.mark.matrix
 def test_a_killed_supervisor_takes_its_programs_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
     _program, state = other
     # No other lab cleans up meanwhile.
@@ -117,6 +119,7 @@ def test_a_killed_supervisor_takes_its_programs_along(other: tuple[subprocess.Po
         assert network_id(state["network"]) != state["id"], "the next lab removes what was left"
 
 
+@pytest.mark.matrix
 def test_a_program_that_ends_is_named(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
     _program, state = other
     os.kill(state["pids"]["etcd"], signal.SIGKILL)

@@ -51,6 +51,7 @@ def test_a_node_of_user_data_joins_and_stays_until_it_is_removed(lab: Lab, tmp_p
         user_nodes.report(lab, report.name)
 
 
+@pytest.mark.matrix
 def test_a_node_that_does_not_join_is_diagnosed(lab: Lab, tmp_path: Path) -> None:
     path = tmp_path / "node.yml"
     fields = {"certificate_authority": another_authority(), "kubernetes_version": "1.36"}
