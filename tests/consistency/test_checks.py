@@ -321,10 +321,12 @@ def test_files_that_start_containers_are_marked() -> None:
             assert imports == ("pytestmark = pytest.mark.docker" in project.text(name)), name
 
 
-def test_the_newest_core_runs_all_sanity_tests_and_the_oldest_the_units() -> None:
+def test_the_newest_core_runs_the_sanity_tests_and_the_oldest_the_units() -> None:
     oldest, *_between, newest = cores()
     assert [step.command[2:] for step in layers()["units"]] == [(oldest, *steps.CORE_DEPENDENT)]
-    assert [step.command[2:] for step in layers()["sanity"] if step.command[2] == newest] == [(newest,)]
+    assert [step.command[2:] for step in layers()["sanity"] if step.command[2] == newest] == [
+        (newest, *(word for name in steps.SANITY for word in ("--test", name)))
+    ]
     assert [step.command[2] for step in layers()["sanity"]] == [newest, oldest]
 
 
@@ -333,17 +335,23 @@ def test_the_matrix_runs_everything_on_every_core() -> None:
         assert {step.command[2] for step in every_step() if step.command[1:2] == (what,) and len(step.command) == 3} == set(cores())
 
 
-def test_units_on_one_core_leave_out_only_tests_of_code_without_ansible() -> None:
+def test_the_oldest_core_runs_each_kind_of_plugin_that_runs_on_the_controller_and_a_role() -> None:
     assert all((project.TOP / path).exists() for path in steps.CORE_DEPENDENT)
-    for name in project.files():
-        if re.search(r"^tests/unit/plugins/.*/test_[^/]*\.py$", name) and not name.startswith(steps.CORE_DEPENDENT):
-            assert name.startswith(("tests/unit/plugins/plugin_utils/", "tests/unit/plugins/module_utils/")), name
-    importing = {
-        name.split("/")[2]
-        for name in project.under("plugins/module_utils", ".py")
-        if re.search(r"^\s*(from|import) ansible\.", project.text(name), re.M)
-    }
-    assert importing == {"_aws"}
+    for kind in ("plugins/action", "plugins/filter", "plugins/test", "roles"):
+        assert any(path.startswith(f"tests/unit/{kind}/") for path in steps.CORE_DEPENDENT), kind
+
+
+def test_files_of_the_labs_steps_exist_and_run_once() -> None:
+    named = {f"tests/lab/{file}" for file in steps.LAB_JOINS}
+    assert named <= set(project.files())
+    [rest] = [step for step in layers()["lab"] if "tests/lab" in step.command]
+    assert {rest.command[at + 1] for at, word in enumerate(rest.command) if word == "--ignore"} == named
+
+
+def test_a_scenario_of_molecule_runs_in_make_test_or_in_the_matrix() -> None:
+    assert set(steps.REPEATED_SCENARIOS) <= set(steps.scenarios())
+    names = [step.name for step in every_step() if step.layer == "molecule"]
+    assert sorted(names) == sorted(f"molecule: {scenario}" for scenario in steps.scenarios())
 
 
 def test_nox_has_a_session_for_every_layer() -> None:
