@@ -22,6 +22,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_config import node_config
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
+from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 from ansible_collections.nodebootstrap.eks.tests.oracle import test_yaml_reader
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE, node_groups
 
@@ -149,7 +150,7 @@ def at(tree: Any, place: tuple[str | int, ...]) -> Any:
 ENOUGH = {"al2023": 1400, "al2": 800, "ubuntu": 600, "al2 static": 600, "ubuntu static": 600}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", repeated(NAMES, "al2023", "ubuntu static"))
 def test_hostile_strings_stay_what_they_are(name: str, go_reader: Reader) -> None:
     variant = VARIANTS[NAMES.index(name)]
     found: Documents = []
@@ -177,7 +178,7 @@ FREE_TEXT = st.fixed_dictionaries(
 ).map(lambda config: {"kubelet": {"config": config}})
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", repeated(NAMES, "al2023", "ubuntu static"))
 def test_documents_of_any_node_group(name: str, go_reader: Reader) -> None:
     variant = VARIANTS[NAMES.index(name)]
     found: Documents = []
