@@ -37,8 +37,8 @@ CORE_DEPENDENT = (
 #: The tests of ansible-test that understand code and documentation. The others look for words and names of files, as linters do.
 SANITY = ("action-plugin-docs", "ansible-doc", "compile", "import", "pylint", "runtime-metadata", "validate-modules", "yamllint")
 
-#: Scenarios of molecule/ whose subject the tests of module apply_plan in oracle show as well.
-REPEATED_SCENARIOS = ("check_first", "wrong_machine")
+#: Scenarios of molecule/ whose subject tests of oracle and lab show as well, by the module or by the playbook.
+REPEATED_SCENARIOS = ("broken_connection", "check_first", "join", "wrong_machine")
 
 #: Sanity tests on the oldest release: whether Python 3.7, the oldest on the nodes, can compile and import what runs there.
 OLD_NODES = ("--test", "compile", "--test", "import", "--python", "3.7")
@@ -70,7 +70,7 @@ def molecule(scenario: str) -> Step:
     command = ("molecule", "test", "--scenario-name", scenario)
     # Without "after", the scenario join would wait for the programs without any output.
     after = "lab: programs" if scenario == "join" else ""
-    seconds = {"join": 100, "default": 350}.get(scenario, 60)
+    seconds = {"join": 100, "default": 250}.get(scenario, 60)
     variables = (("MOLECULE_EPHEMERAL_DIRECTORY", folder),)
     return Step(f"molecule: {scenario}", command, variables=variables, after=after, estimated_seconds=seconds)
 

@@ -35,6 +35,13 @@ def _start(node: dict[str, Any]) -> None:
     FAMILIES[node["family"]].start(**options).leave()
 
 
+def addresses(names: list[str]) -> dict[str, str]:
+    """Return the IP address of each node."""
+    template = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
+    found = engine.docker("container", "inspect", "--format", template, *names).stdout.decode().split()
+    return dict(zip(names, found, strict=True))
+
+
 def stop(names: list[str]) -> None:
     """Remove these nodes, if they exist."""
     if names:
