@@ -36,6 +36,7 @@ COUNT, PORT, PERCENT = {"minimum": 0}, {"minimum": 0, "maximum": 65535}, {"minim
 
 # What kubelet checks beyond types (k8s.io/kubernetes, pkg/kubelet/apis/config/validation and pkg/kubelet/eviction).
 CHECKS: dict[str, dict[str, Any]] = {
+    "address": {"format": "ip"},
     "kind": {"enum": ["KubeletConfiguration"]},
     "apiVersion": {"enum": ["kubelet.config.k8s.io/v1beta1"]},
     "authorization.mode": {"enum": ["AlwaysAllow", "Webhook"]},
@@ -60,6 +61,8 @@ CHECKS: dict[str, dict[str, Any]] = {
     "evictionSoftGracePeriod": {"keys": SIGNALS},
     "evictionSoftGracePeriod[]": {"format": "duration"},
     "hairpinMode": {"enum": ["hairpin-veth", "promiscuous-bridge", "none"]},
+    # kubelet also takes the name of a host, and the empty text.
+    "healthzBindAddress": {"format": "ip"},
     "healthzPort": PORT,
     "imageGCHighThresholdPercent": PERCENT,
     "imageGCLowThresholdPercent": PERCENT,

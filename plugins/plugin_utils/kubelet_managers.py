@@ -1,18 +1,17 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The predicates of C(kubelet_rules) about kubelet's managers of CPUs, memory and topology, its machine, and its feature gates."""
+"""The rules of C(kubelet_rules) about kubelet's managers of CPUs, memory and topology, and about the machine."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 from .errors import nearest
 from .kubelet_effective import Effective
-from .kubelet_predicates import Finding, Findings, parse_cpus, quantity_of
+from .kubelet_findings import Finding, Findings, parse_cpus, quantity_of
 from .quantities import parse_quantity
 
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
@@ -170,6 +169,47 @@ def cgroup_v1(effective: Effective) -> Findings:
         yield Finding("memorySwap", message, ("swapBehavior",), "LimitedSwap", fix="remove it")
 
 
+def cgroup_root(effective: Effective) -> Findings:
+    """With the driver systemd, a root is a slice: kubelet joins its parts with dashes, and adds C(.slice) itself."""
+    parts = _root_parts(effective)
+    if not parts or effective.get("cgroupDriver") != "systemd":
+        return
+    value = effective.get("cgroupRoot")
+    if "" in parts:
+        message = "has an empty part, of which kubelet cannot make a slice"
+        yield Finding("cgroupRoot", message, value=value, fix=f"write {'/'.join(['', *filter(None, parts)])}")
+    elif any(part.endswith(_SLICE) for part in parts):
+        own = "/".join(part.removesuffix(_SLICE) for part in parts[-1:]).replace("-", "/")
+        message = f"ends with {_SLICE}, which kubelet adds itself: it looks for {_slice(parts)}"
+        yield Finding("cgroupRoot", message, value=value, fix=f"write /{own}")
+
+
+def cgroup_root_exists(effective: Effective) -> Findings:
+    """The images have the root of all cgroups; kubelet exits where another one is missing, or lacks a controller."""
+    parts = _root_parts(effective)
+    if parts:
+        place = _slice(parts) if effective.get("cgroupDriver") == "systemd" else "/" + "/".join(parts)
+        message = f"is not checked: kubelet exits if the node does not have the cgroup {place} with all controllers"
+        yield Finding("cgroupRoot", message, value=effective.get("cgroupRoot"), fix="remove it, or create the cgroup before kubelet starts")
+
+
+_SLICE = ".slice"
+
+
+def _root_parts(effective: Effective) -> list[str]:
+    """The parts of a root that kubelet looks for; none for the root of all cgroups."""
+    root = effective.get("cgroupRoot")
+    if not isinstance(root, str) or root in ("", "/", "//") or effective.get("cgroupsPerQOS") is False:
+        return []
+    return root.removeprefix("/").split("/")
+
+
+def _slice(parts: list[str]) -> str:
+    """C(/a.slice/a-b.slice) for C(/a/b)."""
+    names = [part.replace("-", "_") for part in parts]
+    return "".join(f"/{'-'.join(names[: index + 1])}{_SLICE}" for index in range(len(names)))
+
+
 def cgroup_driver(effective: Effective) -> Findings:
     """The images run containerd with systemd's cgroups."""
     if effective.get("cgroupDriver") == "cgroupfs":
@@ -186,47 +226,3 @@ def many_pods(effective: Effective) -> Findings:
     if isinstance(pods, int) and pods > MANY_PODS:
         message = "is more than kubelet is run with: Kubernetes recommends 110, and EKS at most 250"
         yield Finding("maxPods", message, value=pods, allowed=f"at most {MANY_PODS}")
-
-
-def unknown_gates(effective: Effective) -> Findings:
-    """A gate that this kubelet does not have."""
-    gates = effective.gates
-    for name in effective.mapping("featureGates"):
-        if name not in ("AllAlpha", "AllBeta") and gates.state(name) is None:
-            guess = nearest(name, gates.known())
-            message = f"kubelet 1.{effective.minor} does not have this feature gate"
-            fix = f"rename it to {guess}" if guess else "remove it"
-            yield Finding("featureGates", message, (name,), nearest=guess, fix=fix)
-
-
-def locked_gates(effective: Effective) -> Findings:
-    """A gate that can no longer be changed."""
-    for name, value in effective.gates.given.items():
-        state = effective.gates.state(name)
-        if state and state[2] and value != state[1]:
-            fixed = "true" if state[1] else "false"
-            yield Finding("featureGates", f"is locked to {fixed} in kubelet 1.{effective.minor}", (name,), value, fixed, fix="remove it")
-
-
-def gate_dependencies(effective: Effective) -> Findings:
-    """A gate that is on although one that it needs is off."""
-    gates = effective.gates
-    given = gates.given
-    for name in sorted(_affected(effective, given)):
-        if not gates.enabled(name):
-            continue
-        for needed in gates.needs(name):
-            if not gates.enabled(needed):
-                at = name if name in given else needed
-                fix = f"set kubelet.config.featureGates.{needed}: true"
-                yield Finding("featureGates", f"{name} needs {needed}, which is off", (at,) if at in given else (), fix=fix)
-
-
-def _affected(effective: Effective, given: Mapping[str, Any]) -> set[str]:
-    """The gates whose dependencies a configuration can break."""
-    from . import data
-
-    every = data.kubelet_gates()["needs"]
-    if {"AllAlpha", "AllBeta"} & given.keys():
-        return set(every)
-    return {name for name in every if name in given or given.keys() & set(effective.gates.needs(name))}

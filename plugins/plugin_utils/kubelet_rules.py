@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from . import kubelet_conflicts as conflicts
+from . import kubelet_gates as gates
 from . import kubelet_managers as managers
-from . import kubelet_predicates as single
+from . import kubelet_values as values
 from .errors import Problem, Problems, joined
 from .kubelet_effective import Effective
-from .kubelet_predicates import Finding
+from .kubelet_findings import Finding
 
 Check = Callable[[Effective], Iterator[Finding]]
 
@@ -59,38 +61,38 @@ _CGROUPS = ("systemReservedCgroup", "kubeReservedCgroup")
 
 RULES: tuple[Rule, ...] = (
     # Values of single fields that a type cannot express.
-    Rule(_RANGE, ("cpuCFSQuotaPeriod",), single.cfs_quota_period),
-    Rule(_GATE, ("cpuCFSQuotaPeriod", "featureGates"), single.cfs_quota_period_gate),
-    Rule(_RANGE, ("imageMinimumGCAge",), single.not_negative("imageMinimumGCAge"), since=36),
-    Rule(_RANGE, ("imageMaximumGCAge",), single.not_negative("imageMaximumGCAge")),
-    Rule(_RANGE, ("containerLogMonitorInterval",), single.log_monitor_interval),
-    Rule(_RANGE, _SHUTDOWN, single.shutdown_at_least_a_second),
-    Rule(_RANGE, ("crashLoopBackOff",), single.restart_period),
-    Rule(_RANGE, ("memoryThrottlingFactor",), single.memory_throttling_factor),
-    Rule(_RANGE, ("userNamespaces",), single.ids_per_pod),
-    Rule(_RANGE, ("logging",), single.logging_numbers),
-    Rule(_VALUE, ("logging",), single.vmodule_patterns),
-    Rule(_RANGE, ("tracing",), single.sampling_rate),
-    Rule(_VALUE, ("tracing",), single.tracing_endpoint),
-    Rule(_VALUE, ("containerLogMaxSize",), single.log_size),
-    Rule(_VALUE, ("podLogsDir",), single.pod_logs_dir),
-    Rule(_VALUE, ("reservedSystemCPUs",), single.cpu_list),
-    Rule(_VALUE, ("allowedUnsafeSysctls",), single.sysctls),
-    Rule(_VALUE, ("preloadedImagesVerificationAllowlist",), single.image_patterns),
-    Rule(_VALUE, ("containerRuntimeEndpoint", "imageServiceEndpoint"), single.endpoints),
-    Rule(_UNKNOWN, ("tlsCipherSuites",), single.cipher_suites),
-    Rule(_UNKNOWN, ("tlsCurvePreferences",), single.curves),
-    Rule(_UNKNOWN, ("memorySwap",), single.swap_behavior),
-    Rule(_UNKNOWN, ("showHiddenMetricsForVersion",), single.hidden_metrics),
-    Rule(_UNKNOWN, ("runOnce",), single.run_once, since=32),
-    Rule(_VALUE, _RESERVED, single.reserved_quantities),
-    Rule(_VALUE, ("qosReserved",), single.qos_reserved),
-    Rule(_VALUE, _EVICTION, single.eviction_values),
-    Rule(_VALUE, ("reservedMemory",), single.reserved_memory),
-    Rule(_INCONSISTENT, ("reservedMemory",), single.reserved_memory_twice),
+    Rule(_RANGE, ("cpuCFSQuotaPeriod",), values.cfs_quota_period),
+    Rule(_GATE, ("cpuCFSQuotaPeriod", "featureGates"), gates.cfs_quota_period_gate),
+    Rule(_RANGE, ("imageMinimumGCAge",), values.not_negative("imageMinimumGCAge"), since=36),
+    Rule(_RANGE, ("imageMaximumGCAge",), values.not_negative("imageMaximumGCAge")),
+    Rule(_RANGE, ("containerLogMonitorInterval",), values.log_monitor_interval),
+    Rule(_RANGE, _SHUTDOWN, values.shutdown_at_least_a_second),
+    Rule(_RANGE, ("crashLoopBackOff",), values.restart_period),
+    Rule(_RANGE, ("memoryThrottlingFactor",), values.memory_throttling_factor),
+    Rule(_RANGE, ("userNamespaces",), values.ids_per_pod),
+    Rule(_RANGE, ("logging",), values.logging_numbers),
+    Rule(_VALUE, ("logging",), values.vmodule_patterns),
+    Rule(_RANGE, ("tracing",), values.sampling_rate),
+    Rule(_VALUE, ("tracing",), values.tracing_endpoint),
+    Rule(_VALUE, ("containerLogMaxSize",), values.log_size),
+    Rule(_VALUE, ("podLogsDir",), values.pod_logs_dir),
+    Rule(_VALUE, ("reservedSystemCPUs",), values.cpu_list),
+    Rule(_VALUE, ("allowedUnsafeSysctls",), values.sysctls),
+    Rule(_VALUE, ("preloadedImagesVerificationAllowlist",), values.image_patterns),
+    Rule(_VALUE, ("containerRuntimeEndpoint", "imageServiceEndpoint"), values.endpoints),
+    Rule(_UNKNOWN, ("tlsCipherSuites",), values.cipher_suites),
+    Rule(_UNKNOWN, ("tlsCurvePreferences",), values.curves),
+    Rule(_UNKNOWN, ("memorySwap",), values.swap_behavior),
+    Rule(_UNKNOWN, ("showHiddenMetricsForVersion",), values.hidden_metrics),
+    Rule(_UNKNOWN, ("runOnce",), values.run_once, since=32),
+    Rule(_VALUE, _RESERVED, values.reserved_quantities),
+    Rule(_VALUE, ("qosReserved",), values.qos_reserved),
+    Rule(_VALUE, _EVICTION, values.eviction_values),
+    Rule(_VALUE, ("reservedMemory",), values.reserved_memory),
+    Rule(_INCONSISTENT, ("reservedMemory",), conflicts.reserved_memory_twice),
     # Fields that need a feature gate.
     *(
-        Rule(_GATE, (name.partition(".")[0], "featureGates"), single.needs_gate(name, gate))
+        Rule(_GATE, (name.partition(".")[0], "featureGates"), gates.needs_gate(name, gate))
         for name, gate in (
             ("imageMaximumGCAge", "ImageMaximumGCAge"),
             ("shutdownGracePeriodByPodPriority", "GracefulNodeShutdownBasedOnPodPriority"),
@@ -111,25 +113,25 @@ RULES: tuple[Rule, ...] = (
             ("cpuManagerPolicyOptions", "CPUManagerPolicyOptions"),
         )
     ),
-    Rule(_GATE, ("topologyManagerPolicy", "topologyManagerScope", "featureGates"), single.topology_manager_gate, until=26),
-    Rule(_GATE, ("memoryReservationPolicy", "featureGates"), single.tiered_reservation_gate),
-    Rule(_GATE, ("logging", "featureGates"), single.json_format_gate),
+    Rule(_GATE, ("topologyManagerPolicy", "topologyManagerScope", "featureGates"), gates.topology_manager_gate, until=26),
+    Rule(_GATE, ("memoryReservationPolicy", "featureGates"), gates.tiered_reservation_gate),
+    Rule(_GATE, ("logging", "featureGates"), gates.json_format_gate),
     # Fields that contradict each other.
-    Rule(_INCONSISTENT, ("imageGCLowThresholdPercent", "imageGCHighThresholdPercent"), single.image_gc_thresholds),
-    Rule(_INCONSISTENT, ("imageMaximumGCAge", "imageMinimumGCAge"), single.image_gc_ages),
-    Rule(_INCONSISTENT, _SHUTDOWN, single.shutdown_of_critical_pods),
-    Rule(_INCONSISTENT, (*_SHUTDOWN, "shutdownGracePeriodByPodPriority"), single.shutdown_by_priority),
-    Rule(_INCONSISTENT, ("evictionSoft", "evictionSoftGracePeriod"), single.soft_eviction_grace),
-    Rule(_INCONSISTENT, ("serializeImagePulls", "maxParallelImagePulls"), single.parallel_pulls),
-    Rule(_INCONSISTENT, ("systemCgroups", "cgroupRoot"), single.system_cgroups),
-    Rule(_INCONSISTENT, ("enforceNodeAllocatable", "cgroupsPerQOS"), single.enforcement_without_qos),
-    Rule(_INCONSISTENT, ("enforceNodeAllocatable", *_CGROUPS), single.enforcement_without_cgroup),
-    Rule(_INCONSISTENT, ("enforceNodeAllocatable",), single.enforcement_exclusive),
-    Rule(_UNKNOWN, ("enforceNodeAllocatable",), single.enforcement_names),
-    Rule("kubelet.reserved_cpus_conflict", ("reservedSystemCPUs", *_CGROUPS), single.reserved_cpus_and_cgroups),
-    Rule(_INCONSISTENT, ("enableSystemLogQuery", "enableSystemLogHandler"), single.log_query_without_handler),
-    Rule(_INCONSISTENT, ("preloadedImagesVerificationAllowlist", "imagePullCredentialsVerificationPolicy"), single.allowlist_policy),
-    Rule(_INCONSISTENT, ("logging",), single.vmodule_format),
+    Rule(_INCONSISTENT, ("imageGCLowThresholdPercent", "imageGCHighThresholdPercent"), conflicts.image_gc_thresholds),
+    Rule(_INCONSISTENT, ("imageMaximumGCAge", "imageMinimumGCAge"), conflicts.image_gc_ages),
+    Rule(_INCONSISTENT, _SHUTDOWN, conflicts.shutdown_of_critical_pods),
+    Rule(_INCONSISTENT, (*_SHUTDOWN, "shutdownGracePeriodByPodPriority"), conflicts.shutdown_by_priority),
+    Rule(_INCONSISTENT, ("evictionSoft", "evictionSoftGracePeriod"), conflicts.soft_eviction_grace),
+    Rule(_INCONSISTENT, ("serializeImagePulls", "maxParallelImagePulls"), conflicts.parallel_pulls),
+    Rule(_INCONSISTENT, ("systemCgroups", "cgroupRoot"), conflicts.system_cgroups),
+    Rule(_INCONSISTENT, ("enforceNodeAllocatable", "cgroupsPerQOS"), conflicts.enforcement_without_qos),
+    Rule(_INCONSISTENT, ("enforceNodeAllocatable", *_CGROUPS), conflicts.enforcement_without_cgroup),
+    Rule(_INCONSISTENT, ("enforceNodeAllocatable",), conflicts.enforcement_exclusive),
+    Rule(_UNKNOWN, ("enforceNodeAllocatable",), conflicts.enforcement_names),
+    Rule("kubelet.reserved_cpus_conflict", ("reservedSystemCPUs", *_CGROUPS), conflicts.reserved_cpus_and_cgroups),
+    Rule(_INCONSISTENT, ("enableSystemLogQuery", "enableSystemLogHandler"), conflicts.log_query_without_handler),
+    Rule(_INCONSISTENT, ("preloadedImagesVerificationAllowlist", "imagePullCredentialsVerificationPolicy"), conflicts.allowlist_policy),
+    Rule(_INCONSISTENT, ("logging",), conflicts.vmodule_format),
     # What kubelet's managers refuse when it starts.
     Rule(
         "kubelet.cpu_manager",
@@ -146,13 +148,15 @@ RULES: tuple[Rule, ...] = (
     Rule("kubelet.reserved_cpus_range", ("reservedSystemCPUs",), managers.reserved_cpus_of_machine),
     # What a machine with cgroup v1 (Amazon Linux 2) refuses.
     Rule("kubelet.cgroup_version", ("failCgroupV1", "singleProcessOOMKill", "memorySwap"), managers.cgroup_v1),
+    Rule(_VALUE, ("cgroupRoot",), managers.cgroup_root),
     # What runs, and probably not as intended.
+    Rule("kubelet.unknown_cgroup_root", ("cgroupRoot",), managers.cgroup_root_exists),
     Rule("kubelet.cgroup_driver", ("cgroupDriver",), managers.cgroup_driver),
     Rule("kubelet.many_pods", ("maxPods",), managers.many_pods),
     # Feature gates.
-    Rule("kubelet.unknown_feature_gate", ("featureGates",), managers.unknown_gates),
-    Rule("kubelet.locked_feature_gate", ("featureGates",), managers.locked_gates),
-    Rule("kubelet.missing_feature_gate", ("featureGates",), managers.gate_dependencies),
+    Rule("kubelet.unknown_feature_gate", ("featureGates",), gates.unknown_gates),
+    Rule("kubelet.locked_feature_gate", ("featureGates",), gates.locked_gates),
+    Rule("kubelet.missing_feature_gate", ("featureGates",), gates.gate_dependencies),
 )
 
 

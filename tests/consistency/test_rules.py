@@ -33,6 +33,7 @@ WITHOUT_GOLDEN_MESSAGE = {
     "live.missing_collection": "needs a controller without the collection: test_apply_windows.py",
     "kubelet.cgroup_driver": "a warning: test_kubelet_rules.py",
     "kubelet.many_pods": "a warning: test_kubelet_rules.py",
+    "kubelet.unknown_cgroup_root": "a warning: test_kubelet_rules.py",
     "live.unencodable_plan": "the check of the input rejects such text first; it protects the encoder",
     "reserved.sized_for_other_max_pods": "a warning: test_compute.py",
     "shell.missing_package": "a note: test_one_winner_shell.py",

@@ -35,6 +35,8 @@ STRICTER: dict[tuple[str, str | None], str] = {
     ("kubelet.unknown_value", "cgroupDriver"): "the program does not connect to a runtime, which is where kubelet compares it",
     ("kubelet.unknown_value", "configMapAndSecretChangeDetectionStrategy"): "kubelet reads it when it starts to watch",
     ("kubelet.out_of_range", "containerLogMaxFiles"): "before 1.33 kubelet refuses it when it makes the manager of logs",
+    ("kubelet.invalid_value", "address"): "an empty text is the default",
+    ("kubelet.invalid_value", "healthzBindAddress"): "the name of a host is taken, and an address that does not exist is only logged",
     ("kubelet.invalid_value", "containerRuntimeEndpoint"): "kubelet reads it when it connects",
     ("kubelet.invalid_value", "imageServiceEndpoint"): "kubelet reads it when it connects",
     ("kubelet.invalid_value", "podLogsDir"): "kubelet takes a relative path of a file, not of a drop-in",
@@ -103,9 +105,10 @@ def rows(minor: int) -> list[Row]:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelets, minor: int) -> None:
-    # An endpoint is read when kubelet connects, of a NUMA node only the sums count, and a drop-in can lose the option of logging.
+    # An endpoint is read when kubelet connects or listens, of a NUMA node only the sums count, and a drop-in can lose the option of logging.
     later = (
         "containerRuntimeEndpoint",
+        "healthzBindAddress",
         "reservedMemory[0].numaNode",
         "logging.options.text.splitStream",
         "logging.options.json.splitStream",

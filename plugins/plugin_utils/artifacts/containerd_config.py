@@ -4,19 +4,21 @@
 """Checks the user's containerd configuration together with the configuration of the image, as containerd reads the two.
 
 containerd starts with an invalid section for CRI, but without CRI: then kubelet finds no container runtime, and the node never joins.
-Source: the validation of CRI in containerd 1.7 and 2.2. tests/oracle/test_containerd_config.py shows each rule with both.
+Source: the validation of CRI in containerd 1.7 and 2.2. tests/oracle/test_containerd.py and tests/lab/test_containerd.py show each rule.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import kubelet
 from ..errors import Problems, joined
 from ..nodeconfig import containerd_files
 from ..nodeconfig.containerd_files import IMAGES, RUNTIME
+from ..nodeconfig.merge import merge_mappings
 
 MIRRORS = "/etc/containerd/certs.d"
 """The directory with our C(hosts.toml) files."""
@@ -106,6 +108,38 @@ def check(config: Mapping[str, Any], path: str, problems: Problems, *, has_mirro
         message = f"does not contain {MIRRORS}, where the mirrors of containerd.registry_mirrors are written"
         fix = f"add {MIRRORS}, separated by a colon, or remove it"
         problems.add("containerd.mirrors_not_read", _at(path, ("plugins", images, "registry", "config_path")), message, fix=fix)
+
+
+def check_merged(
+    documents: Sequence[tuple[str, Mapping[str, Any]]], version: tuple[int, int] | None, problems: Problems, *, has_mirrors: bool
+) -> None:
+    """Report what is wrong in C((path, configuration)) pairs that nodeadm merges in this order, at the document that sets it.
+
+    Documents of one NodeConfig alone say little: one can take config_path away, and another one set mirrors.
+    """
+    merged: dict[str, Any] = {}
+    for _unused, config in documents:
+        merged = merge_mappings(merged, config)
+    found = Problems()
+    check_version(merged, version, _MERGED, found)
+    check(merged, _MERGED, found, has_mirrors=has_mirrors)
+    for problem in found:
+        owner = next((path for path, config in reversed(documents) if problem.path in _places(config, _MERGED)), documents[-1][0])
+        where = f"{owner}{problem.path.removeprefix(_MERGED)}"
+        if not problems.touches(where):
+            problems.extend([replace(problem, path=where)])
+
+
+_MERGED = "merged"
+
+
+def _places(tree: Any, path: str) -> Iterator[str]:
+    """The paths of everything in a document, below C(path)."""
+    items = tree.items() if isinstance(tree, Mapping) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in items:
+        here = joined(path, key)
+        yield here
+        yield from _places(value, here)
 
 
 Found = Iterator[tuple[tuple[str, ...], str, str]]

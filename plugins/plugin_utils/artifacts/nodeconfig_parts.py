@@ -90,7 +90,38 @@ def reconcile(
         if key != "containerd":
             keep.overridden(_over(theirs.get(key), result.get(key)), last[key], (key,), result.get(key))
     _overridden_containerd(theirs, result, last, keep, problems)
+    _check_containerd(
+        [*(("node_group.user_data", one) for one in existing), ("", {"spec": result}), ("node_group.override", override or {})],
+        spec,
+        problems,
+    )
     return result
+
+
+def _check_containerd(documents: Iterable[tuple[str, Mapping[str, Any]]], spec: NodeSpec, problems: Problems) -> None:
+    """Report TOML for containerd of the user's NodeConfigs that does not fit what nodeadm merges it with: the image's, and ours.
+
+    documents: path and NodeConfig, in the order of nodeadm; our own has no path. The family checks it alone.
+    """
+    own = "node_group.containerd.config" if spec.containerd.config else "node_group.nodeadm.containerd.config"
+    texts = [
+        (f"{path}.spec.containerd.config" if path else own, text)
+        for path, document in documents
+        if isinstance(text := _section(_spec(document), "containerd").get("config"), str)
+    ]
+    if all(path == own for path, _unused in texts) or any(problems.touches(path) for path, _unused in texts):
+        return
+    from ..formats import toml
+    from . import containerd_config
+
+    read = []
+    for path, text in texts:
+        try:
+            read.append((path, toml.parse(text)))
+        except toml.TomlError:
+            return  # reported where the document is read
+    has_mirrors = bool(spec.containerd.registry_mirrors)
+    containerd_config.check_merged(read, spec.cluster.kubernetes_version, problems, has_mirrors=has_mirrors)
 
 
 def _spec(document: Mapping[str, Any]) -> Mapping[str, Any]:

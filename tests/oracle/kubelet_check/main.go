@@ -41,6 +41,7 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/eviction"
 	evictionapi "k8s.io/kubernetes/pkg/kubelet/eviction/api"
 	"k8s.io/kubernetes/pkg/kubelet/sysctl"
+	netutils "k8s.io/utils/net"
 )
 
 type question struct {
@@ -209,6 +210,17 @@ func managers(kc *kubeletconfig.KubeletConfiguration, flags *options.KubeletFlag
 	}
 	if err := curves(kc); err != nil {
 		return err
+	}
+	*stage = "address"
+	if netutils.ParseIPSloppy(kc.Address) == nil {
+		return fmt.Errorf("kubelet cannot listen on %q", kc.Address)
+	}
+	*stage = "cgroup root"
+	if kc.CgroupsPerQOS && kc.CgroupDriver == "systemd" {
+		// The machine has every slice, except those that a node cannot have: no unit has the suffix twice.
+		if slice := cm.ParseCgroupfsToCgroupName(kc.CgroupRoot).ToSystemd(); strings.Contains(slice, ".slice.slice") {
+			return fmt.Errorf("cgroup %s does not exist", slice)
+		}
 	}
 	*stage = "reserved"
 	machine := twoNodes(asked.CPUs, asked.Memory)

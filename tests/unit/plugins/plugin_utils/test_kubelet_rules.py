@@ -80,17 +80,37 @@ def test_every_row_of_the_table_refuses_something() -> None:
         patch.setattr(kubelet_rules, "RULES", tuple(recorded(index, rule) for index, rule in enumerate(kubelet_rules.RULES)))
         for row in EVERY:
             problems(row.refused, row.minor, family=row.family)
-        spec_of({"cgroupDriver": "cgroupfs", "maxPods": 1001})
+        spec_of({"cgroupDriver": "cgroupfs", "maxPods": 1001, "cgroupRoot": "/a"})
         # Our own fields refuse it before.
         problems({}, override=node_config({"kubeReserved": {"cpu": "-1"}}))
     assert [kubelet_rules.RULES[index] for index in range(len(kubelet_rules.RULES)) if index not in fired] == []
 
 
 @pytest.mark.parametrize(
-    ("config", "rule"), [({"cgroupDriver": "cgroupfs"}, "kubelet.cgroup_driver"), ({"maxPods": 1001}, "kubelet.many_pods")]
+    ("config", "rule"),
+    [
+        ({"cgroupDriver": "cgroupfs"}, "kubelet.cgroup_driver"),
+        ({"maxPods": 1001}, "kubelet.many_pods"),
+        ({"cgroupRoot": "/a/b-c"}, "kubelet.unknown_cgroup_root"),
+        ({"cgroupRoot": "/a.slice", "cgroupDriver": "cgroupfs"}, "kubelet.unknown_cgroup_root"),
+    ],
 )
 def test_warnings(config: dict[str, Any], rule: str) -> None:
     assert rule in [warning.rule for warning in spec_of(config).warnings]
+
+
+def test_the_root_of_all_cgroups_is_always_there() -> None:
+    for config in ({"cgroupRoot": "/"}, {"cgroupRoot": ""}, {"cgroupRoot": "/a", "cgroupsPerQOS": False, "enforceNodeAllocatable": []}):
+        assert "kubelet.unknown_cgroup_root" not in [warning.rule for warning in spec_of(config).warnings]
+
+
+@pytest.mark.parametrize(
+    ("root", "expected"), [("/system.slice", "/system"), ("/system.slice/system-own.slice", "/system/own"), ("//a/", "/a")]
+)
+def test_the_fix_of_a_cgroup_root_names_the_same_slice(root: str, expected: str) -> None:
+    with pytest.raises(SpecError) as error:
+        spec_of({"cgroupRoot": root})
+    assert error.value.problems[0].fix == f"write {expected}"
 
 
 def test_a_thousand_pods_are_no_warning() -> None:

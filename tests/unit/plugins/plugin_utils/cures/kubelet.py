@@ -94,6 +94,9 @@ ROWS = (
         {f"{CONFIG}.imageGCLowThresholdPercent": 40},
     ),
     group("kubelet.invalid_value", AL2023 | config(syncFrequency="1 hour"), {f"{CONFIG}.syncFrequency": "1h"}),
+    group("kubelet.invalid_value", AL2023 | config(healthzBindAddress="localhost"), {f"{CONFIG}.healthzBindAddress": "127.0.0.1"}),
+    group("kubelet.invalid_value", AL2023 | config(cgroupRoot="/system.slice"), {f"{CONFIG}.cgroupRoot": "/system"}),
+    group("kubelet.unknown_cgroup_root", AL2023 | config(cgroupRoot="/system"), {f"{CONFIG}.cgroupRoot": REMOVED}),
     reports(
         "kubelet.missing_field",
         kubelet_config_problems,

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, SpecError
@@ -30,6 +31,12 @@ def mirrors(*listed: Any) -> dict[str, Any]:
 
 def _spec(node_group: dict[str, Any]) -> NodeSpec:
     return resolve(COMPLETE, AL2023 | node_group)[0]
+
+
+def _node_config(text: str) -> str:
+    """A NodeConfig with TOML for containerd."""
+    document = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": {"containerd": {"config": text}}}
+    return json.dumps(document)
 
 
 def _raise(problems: list[Problem]) -> None:
@@ -66,6 +73,11 @@ ROWS = (
         "containerd.disables_cri",
         AL2023 | {"containerd": {"config": {"plugins": {CRI: {"registry": {"mirrors": {"docker.io": {"endpoint": [URL]}}}}}}}},
         {"node_group.containerd": mirrors(URL)["containerd"]},
+    ),
+    group(
+        "containerd.disables_cri",
+        AL2023 | {"override": _node_config('disabled_plugins = ["cri"]')},
+        {"node_group.override": _node_config("disabled_plugins = []")},
     ),
     group(
         "containerd.mirrors_not_read",

@@ -55,6 +55,7 @@ ROWS = (
         "files that are not user data", {"family": "al2023", "user_data_files": [NamedFile("a.exe", b"MZ\x90"), NamedFile("b", b"a: b\n")]}
     ),
     group("a file that was not read", {"family": "al2023", "user_data_files": "a.sh"}),
+    _is("containerd without CRI", NODE_CONFIG + "spec: {containerd: {config: 'disabled_plugins = [\"cri\"]'}}\n"),
     _is("TOML", TOML),
     _is("PowerShell", POWERSHELL),
     _is("a NodeConfig", NODE_CONFIG, "al2"),

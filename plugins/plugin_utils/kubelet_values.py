@@ -1,53 +1,21 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The predicates of C(kubelet_rules) about kubelet's configuration: each yields what is wrong in an effective configuration."""
+"""The rules of C(kubelet_rules) about the value of one field: its range, its form, its names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 from .errors import nearest
 from .kubelet_effective import Effective
+from .kubelet_findings import Finding, Findings, is_number, parse_cpus, quantity_of
 from .quantities import parse_duration, parse_quantity
 
-_ABSENT: Any = object()
 _INT32, _INT64 = 2**31 - 1, 2**63 - 1
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is wrong with one value.
-
-    field: the top-level field. below: the keys below it. message, value, allowed, nearest and fix: those of C(errors.Problem).
-    """
-
-    field: str
-    message: str
-    below: tuple[Any, ...] = ()
-    value: Any = _ABSENT
-    allowed: str | None = None
-    nearest: str | None = None
-    fix: str | None = None
-
-    @property
-    def has_value(self) -> bool:
-        """Is C(value) given? None is a value, too."""
-        return self.value is not _ABSENT
-
-
-Findings = Iterator[Finding]
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-# --- Single fields ----------------------------------------------------------------------------------------------------------------
 
 
 def not_negative(name: str) -> Callable[[Effective], Findings]:
@@ -60,21 +28,15 @@ def not_negative(name: str) -> Callable[[Effective], Findings]:
     return check
 
 
+CFS_MILLISECOND_SINCE = 26
+
+
 def cfs_quota_period(effective: Effective) -> Findings:
     """1 ms (1 µs before 1.26) to 1 s."""
     seconds = effective.seconds("cpuCFSQuotaPeriod")
     least, text = (Decimal("0.001"), "1ms") if effective.minor >= CFS_MILLISECOND_SINCE else (Decimal("0.000001"), "1us")
     if effective.gates.enabled("CustomCPUCFSQuotaPeriod") and not least <= seconds <= 1:
         yield Finding("cpuCFSQuotaPeriod", "is out of range", value=effective.get("cpuCFSQuotaPeriod"), allowed=f"{text} to 1s")
-
-
-CFS_MILLISECOND_SINCE = 26
-
-
-def cfs_quota_period_gate(effective: Effective) -> Findings:
-    """Another period than 100 ms needs a gate."""
-    if not effective.gates.enabled("CustomCPUCFSQuotaPeriod") and effective.seconds("cpuCFSQuotaPeriod") != Decimal("0.1"):
-        yield _gate("cpuCFSQuotaPeriod", (), "CustomCPUCFSQuotaPeriod", "other than 100ms ")
 
 
 def log_monitor_interval(effective: Effective) -> Findings:
@@ -113,7 +75,7 @@ _IDS = 65536
 def ids_per_pod(effective: Effective) -> Findings:
     """A multiple of 65,536 that fits into 32 bits."""
     value = effective.get("userNamespaces.idsPerPod")
-    if _number(value) and (value < _IDS or value % _IDS or value > 2**32 - 1):
+    if is_number(value) and (value < _IDS or value % _IDS or value > 2**32 - 1):
         yield Finding("userNamespaces", "is out of range", ("idsPerPod",), value, f"a multiple of {_IDS}, below {2**32}")
 
 
@@ -128,7 +90,7 @@ def logging_numbers(effective: Effective) -> Findings:
         if isinstance(level, int) and level > _INT32:
             yield Finding("logging", "is out of range", ("vmodule", index, "verbosity"), level, allowed)
     flush = effective.get("logging.flushFrequency")
-    seconds = Decimal(flush) if _number(flush) else parse_duration(flush)
+    seconds = Decimal(flush) if is_number(flush) else parse_duration(flush)
     if seconds is not None and seconds <= 0:
         yield Finding("logging", "is not positive", ("flushFrequency",), flush, 'a duration such as "5s"')
 
@@ -144,12 +106,8 @@ def vmodule_patterns(effective: Effective) -> Findings:
 def sampling_rate(effective: Effective) -> Findings:
     """0 to one million."""
     value = effective.get("tracing.samplingRatePerMillion")
-    if _number(value) and not 0 <= value <= 1_000_000:
+    if is_number(value) and not 0 <= value <= 1_000_000:
         yield Finding("tracing", "is out of range", ("samplingRatePerMillion",), value, "0 to 1000000")
-
-
-_ENDPOINT = re.compile(r"[!-$&-~]*", re.ASCII)
-"""Characters that Go's URLs take without a closer look: no blanks, no control characters, no percent signs."""
 
 
 def tracing_endpoint(effective: Effective) -> Findings:
@@ -190,22 +148,6 @@ def _clean(path: str) -> str:
         elif part not in ("", "."):
             parts.append(part)
     return "/" + "/".join(parts)
-
-
-_CPUS = re.compile(r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:,[0-9]{1,5}(?:-[0-9]{1,5})?)*", re.ASCII)
-
-
-def parse_cpus(value: Any) -> set[int] | None:
-    """The CPUs of a list such as C(0,2-3), or None if it is invalid."""
-    if not isinstance(value, str) or (value and not _CPUS.fullmatch(value)):
-        return None
-    found: set[int] = set()
-    for part in filter(None, value.split(",")):
-        first, _unused, last = part.partition("-")
-        if last and int(last) < int(first):
-            return None
-        found |= set(range(int(first), int(last or first) + 1))
-    return found
 
 
 def cpu_list(effective: Effective) -> Findings:
@@ -356,10 +298,7 @@ def qos_reserved(effective: Effective) -> Findings:
             yield Finding("qosReserved", "is not a percentage", (key,), value, "0% to 100%")
 
 
-# --- Eviction ---------------------------------------------------------------------------------------------------------------------
-
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%", re.ASCII)
-_OFF = ("0%", "100%")
 CONTAINERFS_SINCE = 29
 
 
@@ -387,24 +326,6 @@ def _eviction_problem(name: str, value: Any) -> str | None:
     return "is not positive" if quantity is not None and quantity <= 0 else None
 
 
-def soft_eviction_grace(effective: Effective) -> Findings:
-    """A soft threshold needs a grace period; kubelet ignores one of 0% or 100%."""
-    grace = effective.mapping("evictionSoftGracePeriod")
-    for signal, value in effective.mapping("evictionSoft").items():
-        if signal not in grace and value not in _OFF:
-            yield Finding(
-                "evictionSoft",
-                "has no grace period",
-                (signal,),
-                fix=f'add kubelet.config.evictionSoftGracePeriod["{signal}"], such as 1m30s',
-            )
-    for signal in grace:
-        if signal not in effective.mapping("evictionSoft"):
-            yield Finding("evictionSoftGracePeriod", "has no effect without a threshold in evictionSoft", (signal,), fix="remove it")
-
-
-# --- Reserved memory --------------------------------------------------------------------------------------------------------------
-
 _HUGEPAGES = "hugepages-"
 
 
@@ -414,219 +335,10 @@ def reserved_memory(effective: Effective) -> Findings:
         if not isinstance(item, Mapping):
             continue
         limits, node = item.get("limits"), item.get("numaNode", 0)
-        if _number(node) and node < 0:
+        if is_number(node) and node < 0:
             yield Finding("reservedMemory", "is negative", (index, "numaNode"), node, "0 or more")
         for key, value in limits.items() if isinstance(limits, Mapping) else ():
             if key != "memory" and not key.startswith(_HUGEPAGES):
                 yield Finding("reservedMemory", "cannot be reserved", (index, "limits", key), allowed="memory, hugepages-SIZE")
             elif quantity_of(value) == 0:
                 yield Finding("reservedMemory", "is zero", (index, "limits", key), value, "more than zero")
-
-
-def quantity_of(value: Any) -> Decimal | None:
-    """A quantity as text or number."""
-    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else parse_quantity(value)
-
-
-def reserved_memory_twice(effective: Effective) -> Findings:
-    """Each kind of memory of a NUMA node stands once."""
-    seen = set()
-    for index, item in enumerate(effective.items("reservedMemory")):
-        limits = item.get("limits") if isinstance(item, Mapping) else None
-        for key in limits if isinstance(limits, Mapping) else ():
-            place = (item.get("numaNode", 0), key)
-            if place in seen:
-                yield Finding(
-                    "reservedMemory", f"reserves {key} of NUMA node {place[0]} a second time", (index,), fix="remove one of the two"
-                )
-            seen.add(place)
-
-
-# --- Feature gates of fields ------------------------------------------------------------------------------------------------------
-
-
-def _gate(name: str, below: tuple[Any, ...], gate: str, what: str = "") -> Finding:
-    return Finding(name, f"{what}needs the feature gate {gate}, which is off", below, fix=f"set kubelet.config.featureGates.{gate}: true")
-
-
-def needs_gate(path: str, gate: str) -> Callable[[Effective], Findings]:
-    """A field that must be empty where a gate is off."""
-    name, *below = path.split(".")
-
-    def check(effective: Effective) -> Findings:
-        value = effective.get(path)
-        # Options that are there, and empty, are options; a duration or a quantity of zero is nothing.
-        given = value is not None if path.endswith("PolicyOptions") else bool(value) and not _is_zero(value)
-        if given and effective.gates.state(gate) is not None and not effective.gates.enabled(gate):
-            yield _gate(name, tuple(below), gate)
-
-    return check
-
-
-def _is_zero(value: Any) -> bool:
-    return parse_duration(value) == 0 or quantity_of(value) == 0
-
-
-def topology_manager_gate(effective: Effective) -> Findings:
-    """Another policy or scope than the default one."""
-    for name, default in (("topologyManagerPolicy", "none"), ("topologyManagerScope", "container")):
-        if effective.get(name) != default and not effective.gates.enabled("TopologyManager"):
-            yield _gate(name, (), "TopologyManager")
-
-
-def tiered_reservation_gate(effective: Effective) -> Findings:
-    """TieredReservation is a part of MemoryQoS."""
-    if effective.get("memoryReservationPolicy") == "TieredReservation" and not effective.gates.enabled("MemoryQoS"):
-        yield _gate("memoryReservationPolicy", (), "MemoryQoS")
-
-
-def json_format_gate(effective: Effective) -> Findings:
-    """JSON is a beta option of logging."""
-    if effective.get("logging.format") == "json" and not effective.gates.enabled("LoggingBetaOptions"):
-        yield _gate("logging", ("format",), "LoggingBetaOptions")
-
-
-# --- Fields that contradict each other --------------------------------------------------------------------------------------------
-
-
-def image_gc_thresholds(effective: Effective) -> Findings:
-    """The low threshold is below the high one."""
-    low, high = effective.get("imageGCLowThresholdPercent"), effective.get("imageGCHighThresholdPercent")
-    if _number(low) and _number(high) and low >= high:
-        if "imageGCLowThresholdPercent" in effective.origins:
-            message = f"is not below imageGCHighThresholdPercent, which is {high}"
-            yield Finding("imageGCLowThresholdPercent", message, value=low, allowed=f"less than {high}")
-        else:
-            message = f"is not above imageGCLowThresholdPercent, which is {low} by default"
-            yield Finding("imageGCHighThresholdPercent", message, value=high, fix="also set imageGCLowThresholdPercent, to less than this")
-
-
-def image_gc_ages(effective: Effective) -> Findings:
-    """The maximum is above the minimum."""
-    least, most = effective.seconds("imageMinimumGCAge"), effective.seconds("imageMaximumGCAge")
-    if most > 0 and most <= least:
-        message = f"is not longer than imageMinimumGCAge, which is {effective.get('imageMinimumGCAge')}"
-        name = "imageMaximumGCAge" if "imageMaximumGCAge" in effective.origins else "imageMinimumGCAge"
-        if name == "imageMinimumGCAge":
-            message = f"is not shorter than imageMaximumGCAge, which is {effective.get('imageMaximumGCAge')}"
-        yield Finding(name, message, value=effective.get(name))
-
-
-def shutdown_of_critical_pods(effective: Effective) -> Findings:
-    """The time for critical pods is a part of the whole."""
-    whole, part = (effective.get(f"shutdownGracePeriod{rest}") for rest in ("", "CriticalPods"))
-    if not effective.gates.enabled("GracefulNodeShutdown"):
-        return
-    if effective.seconds("shutdownGracePeriodCriticalPods") > effective.seconds("shutdownGracePeriod"):
-        if "shutdownGracePeriodCriticalPods" in effective.origins:
-            message = f"is longer than shutdownGracePeriod, which is {whole or '0s'}, and is a part of it"
-            yield Finding("shutdownGracePeriodCriticalPods", message, value=part, fix="also set shutdownGracePeriod, to this or longer")
-        else:
-            message = f"is shorter than shutdownGracePeriodCriticalPods, which the image sets to {part} and which is a part of it"
-            yield Finding("shutdownGracePeriod", message, value=whole, fix="also set shutdownGracePeriodCriticalPods, to this or shorter")
-
-
-def shutdown_by_priority(effective: Effective) -> Findings:
-    """Grace periods are by priority, or one for all pods."""
-    if not effective.items("shutdownGracePeriodByPodPriority") or not effective.gates.enabled("GracefulNodeShutdownBasedOnPodPriority"):
-        return
-    if any(effective.seconds(f"shutdownGracePeriod{rest}") > 0 for rest in ("", "CriticalPods")):
-        message = "cannot be combined with shutdownGracePeriod and shutdownGracePeriodCriticalPods"
-        yield Finding("shutdownGracePeriodByPodPriority", message, fix='also set the two to "0s"')
-
-
-def parallel_pulls(effective: Effective) -> Findings:
-    """More than one pull at a time is not serial."""
-    pulls = effective.get("maxParallelImagePulls")
-    if effective.get("serializeImagePulls") is True and _number(pulls) and pulls > 1:
-        yield Finding(
-            "maxParallelImagePulls", "is more than 1, but serializeImagePulls is true", value=pulls, fix="set serializeImagePulls: false"
-        )
-
-
-def system_cgroups(effective: Effective) -> Findings:
-    """A cgroup for the system needs a root."""
-    if effective.get("systemCgroups") and not effective.get("cgroupRoot"):
-        yield Finding("systemCgroups", "needs cgroupRoot, which is empty", fix="set cgroupRoot: /")
-
-
-ENFORCEMENT_BY_VALUE_SINCE, COMPRESSIBLE_SINCE = 31, 32
-_COMPRESSIBLE = "-compressible"
-
-
-def enforcement_without_qos(effective: Effective) -> Findings:
-    """Nothing is enforced without cgroups for pods."""
-    given = effective.items("enforceNodeAllocatable")
-    enforced = [value for value in given if value != "none" or effective.minor < ENFORCEMENT_BY_VALUE_SINCE]
-    if enforced and effective.get("cgroupsPerQOS") is False:
-        yield Finding("cgroupsPerQOS", f"is false, but enforceNodeAllocatable has {enforced[0]}", fix=_enforce_nothing(effective))
-
-
-def _enforce_nothing(effective: Effective) -> str:
-    value = "[none]" if effective.minor >= ENFORCEMENT_BY_VALUE_SINCE else "[]"
-    return f"set enforceNodeAllocatable: {value}, or cgroupsPerQOS: true"
-
-
-def enforcement_without_cgroup(effective: Effective) -> Findings:
-    """A reservation is enforced on a cgroup."""
-    for value in effective.items("enforceNodeAllocatable"):
-        name = {"system-reserved": "systemReservedCgroup", "kube-reserved": "kubeReservedCgroup"}.get(
-            str(value).removesuffix(_COMPRESSIBLE)
-        )
-        if name and not effective.get(name):
-            yield Finding("enforceNodeAllocatable", f"has {value}, but {name} is empty", value=value, fix=f"set {name}")
-
-
-def enforcement_exclusive(effective: Effective) -> Findings:
-    """C(none) stands alone, nothing stands twice, and a reservation is enforced in one way."""
-    values = effective.items("enforceNodeAllocatable")
-    if "none" in values and len(values) > 1:
-        yield Finding("enforceNodeAllocatable", "has none and something else", value=values, fix="remove one of the two")
-    if effective.minor >= ENFORCEMENT_BY_VALUE_SINCE:
-        for value in sorted({str(value) for value in values if values.count(value) > 1}):
-            yield Finding("enforceNodeAllocatable", f"has {value} twice", value=values, fix="remove one of the two")
-        for value in ("system-reserved", "kube-reserved"):
-            if value in values and f"{value}{_COMPRESSIBLE}" in values:
-                message = f"has {value} and {value}{_COMPRESSIBLE}"
-                yield Finding("enforceNodeAllocatable", message, value=values, fix="remove one of the two")
-
-
-def enforcement_names(effective: Effective) -> Findings:
-    """Enforcing compressible resources alone came later."""
-    for index, value in enumerate(effective.items("enforceNodeAllocatable")):
-        if str(value).endswith(_COMPRESSIBLE) and effective.minor < COMPRESSIBLE_SINCE:
-            allowed = "none, pods, system-reserved, kube-reserved"
-            yield Finding("enforceNodeAllocatable", f"does not exist in kubelet 1.{effective.minor}", (index,), value, allowed)
-
-
-def reserved_cpus_and_cgroups(effective: Effective) -> Findings:
-    """Reserved CPUs exclude both reserved cgroups."""
-    cgroups = [name for name in ("systemReservedCgroup", "kubeReservedCgroup") if effective.get(name)]
-    if effective.get("reservedSystemCPUs") and cgroups:
-        given = all(name in effective.origins for name in cgroups)
-        by = "" if given else ", which the image sets"
-        message = f"cannot be combined with {' and '.join(cgroups)}{by}"
-        fix = "also set " + " and ".join(f'{name}: ""' for name in cgroups)
-        yield Finding("reservedSystemCPUs", message, value=effective.get("reservedSystemCPUs"), fix=fix)
-
-
-def log_query_without_handler(effective: Effective) -> Findings:
-    """Queries of the system's log go through its handler."""
-    if effective.get("enableSystemLogQuery") is True and effective.get("enableSystemLogHandler") is False:
-        yield Finding("enableSystemLogQuery", "needs enableSystemLogHandler, which is false", fix="set enableSystemLogHandler: true")
-
-
-def allowlist_policy(effective: Effective) -> Findings:
-    """The list belongs to one policy."""
-    policy = effective.get("imagePullCredentialsVerificationPolicy")
-    if policy == "NeverVerifyAllowlistedImages" or not effective.gates.enabled("KubeletEnsureSecretPulledImages"):
-        return
-    if effective.items("preloadedImagesVerificationAllowlist"):
-        fix = "set imagePullCredentialsVerificationPolicy: NeverVerifyAllowlistedImages"
-        yield Finding("preloadedImagesVerificationAllowlist", f"has no effect with the policy {policy}", fix=fix)
-
-
-def vmodule_format(effective: Effective) -> Findings:
-    """Levels by file exist only in text."""
-    if effective.items("logging.vmodule") and effective.get("logging.format") not in (None, "", "text"):
-        yield Finding("logging", "needs logging.format: text", ("vmodule",), fix="remove it, or set logging.format: text")
