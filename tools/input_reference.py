@@ -101,12 +101,15 @@ def _enumeration(schema: Schema) -> dict[str, Any]:
 
 def schema_files() -> dict[str, str]:
     """Return the JSON Schema files by name."""
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model import described_cluster
+
     titles = {"cluster": "Cluster of nodebootstrap.eks", "node_group": "Node group of nodebootstrap.eks"}
     files = {}
     for name, schema in declarations().items():
-        body = json_schema(schema)
-        files[f"{name}.schema.json"] = {**_head(f"{name}.schema.json", titles[name]), **body, "type": "object"}
-        files[f"{name}.schema.json"].pop("pattern")
+        body = {key: value for key, value in json_schema(schema).items() if key != "pattern"} | {"type": "object"}
+        if name == "cluster":
+            body = described_cluster.json_schema(body)
+        files[f"{name}.schema.json"] = {**_head(f"{name}.schema.json", titles[name]), **body}
     template = {"type": "string", "pattern": _TEMPLATE}
     files["variables.schema.json"] = {
         **_head("variables.schema.json", "Variables files that contain eks_node_cluster, eks_node_group or eks_node_groups"),

@@ -17,6 +17,7 @@ from referencing import Registry, Resource
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.model import test_described_cluster as described
 from ansible_collections.nodebootstrap.eks.tools import input_reference
 
 GENERATED = input_reference.files()
@@ -140,6 +141,41 @@ def test_the_schema_accepts_what_eksctl_files_are_translated_to(name: str) -> No
     translated = from_eksctl(config, facts)
     assert problems("cluster", translated["cluster"]) == []
     assert [found for group in translated["node_groups"] for found in problems("node_group", group)] == []
+
+
+RESPONSES = {
+    "response": described.RESPONSE,
+    "IPv6": described.IPV6,
+    "Outposts": described.LOCAL,
+    "snake_case": described.SNAKE_CASE,
+    "without an authority": {**described.RESPONSE, "certificateAuthority": None},
+    "with own fields": {**described.RESPONSE, "dns_ips": ["169.254.20.10"], "kubernetes_version": "{{ version }}"},
+}
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_the_schema_accepts_a_describe_cluster_response(name: str) -> None:
+    response = json.loads(json.dumps(RESPONSES[name], default=str))
+    for cluster in (response, {"cluster": response}, {"cluster": response, "dns_ips": ["169.254.20.10"]}):
+        assert problems("variables", {"eks_node_cluster": cluster}) == []
+
+
+@pytest.mark.parametrize(
+    ("cluster", "where"),
+    [
+        ({**described.RESPONSE, "version": 1.32}, "version"),
+        ({**described.RESPONSE, "certificateAuthority": {"data": 5}}, "certificateAuthority/data"),
+        ({"cluster": {**described.RESPONSE, "kubernetesNetworkConfig": {"serviceIpv4Cidr": 10}}}, "cluster/kubernetesNetworkConfig"),
+        ({**described.RESPONSE, "dns_ips": 10}, "dns_ips"),
+        # None of these is a response: it has neither an authority nor an ARN.
+        ({"name": "demo", "kubernetesNetworkConfig": {}}, ""),
+        ({"cluster": {"name": "demo"}}, "cluster"),
+        ({"name": "demo", "endpiont": "https://x"}, ""),
+    ],
+)
+def test_the_schema_rejects_what_is_wrong_in_a_cluster(cluster: dict[str, Any], where: str) -> None:
+    found = [found.partition(":")[0] for found in problems("cluster", json.loads(json.dumps(cluster, default=str)))]
+    assert found and all(place.startswith(where) for place in found), found
 
 
 @pytest.mark.parametrize("path", EXAMPLES)

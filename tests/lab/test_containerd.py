@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ansible_collections.nodebootstrap.eks.tests.lab import binaries
-from ansible_collections.nodebootstrap.eks.tests.oracle import containerd_daemon
-from ansible_collections.nodebootstrap.eks.tests.oracle import containerd_rows as rows
+from ansible_collections.nodebootstrap.eks.tests.oracle import containerd_rows
 from ansible_collections.nodebootstrap.eks.tests.oracle.containerd_daemon import Programs
 
 
@@ -20,18 +17,4 @@ def programs() -> Programs:
     return Programs(*(str(binaries.path_of(binary)) for binary in (binaries.CONTAINERD, binaries.CTR)), binaries.CONTAINERD.version[1:])
 
 
-@pytest.mark.parametrize("name", [name for name, row in rows.ACCEPTED.items() if 2 in row[0]])
-def test_it_loads_what_we_render(programs: Programs, name: str) -> None:
-    rows.loads_what_we_render(programs, rows.ACCEPTED[name][1])
-
-
-@pytest.mark.parametrize("name", [name for name, row in rows.REFUSED.items() if 2 in row[0]])
-def test_what_we_refuse_lacks_cri(programs: Programs, name: str) -> None:
-    _generations, rule, config = rows.REFUSED[name]
-    rows.lacks_cri(programs, rule, config)
-
-
-def test_mirrors(programs: Programs, tmp_path: Path) -> None:
-    with containerd_daemon.running(programs) as daemon:
-        rows.asks_for_every_path(daemon)
-        rows.asks_in_order(daemon, tmp_path)
+TestContainerd = containerd_rows.tests_of(2)

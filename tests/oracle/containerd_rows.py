@@ -1,15 +1,17 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Configurations and mirrors that both generations of containerd are asked about, and the questions.
+"""Configurations and mirrors that both generations of containerd are asked about, and the tests that ask.
 
-tests/oracle/test_containerd.py asks containerd 1, tests/lab/test_containerd.py asks containerd 2.
+tests/oracle/test_containerd.py asks containerd 1, tests/lab/test_containerd.py asks containerd 2 (C(tests_of)).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import kubelet
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
@@ -192,3 +194,30 @@ def asks_in_order(daemon: Daemon, folder: Path) -> None:
         lay_hosts(daemon, {"quay.invalid": [f"{secure.url}/untrusted"]})
         answer = daemon.pull("quay.invalid/a:1")
         assert answer.returncode != 0 and secure.asked == [], "without its authority, nothing is sent to the mirror"
+
+
+# --- The tests of a generation -----------------------------------------------------------------------------------------------------
+
+
+def tests_of(generation: int) -> type:
+    """A class of tests for a generation. Its module has a fixture C(programs)."""
+
+    def names(rows: dict[str, Any]) -> list[str]:
+        return [name for name, row in rows.items() if generation in row[0]]
+
+    class TestContainerd:
+        @pytest.mark.parametrize("name", names(ACCEPTED))
+        def test_it_loads_what_we_render(self, programs: Programs, name: str) -> None:
+            loads_what_we_render(programs, ACCEPTED[name][1])
+
+        @pytest.mark.parametrize("name", names(REFUSED))
+        def test_what_we_refuse_lacks_cri(self, programs: Programs, name: str) -> None:
+            _generations, rule, config = REFUSED[name]
+            lacks_cri(programs, rule, config)
+
+        def test_mirrors(self, programs: Programs, tmp_path: Path) -> None:
+            with containerd_daemon.running(programs) as daemon:
+                asks_for_every_path(daemon)
+                asks_in_order(daemon, tmp_path)
+
+    return TestContainerd

@@ -26,11 +26,9 @@ from typing import Any
 from ansible_collections.nodebootstrap.eks.tests.lab import binaries
 from ansible_collections.nodebootstrap.eks.tests.oracle import go_programs
 from ansible_collections.nodebootstrap.eks.tests.oracle.kubelet_decoder import minors
+from ansible_collections.nodebootstrap.eks.tests.oracle.kubelet_groups import PINNED
 
 SOURCE = Path(__file__).resolve().parent / "kubelet_check"
-
-#: Minors whose module the lab pins and builds: the oracle of `make test`.
-PINNED = (30, 36)
 
 _SERVER = "cmd/kubelet/app/server.go"
 _REPLACED = re.compile(r"^\tk8s\.io/(\S+) => \./staging/", re.MULTILINE)

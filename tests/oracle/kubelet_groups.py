@@ -4,14 +4,17 @@
 """Random node groups with fields of kubelet's configuration, and what a node would make of them.
 
 Every group has one to four fields. A field's value is one of the pairs of C(kubelet_rows), or made from its row in the table of
-fields: at a limit, beyond it, or plain. Fields are dealt out in turn, so that each is in the same number of groups.
+fields: at a limit, beyond it, or plain. Fields, and the pairs of each, are dealt out in turn, so that each is in the same number of
+groups. C(Tally) counts what came up.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -21,7 +24,10 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.spec import NodeSpec
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.kubelet_rows import ROWS
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.kubelet_rows import ROWS, Row
+
+#: Minors whose module the lab pins and builds: the oracle of `make test`.
+PINNED = (30, 36)
 
 CLUSTER = {
     "name": "demo",
@@ -42,8 +48,33 @@ WAYS = {
 
 #: Fields that are refused anywhere or have a test of their own (name servers), and those whose answer depends on the machine that asks.
 NOT_DEALT = {"registerWithTaints", "apiVersion", "kind", "clusterDNS", "failCgroupV1", "singleProcessOOMKill"}
-_DURATIONS = ("0s", "1s", "29s", "30s", "31s", "2m", "2m30s", "151s", "-1s", "999ms", "3s", "2999ms", "100ms", "1h")
-_QUANTITIES = ("0", "1", "100m", "1Gi", "100Mi", "-1", "1.5", "10%", "0%", "100%")
+#: (plain, at a limit or beyond it)
+_DURATIONS = (("1s", "2m", "3s", "100ms", "1h"), ("0s", "-1s", "29s", "30s", "31s", "2m30s", "151s", "999ms", "2999ms"))
+_QUANTITIES = (("1", "100m", "1Gi", "100Mi", "1.5", "10%"), ("0", "-1", "0%", "100%"))
+
+
+class Dice(random.Random):
+    """Random choices. at_limit: whether a value stood at a limit, or beyond it."""
+
+    at_limit = False
+
+    def value(self, plain: Sequence[Any], limits: Sequence[Any], chance: float = 0.5) -> Any:
+        """One of C(plain), or with C(chance) one of C(limits)."""
+        if self.random() >= chance:
+            return self.choice(plain)
+        self.at_limit = True
+        return self.choice(limits)
+
+
+@dataclass
+class Tally:
+    """What came up: groups, those with a value at a limit or beyond it, fields, and both sides of the pairs by their names."""
+
+    groups: int = 0
+    at_limit: int = 0
+    fields: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    accepted: Counter[str] = field(default_factory=Counter)
 
 
 @cache
@@ -54,36 +85,34 @@ def fields(minor: int) -> tuple[str, ...]:
 
 
 @cache
-def pieces(minor: int) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
-    """Field → the configurations of C(kubelet_rows) with it: both sides of every limit that is a matter of several fields."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    known = set(fields(minor))
+def pieces(minor: int) -> Mapping[str, tuple[tuple[Row, bool], ...]]:
+    """Field → the pairs with it, and which side: both sides of every limit that is a matter of several fields."""
+    found: dict[str, list[tuple[Row, bool]]] = {}
     for row in ROWS:
-        for config in (row.refused, row.accepted):
-            if config.keys() <= known:
+        for is_refused in (True, False):
+            config = row.refused if is_refused else row.accepted
+            if config.keys() <= set(fields(minor)):
                 for name in config:
-                    found.setdefault(name, []).append(config)
-    return {name: tuple(configs) for name, configs in found.items()}
+                    found.setdefault(name, []).append((row, is_refused))
+    return {name: tuple(sides) for name, sides in found.items()}
 
 
-def value(row: Mapping[str, Any], dice: random.Random) -> Any:
+def value(row: Mapping[str, Any], dice: Dice) -> Any:
     """A value for a row of the table: half of the numbers stand at a limit or beyond."""
     kind = row["type"]
     if "enum" in row:
-        return dice.choice([*row["enum"], *row["enum"], "nosuch"])
+        return dice.value(row["enum"], ["nosuch"], 0.2)
     if kind == "bool":
         return dice.random() < 0.5
     if kind in ("int32", "int64", "uint32"):
         least, most = row.get("minimum", 0), row.get("maximum", 2**31 - 1)
-        return dice.choice([least, most, least - 1, most + 1, dice.randint(max(least, 1), min(most, 100)), 1, 2, 70])
-    if kind == "duration":
-        return dice.choice(_DURATIONS)
+        return dice.value([dice.randint(max(least, 1), min(most, 100)), 1, 2, 70], [least, most, least - 1, most + 1])
+    if kind == "duration" or row.get("format") == "duration":
+        return dice.value(*_DURATIONS)
     if kind == "float64":
-        return dice.choice([0.0, 0.1, 0.9, 1.0, 1.1])
+        return dice.value([0.1, 0.9], [0.0, 1.0, 1.1])
     if kind == "quantity" or row.get("format") in ("quantity", "threshold"):
-        return dice.choice(_QUANTITIES)
-    if row.get("format") == "duration":
-        return dice.choice(_DURATIONS)
+        return dice.value(*_QUANTITIES)
     if kind == "list":
         return [value(row["items"], dice) for _unused in range(dice.randint(0, 2))]
     if kind == "map":
@@ -93,11 +122,11 @@ def value(row: Mapping[str, Any], dice: random.Random) -> Any:
         names = list(row["fields"])
         return {name: value(row["fields"][name], dice) for name in dice.sample(names, dice.randint(0, min(2, len(names))))}
     if kind == "duration_or_nanoseconds":
-        return dice.choice(["5s", "0s", 5_000_000_000, "-1s"])
-    return dice.choice(["", "x", "/x", "10.0.0.1", "unix:///x"])
+        return dice.value(["5s", 5_000_000_000], ["0s", "-1s"])
+    return dice.value(["x", "/x", "10.0.0.1", "unix:///x"], [""], 0.2)
 
 
-def gates(minor: int, dice: random.Random) -> dict[str, bool]:
+def gates(minor: int, dice: Dice) -> dict[str, bool]:
     """Feature gates: mostly of this minor, sometimes of another one or none."""
     names = sorted(data.kubelet_gates()["gates"])
     here = [name for name in names if any(first <= minor <= last for first, last, *_unused in data.kubelet_gates()["gates"][name])]
@@ -105,26 +134,36 @@ def gates(minor: int, dice: random.Random) -> dict[str, bool]:
     return {name: dice.random() < 0.7 for name in chosen}
 
 
-def configurations(minor: int, seed: int, count: int) -> Iterator[dict[str, Any]]:
+def configurations(minor: int, seed: str, count: int, tally: Tally | None = None) -> Iterator[dict[str, Any]]:
     """Configurations, the same ones for the same seed."""
-    dice = random.Random(seed)
+    dice, tally = Dice(seed), Tally() if tally is None else tally
     table = data.kubelet_fields()["fields"]
+    # A field that only some of the pinned minors have comes twice as often there.
+    names = [name for name in fields(minor) for _unused in range(1 if all(name in fields(one) for one in PINNED) else 2)]
     deck: list[str] = []
+    sides: dict[str, list[tuple[Row, bool]]] = {}
     for _unused in range(count):
         config: dict[str, Any] = {}
+        dice.at_limit = False
         # Half of the groups have one field: what is wrong with one hides what is wrong with others.
         for _other in range(dice.choice((1, 1, 1, 2, 3, 4))):
             if not deck:
-                deck = list(fields(minor))
-                dice.shuffle(deck)
+                deck = dice.sample(names, len(names))
             name = deck.pop()
-            known = pieces(minor).get(name)
-            if known and dice.random() < 0.6:
-                config |= dice.choice(known)
+            if name in pieces(minor) and dice.random() < 0.6:
+                if not sides.get(name):
+                    sides[name] = dice.sample(pieces(minor)[name], len(pieces(minor)[name]))
+                row, is_refused = sides[name].pop()
+                config |= row.refused if is_refused else row.accepted
+                (tally.refused if is_refused else tally.accepted)[row.id] += 1
+                dice.at_limit = True
             elif name == "featureGates":
                 config[name] = gates(minor, dice)
             else:
                 config[name] = value(table[name], dice)
+        tally.groups += 1
+        tally.at_limit += dice.at_limit
+        tally.fields.update(config.keys())
         yield config
 
 

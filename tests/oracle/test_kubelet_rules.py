@@ -25,7 +25,7 @@ from ansible_collections.nodebootstrap.eks.tests.oracle.kubelet_decoder import m
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.kubelet_rows import ROWS, Row
 
 #: 1.30 and 1.36 always; every other minor in the matrix.
-MINORS = [minor if minor in kubelet_check.PINNED else pytest.param(minor, marks=pytest.mark.matrix) for minor in sorted(minors())]
+MINORS = [minor if minor in kubelet_groups.PINNED else pytest.param(minor, marks=pytest.mark.matrix) for minor in sorted(minors())]
 FIRST_DROP_IN = {"al2023": 28, "al2": 28, "ubuntu": 30}
 LAST = {"al2": 32, "al2-static": 32}
 
@@ -105,7 +105,7 @@ def rows(minor: int) -> list[Row]:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelets, minor: int) -> None:
-    # An endpoint is read when kubelet connects or listens, of a NUMA node only the sums count, and a drop-in can lose the option of logging.
+    # An endpoint is read when kubelet connects or listens. Of a NUMA node only the sums count. A drop-in can lose options of logging.
     later = (
         "containerRuntimeEndpoint",
         "healthzBindAddress",
@@ -130,12 +130,12 @@ def runs(way: str, minor: int) -> bool:
     return FIRST_DROP_IN.get(way, 24) <= minor <= LAST.get(way, 36)
 
 
-def compare(kubelet: kubelet_check.Kubelet, way: str, minor: int, seed: int, count: int) -> tuple[list[Any], list[Any], Counter[str]]:
-    """(rendered and refused by kubelet, refused by us and taken by kubelet, what happened how often)."""
+def compare(kubelet: kubelet_check.Kubelet, way: str, minor: int, count: int) -> tuple[list[Any], list[Any], Counter[str]]:
+    """(rendered and refused by kubelet, refused by us and taken by kubelet without a reason, what happened how often)."""
     asked: list[tuple[dict[str, Any], SpecError | None]] = []
 
     def questions() -> Iterator[dict[str, Any]]:
-        for config in kubelet_groups.configurations(minor, seed, count):
+        for config in kubelet_groups.configurations(minor, f"{way} 1.{minor}", count):
             result = kubelet_groups.rendered(way, minor, config)
             refused = result if isinstance(result, SpecError) else None
             asked.append((config, refused))
@@ -144,24 +144,29 @@ def compare(kubelet: kubelet_check.Kubelet, way: str, minor: int, seed: int, cou
     wrong, needless, seen = [], [], Counter[str]()
     for index, answer in enumerate(kubelet.ask(questions())):
         config, error = asked[index]
-        seen["accepted" if error is None else "refused"] += 1
-        if error is None and "error" in answer:
+        is_taken = "error" not in answer
+        seen["rendered" if error is None else "refused"] += 1
+        seen["taken"] += is_taken
+        if error is None and not is_taken:
             wrong.append((config, answer["stage"], answer["error"]))
-        elif error is not None and "error" not in answer and not all(map(stricter, error.problems)):
-            needless.append((config, [str(problem) for problem in error.problems if not stricter(problem)]))
+        elif error is not None and is_taken:
+            seen["refused and taken"] += 1
+            if not all(map(stricter, error.problems)):
+                needless.append((config, [str(problem) for problem in error.problems if not stricter(problem)]))
     return wrong, needless, seen
 
 
 #: Groups of each Linux family, over its strategies and minors.
-GROUPS = {"matrix": 20_000, "fuzz": 100_000}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 600)
+FULL = 20_000
+GROUPS = {"matrix": FULL, "fuzz": 100_000}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 600)
 
 
 def share(way: str, minor: int) -> int:
     """How many of the groups of its family a way gets in a minor; minors that are only in the matrix get some beside them."""
     family = kubelet_groups.WAYS[way]["family"]
     ways = [other for other, fields in kubelet_groups.WAYS.items() if fields["family"] == family]
-    pairs = [(other, pinned) for other in ways for pinned in kubelet_check.PINNED if runs(other, pinned)]
-    return GROUPS // len(pairs) if minor in kubelet_check.PINNED else 500
+    pairs = [(other, pinned) for other in ways for pinned in kubelet_groups.PINNED if runs(other, pinned)]
+    return GROUPS // len(pairs) if minor in kubelet_groups.PINNED else 500
 
 
 def ways_and_minors() -> list[Any]:
@@ -176,23 +181,48 @@ def ways_and_minors() -> list[Any]:
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize(("way", "minor"), ways_and_minors())
-def test_what_we_render_kubelet_takes(kubelet_of: Kubelets, way: str, minor: int) -> None:
+def test_what_we_render_kubelet_takes(kubelet_of: Kubelets, say: Callable[[str], None], way: str, minor: int) -> None:
     count = share(way, minor)
-    wrong, needless, seen = compare(kubelet_of(minor), way, minor, minor, count)
+    wrong, needless, seen = compare(kubelet_of(minor), way, minor, count)
+    figures = ", ".join(f"{number} {what}" for what, number in sorted(seen.items()))
+    say(f"{way} 1.{minor}: {count} groups, {figures}; {len(wrong)} rendered that kubelet refuses, {len(needless)} refused without a reason")
     assert wrong[:5] == []
     assert needless[:5] == []
-    assert 0.3 <= seen["accepted"] / count <= 0.7
+    assert 0.3 <= seen["rendered"] / count <= 0.7
 
 
-def test_every_field_is_in_enough_groups() -> None:
-    seen: Counter[str] = Counter()
-    for minor in kubelet_check.PINNED:
-        for config in kubelet_groups.configurations(minor, minor, 10_000):
-            seen.update(config.keys())
-    dealt = {name for minor in kubelet_check.PINNED for name in kubelet_groups.fields(minor)}
-    both = {name for name in dealt if all(name in kubelet_groups.fields(minor) for minor in kubelet_check.PINNED)}
-    assert min(seen[name] for name in both) >= 200
-    assert min(seen[name] for name in dealt) >= 100
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    """Print figures: at once where the groups are many, otherwise with a failure."""
+
+    def print_line(line: str) -> None:
+        if GROUPS < FULL:
+            print(line)
+        else:
+            with capsys.disabled():
+                print(f"\n{line}")
+
+    return print_line
+
+
+@pytest.mark.parametrize("family", sorted({fields["family"] for fields in kubelet_groups.WAYS.values()}))
+def test_the_groups_of_a_family_contain_enough(say: Callable[[str], None], family: str) -> None:
+    """Every field, values at limits, and both sides of every pair; in C(make test) as many as its part of the groups gives."""
+    tally, dealt, pairs = kubelet_groups.Tally(), set(), set()
+    ways = [way for way, fields in kubelet_groups.WAYS.items() if fields["family"] == family]
+    for way, minor in [(way, minor) for way in ways for minor in kubelet_groups.PINNED if runs(way, minor)]:
+        list(kubelet_groups.configurations(minor, f"{way} 1.{minor}", share(way, minor), tally))
+        dealt |= set(kubelet_groups.fields(minor))
+        pairs |= {(row.id, is_refused) for sides in kubelet_groups.pieces(minor).values() for row, is_refused in sides}
+    seen = {(name, True) for name in tally.refused} | {(name, False) for name in tally.accepted}
+    least = min(tally.fields[name] for name in dealt)
+    say(
+        f"{family}: {tally.groups} groups, every one of {len(dealt)} fields in {least} or more, {tally.at_limit / tally.groups:.0%} with a "
+        f"value at a limit or beyond, {len(seen)} of {len(pairs)} sides of the pairs"
+    )
+    assert least >= 200 * GROUPS // FULL
+    assert tally.at_limit >= tally.groups / 2
+    assert len(seen) >= len(pairs) * min(1, 10 * GROUPS / FULL)
 
 
 def test_the_list_of_stricter_rules_is_short() -> None:

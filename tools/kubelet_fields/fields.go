@@ -7,9 +7,7 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -67,25 +65,14 @@ func (r *reader) load(path string) (map[string]goType, error) {
 		return nil, fmt.Errorf("no module given for package %s", path)
 	}
 	types := map[string]goType{}
-	parsed, err := parser.ParseDir(token.NewFileSet(), dir, func(info fs.FileInfo) bool {
-		return !strings.HasSuffix(info.Name(), "_test.go")
-	}, parser.SkipObjectResolution)
+	parsed, err := parsePackage(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range parsed {
-		for _, file := range one.Files {
-			for _, declaration := range file.Decls {
-				general, ok := declaration.(*ast.GenDecl)
-				if !ok {
-					continue
-				}
-				for _, spec := range general.Specs {
-					if typed, ok := spec.(*ast.TypeSpec); ok {
-						types[typed.Name.Name] = goType{typed.Type, file}
-					}
-				}
-			}
+	for _, file := range parsed {
+		for _, spec := range specs(file, token.TYPE) {
+			typed := spec.(*ast.TypeSpec)
+			types[typed.Name.Name] = goType{typed.Type, file}
 		}
 	}
 	r.packages[path] = types
@@ -174,17 +161,4 @@ func (r *reader) structure(typed *ast.StructType, file *ast.File, path string) (
 		result.Fields[name] = &copied
 	}
 	return result, nil
-}
-
-func importPath(file *ast.File, name string) (string, error) {
-	for _, spec := range file.Imports {
-		path, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return "", err
-		}
-		if (spec.Name != nil && spec.Name.Name == name) || (spec.Name == nil && filepath.Base(path) == name) {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%s is not imported", name)
 }

@@ -6,10 +6,6 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"strconv"
 	"strings"
 )
 
@@ -25,9 +21,7 @@ func flags(dirs []string) (map[string]*flag, error) {
 	found := map[string]*flag{}
 	deprecated := []string{}
 	for _, dir := range dirs {
-		parsed, err := parser.ParseDir(token.NewFileSet(), dir, func(info fs.FileInfo) bool {
-			return !strings.HasSuffix(info.Name(), "_test.go")
-		}, parser.SkipObjectResolution)
+		parsed, err := parsePackage(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -62,25 +56,6 @@ func flags(dirs []string) (map[string]*flag, error) {
 		}
 	}
 	return found, nil
-}
-
-func called(call *ast.CallExpr) string {
-	switch function := call.Fun.(type) {
-	case *ast.SelectorExpr:
-		return function.Sel.Name
-	case *ast.Ident:
-		return function.Name
-	}
-	return ""
-}
-
-func literal(expression ast.Expr) (string, bool) {
-	basic, ok := expression.(*ast.BasicLit)
-	if !ok || basic.Kind != token.STRING {
-		return "", false
-	}
-	text, err := strconv.Unquote(basic.Value)
-	return text, err == nil
 }
 
 // kind names the constructor or the type of a flag.Value, which decides whether a flag may be repeated.

@@ -7,9 +7,7 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -36,17 +34,13 @@ func gates(minor int, packages map[string]string) (map[string]*gate, error) {
 	for path, dir := range packages {
 		path, onlyNames := strings.CutPrefix(path, "names:")
 		names[path] = map[string]string{}
-		parsed, err := parser.ParseDir(token.NewFileSet(), dir, func(info fs.FileInfo) bool {
-			return !strings.HasSuffix(info.Name(), "_test.go")
-		}, parser.SkipObjectResolution)
+		parsed, err := parsePackage(dir)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range parsed {
-			for _, file := range one.Files {
-				files = append(files, gateFile{file, path, onlyNames})
-				constants(file, names[path])
-			}
+		for _, file := range parsed {
+			files = append(files, gateFile{file, path, onlyNames})
+			constants(file, names[path])
 		}
 	}
 	found, needs := map[string]*gate{}, map[string][]string{}
@@ -105,39 +99,24 @@ func gates(minor int, packages map[string]string) (map[string]*gate, error) {
 
 // constants adds the constants with a literal text to names.
 func constants(file *ast.File, names map[string]string) {
-	for _, declaration := range file.Decls {
-		general, ok := declaration.(*ast.GenDecl)
-		if !ok || general.Tok != token.CONST {
-			continue
-		}
-		for _, spec := range general.Specs {
-			constant := spec.(*ast.ValueSpec)
-			for index, name := range constant.Names {
-				if index < len(constant.Values) {
-					value := constant.Values[index]
-					if conversion, ok := value.(*ast.CallExpr); ok && len(conversion.Args) == 1 {
-						value = conversion.Args[0]
-					}
-					if last(value) == "true" {
-						names[name.Name] = "true"
-					}
-					if text, ok := literal(value); ok {
-						names[name.Name] = text
-					}
-				}
+	for _, spec := range specs(file, token.CONST) {
+		constant := spec.(*ast.ValueSpec)
+		for index, name := range constant.Names {
+			if index >= len(constant.Values) {
+				continue
+			}
+			value := constant.Values[index]
+			if conversion, ok := value.(*ast.CallExpr); ok && len(conversion.Args) == 1 {
+				value = conversion.Args[0]
+			}
+			if last(value) == "true" {
+				names[name.Name] = "true"
+			}
+			if text, ok := literal(value); ok {
+				names[name.Name] = text
 			}
 		}
 	}
-}
-
-func last(expression ast.Expr) string {
-	switch typed := expression.(type) {
-	case *ast.Ident:
-		return typed.Name
-	case *ast.SelectorExpr:
-		return typed.Sel.Name
-	}
-	return ""
 }
 
 func gateName(key ast.Expr, from gateFile, names map[string]map[string]string) (string, error) {
