@@ -36,7 +36,6 @@ COUNT, PORT, PERCENT = {"minimum": 0}, {"minimum": 0, "maximum": 65535}, {"minim
 
 # What kubelet checks beyond types (k8s.io/kubernetes, pkg/kubelet/apis/config/validation and pkg/kubelet/eviction).
 CHECKS: dict[str, dict[str, Any]] = {
-    "address": {"format": "ip"},
     "kind": {"enum": ["KubeletConfiguration"]},
     "apiVersion": {"enum": ["kubelet.config.k8s.io/v1beta1"]},
     "authorization.mode": {"enum": ["AlwaysAllow", "Webhook"]},

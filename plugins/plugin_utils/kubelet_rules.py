@@ -76,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_VALUE, ("tracing",), values.tracing_endpoint),
     Rule(_VALUE, ("containerLogMaxSize",), values.log_size),
     Rule(_VALUE, ("podLogsDir",), values.pod_logs_dir),
+    Rule(_VALUE, ("address",), values.listen_address),
     Rule(_VALUE, ("reservedSystemCPUs",), values.cpu_list),
     Rule(_VALUE, ("allowedUnsafeSysctls",), values.sysctls),
     Rule(_VALUE, ("preloadedImagesVerificationAllowlist",), values.image_patterns),

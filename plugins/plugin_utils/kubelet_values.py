@@ -13,6 +13,7 @@ from typing import Any
 from .errors import nearest
 from .kubelet_effective import Effective
 from .kubelet_findings import Finding, Findings, is_number, parse_cpus, quantity_of
+from .network import ip_problem
 from .quantities import parse_duration, parse_quantity
 
 _INT32, _INT64 = 2**31 - 1, 2**63 - 1
@@ -155,6 +156,13 @@ def cpu_list(effective: Effective) -> Findings:
     if parse_cpus(effective.get("reservedSystemCPUs")) is None:
         value = effective.get("reservedSystemCPUs")
         yield Finding("reservedSystemCPUs", "is not a list of CPUs", value=value, allowed='such as "0,2-3"')
+
+
+def listen_address(effective: Effective) -> Findings:
+    """An IP address. kubelet replaces the empty text by its default, except in a drop-in of old kubelets."""
+    value = effective.get("address")
+    if ip_problem(value) is not None:
+        yield Finding("address", "cannot be read", value=value, allowed="an IP address")
 
 
 _SYSCTL = re.compile(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*(?:[a-z0-9][-_a-z0-9]*)?[a-z0-9*]", re.ASCII)

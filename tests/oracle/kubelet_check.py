@@ -157,7 +157,6 @@ def _glue(sources: Path) -> str:
         '\t_ "unsafe" // for go:linkname\n',
         '\tv1 "k8s.io/api/core/v1"',
         '\tutilfeature "k8s.io/apiserver/pkg/util/feature"' if gated else "",
-        '\t_ "k8s.io/kubernetes/cmd/kubelet/app"',
         '\tkubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"',
         '\t"k8s.io/kubernetes/pkg/kubelet/apis/config/validation"',
         f'\t"{cpuset}"',

@@ -35,7 +35,6 @@ STRICTER: dict[tuple[str, str | None], str] = {
     ("kubelet.unknown_value", "cgroupDriver"): "the program does not connect to a runtime, which is where kubelet compares it",
     ("kubelet.unknown_value", "configMapAndSecretChangeDetectionStrategy"): "kubelet reads it when it starts to watch",
     ("kubelet.out_of_range", "containerLogMaxFiles"): "before 1.33 kubelet refuses it when it makes the manager of logs",
-    ("kubelet.invalid_value", "address"): "an empty text is the default",
     ("kubelet.invalid_value", "healthzBindAddress"): "the name of a host is taken, and an address that does not exist is only logged",
     ("kubelet.invalid_value", "containerRuntimeEndpoint"): "kubelet reads it when it connects",
     ("kubelet.invalid_value", "imageServiceEndpoint"): "kubelet reads it when it connects",
@@ -49,6 +48,8 @@ STRICTER: dict[tuple[str, str | None], str] = {
     ("strategy.missing_max_pods", None): "the number beside it is refused",
     ("kubelet.out_of_range", "port"): "a zero is the default",
     ("kubelet.out_of_range", "nodeLeaseDurationSeconds"): "a zero is the default",
+    ("kubelet.field_not_in_version", None): "kubelet says that it does not know the field, and goes on without it",
+    ("reserved.exceeds_capacity", None): "kubelet compares the sum with the machine when it starts its manager of containers",
     ("kubelet.cgroup_version", None): "Amazon Linux 2 has cgroup v1, and the machine of the test may have v2",
 }
 

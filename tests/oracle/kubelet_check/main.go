@@ -30,6 +30,7 @@ import (
 	_ "k8s.io/component-base/logs/json/register" // as kubelet's main does
 	"k8s.io/klog/v2"
 	"k8s.io/kubelet/config/v1beta1"
+	"k8s.io/kubernetes/cmd/kubelet/app"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	kubeletscheme "k8s.io/kubernetes/pkg/kubelet/apis/config/scheme"
@@ -210,6 +211,12 @@ func managers(kc *kubeletconfig.KubeletConfiguration, flags *options.KubeletFlag
 	}
 	if err := curves(kc); err != nil {
 		return err
+	}
+	*stage = "authorization"
+	if kc.Authorization.Mode != kubeletconfig.KubeletAuthorizationModeWebhook { // it needs an API server
+		if _, err := app.BuildAuthz(nil, kc.Authorization); err != nil {
+			return err
+		}
 	}
 	*stage = "address"
 	if netutils.ParseIPSloppy(kc.Address) == nil {
