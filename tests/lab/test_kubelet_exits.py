@@ -51,10 +51,10 @@ CHOSEN = [row for row in ROWS if row.minor == 36 and row.path in PATHS and row.r
 
 #: What refuses a row that the managers, and what they are made from, read: rules, and fields of other rules.
 MANAGERS = ("kubelet.cpu_manager", "kubelet.memory_manager", "kubelet.topology_manager")
-LATER = ("evictionHard", "evictionMinimumReclaim", "evictionSoftGracePeriod", "qosReserved", "containerLogMaxSize", "allowedUnsafeSysctls")
+LATER = ("evictionHard", "evictionSoft", "evictionMinimumReclaim", "qosReserved", "containerLogMaxSize", "allowedUnsafeSysctls")
 
-#: kubelet's last words about what all managers take.
-MANAGED = 'the sysctls "vm.last" are not known to be namespaced'
+#: A sysctl in kubelet's last words about what all managers take: no namespace has it.
+MANAGED = "vm.last"
 
 _MEMORY = [{"numaNode": 0, "limits": {"memory": "674Mi"}}]
 _CGROUPS = {"systemReservedCgroup": "", "kubeReservedCgroup": ""}
@@ -77,7 +77,7 @@ MANAGER_ROWS = [
     for row in ROWS
     if (row.rule in (*MANAGERS, "kubelet.reserved_cpus_range") and (row.minor == 36 or row.rule == "kubelet.memory_manager"))
     or (row.minor == 36 and row.path == "cgroupRoot")
-    or (row.minor == 36 and row.path.startswith(LATER) and row.rule == "kubelet.invalid_value")
+    or (row.minor == 36 and row.path.startswith(LATER) and row.rule in ("kubelet.invalid_value", "kubelet.inconsistent_fields"))
 ]
 
 
@@ -116,7 +116,7 @@ def alone() -> Iterator[dict[str, Any]]:
             "authorization": {"mode": "AlwaysAllow"},
             "serverTLSBootstrap": False,
             "failSwapOn": False,
-            "allowedUnsafeSysctls": ["vm.last"],
+            "allowedUnsafeSysctls": [MANAGED],
         }
 
 

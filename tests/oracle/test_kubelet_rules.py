@@ -122,7 +122,7 @@ def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelet
     assert [(row.id, answer) for row, answer in zip(chosen, answers[1::2], strict=True) if answer] == [], "neighbours"
 
 
-_FORMAT = re.compile(r'Errorf\("((?:[^"\\\\]|\\\\.)*)"')
+_FORMAT = re.compile(r'Errorf\("((?:[^"\\]|\\.)*)"')
 _VERB = re.compile(r"%[#+]?[a-z]")
 
 #: Errors of kubelet's validation that no configuration reaches here, with the reason.
@@ -139,7 +139,7 @@ def beyond(minor: int) -> Iterator[dict[str, Any]]:
             yield from ({name: value} for value in values)
 
 
-@pytest.mark.parametrize("minor", MINORS)
+@pytest.mark.parametrize("minor", kubelet_groups.PINNED)
 def test_every_error_of_kubelet_s_validation_is_reached(kubelet_of: Kubelets, minor: int) -> None:
     """By the rows, which have an accepted neighbour each, or by a step beyond a limit of the table."""
     folder = kubelet_check.sources(minor) / "pkg/kubelet/apis/config/validation"
