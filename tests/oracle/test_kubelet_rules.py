@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -120,41 +119,6 @@ def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelet
     answers = [answer.get("error", "") for answer in kubelet_of(minor).ask(asked)]
     assert [row.id for row, answer in zip(chosen, answers[::2], strict=True) if not answer] == [], "refused by us, taken by kubelet"
     assert [(row.id, answer) for row, answer in zip(chosen, answers[1::2], strict=True) if answer] == [], "neighbours"
-
-
-_FORMAT = re.compile(r'Errorf\("((?:[^"\\]|\\.)*)"')
-_VERB = re.compile(r"%[#+]?[a-z]")
-
-#: Errors of kubelet's validation that no configuration reaches here, with the reason.
-UNREACHED: dict[str, str] = {}
-
-
-def beyond(minor: int) -> Iterator[dict[str, Any]]:
-    """A configuration for each limit, and each choice, of the table of fields: one step beyond."""
-    for name, row in data.kubelet_fields()["fields"].items():
-        if row.get("since", 0) <= minor <= row.get("until", minor):
-            items = row.get("items", row)
-            values = [row[limit] + step for limit, step in (("minimum", -1), ("maximum", 1)) if limit in row]
-            values += [["nosuch"] if items is not row else "nosuch"] if "enum" in items else []
-            yield from ({name: value} for value in values)
-
-
-@pytest.mark.parametrize("minor", kubelet_groups.PINNED)
-def test_every_error_of_kubelet_s_validation_is_reached(kubelet_of: Kubelets, minor: int) -> None:
-    """By the rows, which have an accepted neighbour each, or by a step beyond a limit of the table."""
-    folder = kubelet_check.sources(minor) / "pkg/kubelet/apis/config/validation"
-    code = "".join(
-        (folder / f"validation{part}.go").read_text()
-        for part in ("", "_linux", "_reserved_memory")
-        if (folder / f"validation{part}.go").is_file()
-    )
-    configs = [row.refused for row in ROWS if row.refused.keys() <= set(kubelet_groups.fields(minor))]
-    asked = [kubelet_groups.as_written("al2023", minor, config) for config in (*configs, *beyond(minor))]
-    said = "\n".join(answer.get("error", "") for answer in kubelet_of(minor).ask(asked))
-    formats = {json.loads(f'"{text}"') for text in _FORMAT.findall(code)}
-    patterns = {text: ".*".join(map(re.escape, _VERB.split(text))) for text in formats}
-    missing = {text for text, pattern in patterns.items() if not re.search(pattern, said)}
-    assert sorted(missing - UNREACHED.keys()) == []
 
 
 def stricter(problem: Problem) -> bool:
