@@ -101,14 +101,12 @@ def _enumeration(schema: Schema) -> dict[str, Any]:
 
 def schema_files() -> dict[str, str]:
     """Return the JSON Schema files by name."""
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model import described_cluster
-
     titles = {"cluster": "Cluster of nodebootstrap.eks", "node_group": "Node group of nodebootstrap.eks"}
     files = {}
     for name, schema in declarations().items():
         body = {key: value for key, value in json_schema(schema).items() if key != "pattern"} | {"type": "object"}
         if name == "cluster":
-            body = described_cluster.json_schema(body)
+            body = cluster_schema(body)
         files[f"{name}.schema.json"] = {**_head(f"{name}.schema.json", titles[name]), **body}
     template = {"type": "string", "pattern": _TEMPLATE}
     files["variables.schema.json"] = {
@@ -125,6 +123,60 @@ def schema_files() -> dict[str, str]:
         },
     }
     return {name: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for name, schema in files.items()}
+
+
+def cluster_schema(own: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of the input C(cluster): our fields, or a response, alone or as C(cluster) of a mapping.
+
+    own: the schema of our fields. Other keys of a response are allowed: EKS adds new ones.
+    """
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.described_cluster import OWN_FIELDS
+
+    added = {name: own["properties"][name] for name in OWN_FIELDS}
+    wrapped = {"properties": {"cluster": {"allOf": [_IS_RESPONSE, {"$ref": "#/$defs/response"}]}, **added}}
+    is_wrapped = {"required": ["cluster"], "properties": {"cluster": {"type": "object"}}}
+    ours_or_response = {"if": _IS_RESPONSE, "then": {"$ref": "#/$defs/response"}, "else": {"$ref": "#/$defs/fields"}}
+    response = {"description": "The result of `aws eks describe-cluster`.", "properties": {**_spellings(_READ), **added}}
+    definitions = {"fields": dict(own), "response": response}
+    return {"type": "object", "if": is_wrapped, "then": wrapped, "else": ours_or_response, "$defs": definitions}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": ["object", "null"], "properties": _spellings(properties)}
+
+
+def _spellings(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The same properties in camelCase and in snake_case."""
+    snake_case = {re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name): schema for name, schema in properties.items()}
+    return {**properties, **snake_case}
+
+
+_TEXT = {"type": ["string", "null"]}
+_READ: Mapping[str, Any] = {
+    "arn": _TEXT,
+    "name": _TEXT,
+    "endpoint": _TEXT,
+    "version": _TEXT,
+    "id": _TEXT,
+    "certificateAuthority": _object(data=_TEXT),
+    "kubernetesNetworkConfig": _object(serviceIpv4Cidr=_TEXT, serviceIpv6Cidr=_TEXT, ipFamily=_TEXT),
+    "outpostConfig": {"type": ["object", "null"]},
+}
+"""What is read of a response."""
+
+
+def _has(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"required": [name], "properties": {name: schema}}
+
+
+_AUTHORITY = tuple(_spellings({"certificateAuthority": {}}))
+_IS_RESPONSE: Mapping[str, Any] = {
+    "anyOf": [
+        *(_has(name, {"type": "object"}) for name in _AUTHORITY),
+        {**_has("arn", {"type": "string"}), "not": {"anyOf": [_has(name, {"not": {"type": "null"}}) for name in _AUTHORITY]}},
+    ]
+}
+"""Whether the reader (C(described_cluster)) takes a mapping for a response."""
 
 
 def _head(name: str, title: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rules of C(kubelet_rules) about feature gates: those that a field needs, and C(featureGates) itself."""
+"""The rules of C(kubelet_rules) about feature gates: the gates that a field needs, and C(featureGates) itself."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ..errors import Problems, nearest
 from .fields import CLUSTER_KIND
 from .plain import plain
 
-_OURS = ("service_cidr", "dns_ips", "region", "kubernetes_version", "outpost")
+OWN_FIELDS = ("service_cidr", "dns_ips", "region", "kubernetes_version", "outpost")
 """Our own fields that can be added to a response, and that win over its values."""
 
 _RESPONSE = frozenset(
@@ -91,13 +91,13 @@ def _translate(response: Mapping[str, Any], beside: Mapping[str, Any]) -> dict[s
         "id": _get(response, "id") if outpost else None,
         "outpost": True if outpost else None,
     }
-    own = {name: value for place in (response, beside) for name, value in place.items() if name in _OURS or _is_misspelt(name)}
+    own = {name: value for place in (response, beside) for name, value in place.items() if name in OWN_FIELDS or _is_misspelt(name)}
     return {name: value for name, value in (found | own).items() if value is not None}
 
 
 def _is_misspelt(name: Any) -> bool:
     """Is C(name) probably meant as a field of ours, and unknown to EKS? The check of the fields then reports it."""
-    return not isinstance(name, str) or (_fold(name) not in _RESPONSE and nearest(name, _OURS) is not None)
+    return not isinstance(name, str) or (_fold(name) not in _RESPONSE and nearest(name, OWN_FIELDS) is not None)
 
 
 def _fold(name: Any) -> str:
@@ -112,58 +112,3 @@ def _get(response: Mapping[str, Any], name: str) -> Any:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-# JSON Schema
-
-
-def json_schema(own: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of the input C(cluster): our fields, or a response, alone or as C(cluster) of a mapping.
-
-    own: the schema of our fields. Other keys of a response are allowed: EKS adds new ones.
-    """
-    added = {name: own["properties"][name] for name in _OURS}
-    wrapped = {"properties": {"cluster": {"allOf": [_IS_RESPONSE, {"$ref": "#/$defs/response"}]}, **added}}
-    is_wrapped = {"required": ["cluster"], "properties": {"cluster": {"type": "object"}}}
-    ours_or_response = {"if": _IS_RESPONSE, "then": {"$ref": "#/$defs/response"}, "else": {"$ref": "#/$defs/fields"}}
-    response = {"description": "The result of `aws eks describe-cluster`.", "properties": {**_spellings(_READ), **added}}
-    definitions = {"fields": dict(own), "response": response}
-    return {"type": "object", "if": is_wrapped, "then": wrapped, "else": ours_or_response, "$defs": definitions}
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": ["object", "null"], "properties": _spellings(properties)}
-
-
-def _spellings(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The same properties in camelCase and in snake_case."""
-    snake_case = {re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name): schema for name, schema in properties.items()}
-    return {**properties, **snake_case}
-
-
-_TEXT = {"type": ["string", "null"]}
-_READ: Mapping[str, Any] = {
-    "arn": _TEXT,
-    "name": _TEXT,
-    "endpoint": _TEXT,
-    "version": _TEXT,
-    "id": _TEXT,
-    "certificateAuthority": _object(data=_TEXT),
-    "kubernetesNetworkConfig": _object(serviceIpv4Cidr=_TEXT, serviceIpv6Cidr=_TEXT, ipFamily=_TEXT),
-    "outpostConfig": {"type": ["object", "null"]},
-}
-"""What is read of a response."""
-
-
-def _has(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"required": [name], "properties": {name: schema}}
-
-
-_AUTHORITY = tuple(_spellings({"certificateAuthority": {}}))
-_IS_RESPONSE: Mapping[str, Any] = {
-    "anyOf": [
-        *(_has(name, {"type": "object"}) for name in _AUTHORITY),
-        {**_has("arn", {"type": "string"}), "not": {"anyOf": [_has(name, {"not": {"type": "null"}}) for name in _AUTHORITY]}},
-    ]
-}
-"""C(_without_response) in JSON Schema."""
