@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import kubelet_exit_diagnosis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import exit_causes
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import CAUSES
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
 from ansible_collections.nodebootstrap.eks.tools import join_causes
@@ -17,7 +17,7 @@ PACKAGE = join_causes.TOP / "plugins/module_utils/_join"
 
 def causes_in_code() -> set[str]:
     """The first argument of each call that builds a Finding, and the table of exits."""
-    causes = {cause for cause, _pattern, _explain in kubelet_exit_diagnosis._CAUSES}
+    causes = {cause for cause, _pattern, _explain in exit_causes.CAUSES}
     for path in PACKAGE.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "_connection_finding"):

@@ -32,6 +32,7 @@ from .model import ApiResult, NodeObject, to_plain_text
 REQUEST_TIMEOUT = 6.0
 """Seconds for one request, from the DNS query to the end of the answer."""
 
+_PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 _SYSTEM_AUTHORITIES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
 
 
@@ -177,16 +178,26 @@ def _parse_node(document: Mapping[str, Any], name: str) -> NodeObject | None:
     metadata, status = document.get("metadata"), document.get("status")
     if not isinstance(metadata, dict) or metadata.get("name") != name:
         return None
-    conditions = status.get("conditions") if isinstance(status, dict) else None
-    for condition in conditions or []:
-        if isinstance(condition, dict) and condition.get("type") == "Ready":
-            return NodeObject(
+    conditions = [one for one in (status.get("conditions") if isinstance(status, dict) else None) or [] if isinstance(one, dict)]
+    spec = document.get("spec")
+    taints = [one for one in (spec.get("taints") if isinstance(spec, dict) else None) or [] if isinstance(one, dict)]
+    node = NodeObject(
+        pressures=tuple(
+            (str(one["type"]), to_plain_text(str(one.get("message") or ""), 300, is_document=True))
+            for one in conditions
+            if one.get("type") in _PRESSURES and one.get("status") == "True"
+        ),
+        taints=tuple(to_plain_text(f"{one.get('key')}:{one.get('effect')}", 300) for one in taints),
+    )
+    for condition in conditions:
+        if condition.get("type") == "Ready":
+            return node._replace(
                 ready=str(condition.get("status")),
                 reason=str(condition.get("reason") or "")[:100],
                 message=to_plain_text(str(condition.get("message") or ""), 1000, is_document=True),
                 heartbeat=parse_time(condition.get("lastHeartbeatTime")),
             )
-    return NodeObject()
+    return node
 
 
 # --- the proxy of kubelet, by the rules of Go's golang.org/x/net/http/httpproxy ----------------------------------------------------

@@ -21,6 +21,7 @@ _CANNOT_READ = re.compile(r"node '(?P<user>[^']*)' cannot read '(?P<node>[^']*)'
 _CANNOT_MODIFY = re.compile(r"node \\?\"(?P<user>[^\"\\]*)\\?\" is not allowed to modify node \\?\"(?P<node>[^\"\\]*)")
 _FORBIDDEN_LABELS = re.compile(r"is not allowed to set the following labels: (?P<labels>[^\"\\]+)")
 _USER = re.compile(r"User \\?\"(?P<user>[^\"\\]+)")
+_UPDATE_FAILED = re.compile(r"\"Error updating node status, will retry\" err=\".*not found")
 _REGISTER = "Unable to register node with API server"
 _CHECK_NETWORK = (
     "check the endpoint of the API server (kubectl cluster-info), the security groups of cluster and node, the routes, and whether "
@@ -216,7 +217,7 @@ def _explain_answer(evidence: Evidence, kubelet: Kubelet, api: ApiResult) -> Fin
     if api.status == 404:
         return _explain_unregistered(evidence, kubelet, shown)
     return Finding(
-        "api_error", f"the API server answers {api.status}: {api.message[:200]}", "check the cluster; the error may be temporary", shown
+        "api_error", f"the API server answers {api.status}: {api.message}", "check the cluster; the error may be temporary", shown
     )
 
 
@@ -324,6 +325,13 @@ def _explain_unregistered(evidence: Evidence, kubelet: Kubelet, shown: tuple[str
         )  # fmt: skip
     line = next((line for line in reversed(kubelet.lines) if _REGISTER in line or "Successfully registered node" in line), "")
     quoted = (*quote_log(kubelet.unit, line), *shown) if line else shown
+    lost = next((line for line in reversed(kubelet.lines) if _UPDATE_FAILED.search(line)), "")
+    if lost or "Successfully registered node" in line:
+        return Finding(
+            "node_deleted", f"the Node {evidence.node_name} was deleted while kubelet runs: kubelet registers only once, when it starts",
+            f"restart kubelet, which registers the node again: systemctl restart {kubelet.unit}",
+            (*quote_log(kubelet.unit, lost or line), *shown), True,
+        )  # fmt: skip
     labels = _FORBIDDEN_LABELS.search(line)
     if labels:
         names = labels.group("labels").strip()

@@ -12,7 +12,7 @@ import json
 import re
 
 from .._node.systemd import Unit
-from . import api_diagnosis, kubelet_exit_diagnosis
+from . import api_diagnosis, exit_causes, kubelet_exit_diagnosis
 from .model import Evidence, FailedUnit, Finding, Kubelet, NodeObject, quote_log, runs, shorten
 
 _LENIENT = re.compile(
@@ -23,6 +23,11 @@ _RUNTIME_DECIDES = "Using cgroup driver setting received from the CRI runtime"
 _CONTAINERD = "containerd.service"
 _NODEADM_UNITS = ("nodeadm-config.service", "nodeadm-run.service")
 _CLOCK_TOLERANCE_SECONDS = 2.0
+_NODE_IP = re.compile(
+    kubelet_exit_diagnosis.LOG_HEADER.pattern
+    + r"\"Failed to set some node status fields\" err=\"failed to validate nodeIP: (?P<why>.*?)\" node="
+)
+_NOT_FOUND = "not found in the host's network interfaces"
 
 
 def diagnose(evidence: Evidence) -> Finding | None:
@@ -31,7 +36,7 @@ def diagnose(evidence: Evidence) -> Finding | None:
     If several causes apply, the first final one in the order in which a node starts is returned, and without a final one the first.
     """
     findings = []
-    for check in (_check_unit, _check_exit, api_diagnosis.diagnose, _check_cgroup_driver, _check_config_fields, _check_ready):
+    for check in _CHECKS:
         finding = check(evidence)
         if finding is not None and finding.final:
             return finding
@@ -97,7 +102,7 @@ def _explain_nodeadm(nodeadm: FailedUnit) -> Finding:
     lines = [line for line in nodeadm.lines if re.search(r"error|fatal|failed", line, re.IGNORECASE)] or list(nodeadm.lines)
     message = _nodeadm_message(lines[-1]) if lines else "its log is empty"
     return Finding(
-        "nodeadm_failed", f"{nodeadm.unit} failed, and kubelet waits for it: {message[:300]}",
+        "nodeadm_failed", f"{nodeadm.unit} failed, and kubelet waits for it: {message}",
         f"correct the NodeConfig in user data or in /etc/eks/nodeadm.d, then run: systemctl restart {nodeadm.unit}",
         quote_log(nodeadm.unit, *lines[-2:]), True,
     )  # fmt: skip
@@ -125,8 +130,12 @@ def _explain_containerd(evidence: Evidence, kubelet_state: str) -> Finding | Non
     if _was_stopped(unit):
         return None
     lines = evidence.containerd.lines if evidence.containerd is not None else ()
-    message = f": {lines[-1][:200]}" if lines else ""
+    message = f": {lines[-1]}" if lines else ""
     state = f"{_CONTAINERD} is {unit.active} ({unit.sub})"
+    if any("no space left on device" in line for line in lines[-3:]):
+        disks = evidence.containerd.full_disks if evidence.containerd is not None else ()
+        full = exit_causes.explain_full_disk("containerd does not start", lines[-1], disks, "containerd kubelet")
+        return Finding("disk_full", full.message, full.fix, (*quote_log(_CONTAINERD, *lines[-2:]), *full.evidence, state), True)
     return Finding(
         "no_container_runtime", f"containerd is not running{message}",
         "correct the configuration of containerd, then run: systemctl restart containerd kubelet",
@@ -171,7 +180,7 @@ def _check_cgroup_driver(evidence: Evidence) -> Finding | None:
     # If the runtime tells kubelet its driver, kubelet uses it whatever its own configuration says, and logs that once, at its start.
     if own is None or own == runtime or not kubelet.has_first_lines or any(_RUNTIME_DECIDES in line for line in kubelet.lines):
         return None
-    explanation = kubelet_exit_diagnosis.explain_cgroup_drivers(own, runtime)
+    explanation = exit_causes.explain_cgroup_drivers(own, runtime)
     source = ", ".join(kubelet.process.config_files) or "the default of kubelet"
     shown = (f"cgroupDriver of kubelet: {own} ({source})", f"SystemdCgroup of containerd: {str(containerd.uses_systemd_cgroup).lower()}")
     return Finding("cgroup_driver_mismatch", explanation.message, explanation.fix, shown, explanation.final)
@@ -195,6 +204,30 @@ def _check_config_fields(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _check_node_address(evidence: Evidence) -> Finding | None:
+    """kubelet runs with an address that it cannot use, but the Node then has no address, and the API server cannot reach kubelet."""
+    kubelet = evidence.kubelet
+    if kubelet is None or not kubelet.is_running:
+        return None
+    missing = kubelet.process.missing_addresses
+    line, why = next(
+        ((line, match.group("why")) for line in reversed(kubelet.lines) for match in [_NODE_IP.match(line)] if match), ("", "")
+    )
+    if not missing and (not why or _NOT_FOUND in why):
+        # Without an address that is missing now, an old line about one is outdated.
+        return None
+    shown = quote_log(kubelet.unit, line) if line else ()
+    names = ", ".join(missing)
+    problem = f"no network interface of this machine has the address {names}" if missing else why.replace('\\"', '"').strip('"')
+    usual = (f"the flags of kubelet (to find where they are set: systemctl cat {kubelet.unit})", f"systemctl restart {kubelet.unit}")
+    where, then = kubelet.process.address_place or usual
+    return Finding(
+        "wrong_node_ip", f"kubelet cannot use the address of --node-ip, so its Node gets no address: {problem}",
+        f"remove --node-ip from {where}, or set it to an address of this machine (ip -brief address). Then: {then}",
+        (*shown, *(f"--node-ip of kubelet: {address}" for address in missing)), True,
+    )  # fmt: skip
+
+
 def _check_ready(evidence: Evidence) -> Finding | None:
     node, kubelet = evidence.node, evidence.kubelet
     if node is None or kubelet is None or is_ready(evidence):
@@ -210,12 +243,57 @@ def _explain_not_ready(evidence: Evidence, node: NodeObject, kubelet: Kubelet) -
     if _is_outdated(evidence, node):
         message = f"this kubelet has not reported to the cluster yet: an earlier kubelet reported that Ready is {node.ready}"
         return Finding("not_ready", message, check_log, shown)
-    if "NetworkPluginNotReady" in node.message or "cni" in node.message.lower():
-        return Finding(
-            "no_network_plugin", "the node is registered but has no network plugin: there is no CNI configuration yet",
-            "check the pod of the network plugin on this node (aws-node for the Amazon VPC CNI): kubectl -n kube-system get pods -o wide",
-            shown,
-        )  # fmt: skip
+    if node.lacks_network:
+        return _explain_network(evidence, shown)
     if node.ready == "Unknown":
         return Finding("not_ready", "the cluster no longer receives reports from kubelet on this node", check_log, shown)
-    return Finding("not_ready", f"the node is registered but not Ready: {node.message[:300] or node.reason}", check_log, shown)
+    return Finding("not_ready", f"the node is registered but not Ready: {node.message or node.reason}", check_log, shown)
+
+
+def _explain_network(evidence: Evidence, shown: tuple[str, ...]) -> Finding:
+    network = evidence.network
+    plugin = "the pod of the network plugin on this node (aws-node for the Amazon VPC CNI): kubectl -n kube-system get pods -o wide"
+    if network is not None and network.file is not None and network.problem is not None:
+        return Finding(
+            "invalid_cni_config", f"containerd cannot load the CNI configuration {network.file}: {network.problem}",
+            f"correct or remove {network.file}; containerd reads it again at once. If the network plugin writes that file, check {plugin}",
+            (*quote_log(_CONTAINERD, *network.lines[-1:]), *shown),
+        )  # fmt: skip
+    where = f" in {network.directory}" if network is not None else ""
+    if network is not None and network.file is not None:
+        message = f"the node is registered, but containerd has not loaded its network yet, although {network.file} exists"
+        return Finding("no_network_plugin", message, f"check {plugin}", (*quote_log(_CONTAINERD, *network.lines[-1:]), *shown))
+    message = f"the node is registered but has no network plugin: there is no CNI configuration{where} yet"
+    return Finding("no_network_plugin", message, f"check {plugin}", shown)
+
+
+_PRESSURE_FIXES = {
+    "DiskPressure": "free space on the file systems of kubelet and containerd (df -h /var/lib/kubelet /var/lib/containerd; "
+    "crictl rmi --prune), or use a larger volume",
+    "MemoryPressure": "find what uses the memory (systemd-cgtop -m), reserve memory for the system, or use a larger instance type",
+    "PIDPressure": "find what runs so many processes (systemd-cgtop), or raise kernel.pid_max",
+}
+
+
+def _check_pressure(evidence: Evidence) -> Finding | None:
+    """A Node under pressure is Ready, but gets no new pods, and kubelet evicts pods."""
+    node, kubelet = evidence.node, evidence.kubelet
+    if node is None or kubelet is None or not node.pressures or not is_ready(evidence):
+        return None
+    names = [name for name, _message in node.pressures]
+    fixes = "; ".join(_PRESSURE_FIXES.get(name, f"check {name}") for name in names)
+    thresholds = ". The thresholds are evictionHard and evictionSoft of the kubelet configuration" if kubelet.process.eviction else ""
+    shown = [f"Node {evidence.node_name}: {name} is True: {message}" for name, message in node.pressures]
+    shown += [f"taint of the Node: {taint}" for taint in node.taints if "pressure" in taint]
+    return Finding(
+        "under_pressure", f"the cluster places no pods on it: kubelet reports {' and '.join(names)}",
+        f"{fixes}{thresholds}. kubelet ends the state some minutes after that (evictionPressureTransitionPeriod)",
+        shorten([*shown, *kubelet.process.eviction]),
+    )  # fmt: skip
+
+
+_CHECKS = (
+    _check_unit, _check_exit, api_diagnosis.diagnose, _check_cgroup_driver, _check_config_fields, _check_node_address, _check_ready,
+    _check_pressure,
+)  # fmt: skip
+"""In the order in which a node starts."""

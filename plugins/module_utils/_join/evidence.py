@@ -8,20 +8,34 @@ In the order in which a node starts, and no further than needed: units, the fail
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import re
 import time
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Match, NamedTuple, Sequence
 
-from .._node import journald, systemd
+from .._node import journald, network, systemd
 from .._node.errors import ApplyRefused
 from .._node.host import Host, command_line, read_process, to_wall_time
 from .._node.kubelet_config import KubeletConfig, read_config, setting
 from .._node.kubelet_process import UNITS as KUBELET_UNITS
-from .._node.kubelet_process import Flags, find_kubeconfig, find_unit, last, node_name, parse
+from .._node.kubelet_process import Flags, find_kubeconfig, find_unit, last, node_name, parse, values
 from .._node.systemd import Unit
-from .model import ApiResult, Containerd, Evidence, FailedUnit, Instance, Kubelet, KubeletExit, KubeletProcess, runs, to_plain_text
+from .model import (
+    ApiResult,
+    Containerd,
+    Evidence,
+    FailedUnit,
+    Instance,
+    Kubelet,
+    KubeletExit,
+    KubeletProcess,
+    NetworkConfig,
+    Settings,
+    runs,
+    to_plain_text,
+)
 
 if TYPE_CHECKING:
     from .api_client import ApiClient
@@ -41,6 +55,12 @@ SERVING_CERTIFICATE_AFTER = 60.0
 
 _MAX_LOG_LINES = 20
 
+_KERNEL_LOG_SECONDS = 5.0
+"""The kernel logs that it kills a process before systemd logs that the process ended, at most so long before."""
+
+_FULL_BYTES = 1 << 20
+"""A file system with less free space than this is full."""
+
 
 class EvidenceCollector:
     """Collects evidence from a host. Call `collect` repeatedly on the same object: what cannot change is read once."""
@@ -54,6 +74,7 @@ class EvidenceCollector:
         self._client: ApiClient | None = None
         self._instance: Instance | None = None
         self._cgroup_drivers: dict[int, bool | None] = {}
+        self._settings: tuple[tuple[str, str], Settings] | None = None
 
     def collect(self) -> Evidence:
         """What is known about the join now."""
@@ -62,12 +83,14 @@ class EvidenceCollector:
         name = find_unit(units or {})
         if units is None or name is None:
             return Evidence(now, units=units)
-        unit, entries = units[name], journald.entries(name)
+        unit, entries, has_nodeadm = units[name], journald.entries(name), any(one in units for one in NODEADM_UNITS)
         failed_start, nodeadm = self._find_failed_start(unit, entries), _find_failed_nodeadm(units)
+        if failed_start is not None:
+            failed_start = self._explain_start(failed_start, unit, entries, has_nodeadm)
         if not runs(unit):
             kubelet = Kubelet(name, exit=failed_start)
             return Evidence(now, None, units, kubelet, nodeadm, self._collect_containerd(units, None))
-        process = self._read_process(unit)
+        process = self._read_process(unit, has_nodeadm)
         lines, has_first_lines = self._read_log(unit, entries)
         kubelet = Kubelet(name, True, failed_start, _to_plain_lines(lines), has_first_lines, process.settings)
         # With the cloud provider that was built in before Kubernetes 1.26, kubelet gets the name from EC2.
@@ -75,7 +98,9 @@ class EvidenceCollector:
         api = self._request_node(process, node_name) if failed_start is None else None
         evidence = Evidence(now, node_name, units, kubelet, nodeadm, self._collect_containerd(units, process), api)
         return evidence._replace(
-            instance=self._collect_instance(api), has_serving_certificate=self._check_serving_certificate(evidence, unit)
+            instance=self._collect_instance(api),
+            has_serving_certificate=self._check_serving_certificate(evidence, unit),
+            network=self._collect_network(evidence),
         )
 
     # --- units and logs --------------------------------------------------------------------------------------------------------------
@@ -95,6 +120,24 @@ class EvidenceCollector:
             return None if last is None else _to_exit(last.lines, entries)
         return _to_exit(journald.lines_since(entries, started_at(unit)), entries)
 
+    def _explain_start(self, start: KubeletExit, unit: Unit, entries: list[journald.Entry], has_nodeadm: bool) -> KubeletExit:
+        """A failed start, with what else shows why it failed. That is collected only if its log mentions it."""
+        text = "\n".join(start.lines)
+        port = _TAKEN_PORT.search(text)
+        is_killed = any("code=killed" in line or "oom" in line.lower() for line in start.systemd_lines)
+        key = (unit.name, start.lines[-1] if start.lines else "")
+        if self._settings is None or self._settings[0] != key:
+            # Imported here, because a kubelet that runs does not need it.
+            from .settings import read_settings
+
+            self._settings = (key, read_settings(self._host, unit.name, has_nodeadm))
+        return start._replace(
+            settings=self._settings[1],
+            kernel_lines=_kernel_lines(entries) if is_killed else (),
+            port_owners=tuple(network.listeners(self._host, int(port.group("port")))) if port else (),
+            full_disks=find_full_disks(self._host, text) if _NO_SPACE in text else (),
+        )
+
     def _read_log(self, unit: Unit, entries: list[journald.Entry]) -> tuple[list[str], bool]:
         """(first and latest lines of the running process, whether its first lines are there)."""
         latest = journald.lines_since(entries, started_at(unit))
@@ -108,12 +151,17 @@ class EvidenceCollector:
 
     # --- the kubelet process -----------------------------------------------------------------------------------------------------------
 
-    def _read_process(self, unit: Unit) -> _Process:
+    def _read_process(self, unit: Unit, has_nodeadm: bool) -> _Process:
         before, key = self._process, (unit.pid, started_at(unit))
         # A program in front of kubelet is replaced by it, and a kubelet that bootstraps changes its kubeconfig, both in the same process.
         if before is not None and before.key == key and before.kubeconfig is not None and not before.settings.is_bootstrapping:
             return before
         process = read_kubelet(self._host, unit, self._hostname)
+        if process.settings.missing_addresses:
+            from .settings import place_of_flag, read_settings
+
+            place = place_of_flag(read_settings(self._host, unit.name, has_nodeadm), "node-ip", unit.name)
+            process = process._replace(settings=process.settings._replace(address_place=tuple(place)))
         if before is None or before.key != key or before.kubeconfig != process.kubeconfig:
             self._client = None
         self._process = process
@@ -136,7 +184,9 @@ class EvidenceCollector:
         if unit is None:
             return None
         if not runs(unit):
-            return Containerd(_read_last_lines(CONTAINERD, unit))
+            lines = _read_last_lines(CONTAINERD, unit)
+            text = "\n".join(lines)
+            return Containerd(lines, full_disks=find_full_disks(self._host, text) if _NO_SPACE in text else ())
         if process is None or process.settings.cgroup_driver is None:
             return Containerd()
         if unit.pid not in self._cgroup_drivers:
@@ -150,6 +200,15 @@ class EvidenceCollector:
         if self._instance is None:
             self._instance = read_instance()
         return self._instance
+
+    def _collect_network(self, evidence: Evidence) -> NetworkConfig | None:
+        """The CNI configuration, if the network of the node is not ready."""
+        if evidence.node is None or not evidence.node.lacks_network:
+            return None
+        # Imported here, because most nodes do not need it.
+        from .cni import read_network_config
+
+        return read_network_config(self._host, CONTAINERD, _DEFAULT_CONFIG)
 
     def _check_serving_certificate(self, evidence: Evidence, unit: Unit) -> bool | None:
         node, port = evidence.node, evidence.kubelet.process.serving_port if evidence.kubelet is not None else None
@@ -177,6 +236,37 @@ def started_at(unit: Unit) -> float:
 # --- logs --------------------------------------------------------------------------------------------------------------------------
 
 _REGISTERED = re.compile(r"register(?:ed)? node\b.* node=\"?(?P<name>[0-9A-Za-z.-]+)")
+
+
+_TAKEN_PORT = re.compile(r"listen tcp\w* \S*:(?P<port>[0-9]{1,5}): bind: address already in use")
+_NO_SPACE = "no space left on device"
+_PATH = re.compile(r"(?<![\w.])/[\w./@+-]+")
+_KILLED_BY_KERNEL = re.compile(r"Killed process [0-9]+ \(")
+_USUAL_PATHS = ("/var/lib/kubelet", "/var/lib/containerd", "/var/log", "/tmp", "/")
+
+
+def _kernel_lines(entries: Sequence[journald.Entry]) -> tuple[str, ...]:
+    """What the kernel logged about processes that it killed when kubelet ended."""
+    ends = [entry.moment for entry in entries if entry.systemd and " process exited" in entry.text]
+    since = ends[-1] - _KERNEL_LOG_SECONDS if ends else 0.0
+    found = [entry.text for entry in journald.kernel_entries() if entry.moment >= since and _KILLED_BY_KERNEL.search(entry.text)]
+    return _to_plain_lines(found[-_MAX_LOG_LINES:])
+
+
+def find_full_disks(host: Host, text: str) -> tuple[str, ...]:
+    """The file systems without free space among those of the paths in a text, and of the usual ones."""
+    found: dict[tuple[int, int], str] = {}
+    for path in dict.fromkeys((*_PATH.findall(text), *_USUAL_PATHS)):
+        space = host.free_space(path)
+        if space is None:
+            continue
+        if space.bytes and space.free_bytes < _FULL_BYTES:
+            found.setdefault(
+                (space.bytes, space.inodes), f"file system of {path}: {space.free_bytes >> 20} of {space.bytes >> 20} MiB are free"
+            )
+        elif space.inodes and not space.free_inodes:
+            found.setdefault((space.bytes, space.inodes), f"file system of {path}: none of {space.inodes} inodes is free")
+    return tuple(found.values())
 
 
 def _to_exit(lines: Sequence[str], entries: Sequence[journald.Entry]) -> KubeletExit:
@@ -246,6 +336,8 @@ def read_kubelet(host: Host, unit: Unit, hostname: str) -> _Process:
         cgroup_driver=_find_cgroup_driver(flags, config, started) if kubeconfig or is_kubelet else None,
         config_files=tuple(file.path for file in config.files),
         serving_port=_find_serving_port(flags, config),
+        missing_addresses=_find_missing_addresses(host, flags),
+        eviction=_describe_eviction(flags, config),
     )
     return _Process((unit.pid, started_at(unit)), process.environment, node_name(flags, hostname), kubeconfig, is_kubelet, settings)
 
@@ -255,6 +347,38 @@ def _find_serving_port(flags: Flags, config: KubeletConfig) -> int | None:
     requests = setting(flags, config.merged, "rotate-server-certificates", "false").lower() == "true"
     port = setting(flags, config.merged, "port", 10250)
     return int(port) if requests and port.isdigit() and 0 < int(port) < 65536 else None
+
+
+def _find_missing_addresses(host: Host, flags: Flags) -> tuple[str, ...]:
+    """The addresses of --node-ip that no interface has. 0.0.0.0 and :: let kubelet choose an address of that family."""
+    given = [one.strip() for one in (last(flags, "node-ip") or "").split(",")]
+    wanted = [str(ipaddress.ip_address(one)) for one in given if _is_address(one)]
+    wanted = [one for one in wanted if not ipaddress.ip_address(one).is_unspecified]
+    known = network.addresses(host) if wanted else None
+    return () if known is None else tuple(one for one in wanted if one not in known)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _describe_eviction(flags: Flags, config: KubeletConfig) -> tuple[str, ...]:
+    """The thresholds of evictions that are set, each with its source."""
+    found = []
+    for flag, name in (("eviction-hard", "evictionHard"), ("eviction-soft", "evictionSoft")):
+        if flag in flags:
+            found.append(f"--{flag} of kubelet: {','.join(values(flags, flag))}")
+            continue
+        given = config.merged.get(name)
+        files = [file.path for file in config.files if file.value is not None and name in file.value]
+        if isinstance(given, dict) and given:
+            text = ", ".join(f"{key}: {value}" for key, value in sorted(given.items()))
+            found.append(to_plain_text(f"{name} of kubelet ({', '.join(files)}): {text}"))
+    return tuple(found)
 
 
 def _find_cgroup_driver(flags: Flags, config: KubeletConfig, started: float) -> str | None:

@@ -17,11 +17,13 @@ from .._node.systemd import Unit
 CAUSES = (
     "kubelet_not_started", "nodeadm_failed", "no_kubelet", "no_container_runtime", "unknown_flag", "invalid_flag", "forbidden_label",
     "unknown_feature_gate", "invalid_config", "unknown_config_field", "cgroup_driver_mismatch", "cgroup_v1", "swap_on", "kernel_defaults",
-    "missing_file", "no_credential_provider", "kubelet_exits", "no_kubeconfig", "bad_kubeconfig", "no_credentials_program",
+    "missing_file", "missing_cgroup", "stale_manager_state", "port_in_use", "disk_full", "no_credential_provider", "kubelet_killed",
+    "kubelet_exits", "no_kubeconfig", "bad_kubeconfig", "no_credentials_program",
     "credentials_failed", "endpoint_unknown", "endpoint_refused", "endpoint_unreachable", "endpoint_silent", "proxy_failed",
     "wrong_certificate_authority", "wrong_endpoint", "certificate_dates", "clock_skew", "token_expired", "wrong_cluster_name",
-    "unauthorized", "not_a_node", "node_name_mismatch", "label_not_allowed", "registration_off", "certificate_pending", "not_registered",
-    "no_network_plugin", "not_ready", "api_error", "check_failed",
+    "unauthorized", "not_a_node", "node_name_mismatch", "label_not_allowed", "registration_off", "certificate_pending", "node_deleted",
+    "not_registered", "wrong_node_ip", "invalid_cni_config", "no_network_plugin", "not_ready", "under_pressure", "api_error",
+    "check_failed",
 )  # fmt: skip
 """Every cause of a Finding, in the order in which a node starts. In the catalogue of rules its id is `join.` with this name."""
 
@@ -48,12 +50,48 @@ class Finding(NamedTuple):
     final: bool = False
 
 
+class SettingsFile(NamedTuple):
+    """A text that sets flags of kubelet or fields of its configuration.
+
+    `flags`, `fields`: the names that it sets. `writer`: the program that writes it, empty if that is not known. `value`: a configuration
+    without secrets, None for other texts.
+    """
+
+    path: str
+    flags: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    writer: str = ""
+    value: Any = None
+
+
+class Settings(NamedTuple):
+    """What a kubelet that exits was started with.
+
+    `files`: in the order in which they take effect. `origins`: the NodeConfigs from which nodeadm writes files. `flags`: without secrets.
+    `cpus`: of this machine.
+    """
+
+    files: tuple[SettingsFile, ...] = ()
+    origins: tuple[SettingsFile, ...] = ()
+    flags: Mapping[str, Any] = {}
+    version: str | None = None
+    cpus: int | None = None
+
+
 class KubeletExit(NamedTuple):
-    """The log of a kubelet start that failed. `is_complete`: the log goes back to the first line of that start."""
+    """The log of a kubelet start that failed.
+
+    `is_complete`: the log goes back to the first line of that start. `kernel_lines`: of the kernel, about processes that it killed.
+    `port_owners`: who listens on the port that kubelet needs. `full_disks`: file systems without free space.
+    """
 
     lines: tuple[str, ...] = ()
     systemd_lines: tuple[str, ...] = ()
     is_complete: bool = True
+    kernel_lines: tuple[str, ...] = ()
+    port_owners: tuple[str, ...] = ()
+    full_disks: tuple[str, ...] = ()
+    settings: Settings = Settings()
 
 
 class KubeletProcess(NamedTuple):
@@ -61,6 +99,8 @@ class KubeletProcess(NamedTuple):
 
     `started`: seconds since 1970. `is_bootstrapping`: it uses its bootstrap kubeconfig, because it has no certificate yet. `cgroup_driver`:
     None if it is not known. `serving_port`: where it serves with a certificate that the cluster signs, None with a self-signed one.
+    `missing_addresses`: those of --node-ip that no interface of this machine has; `address_place`: where they are set, and how a correction
+    takes effect. `eviction`: its thresholds, as text.
     """
 
     started: float | None = None
@@ -69,6 +109,9 @@ class KubeletProcess(NamedTuple):
     cgroup_driver: str | None = None
     config_files: tuple[str, ...] = ()
     serving_port: int | None = None
+    missing_addresses: tuple[str, ...] = ()
+    address_place: tuple[str, str] | None = None
+    eviction: tuple[str, ...] = ()
 
 
 class Kubelet(NamedTuple):
@@ -93,19 +136,45 @@ class FailedUnit(NamedTuple):
 
 
 class Containerd(NamedTuple):
-    """`lines`: log of a containerd that is not running. `uses_systemd_cgroup`: setting of its default runtime, None if it is not known."""
+    """`lines`: log of a containerd that is not running. `uses_systemd_cgroup`: setting of its default runtime, None if it is not known.
+
+    `full_disks`: file systems without free space, collected if that log mentions them.
+    """
 
     lines: tuple[str, ...] = ()
     uses_systemd_cgroup: bool | None = None
+    full_disks: tuple[str, ...] = ()
+
+
+class NetworkConfig(NamedTuple):
+    """The CNI configuration. `directory`: where containerd looks for it. `file`: the first file there; `problem`: why it cannot be loaded.
+
+    `lines`: what containerd logged about it.
+    """
+
+    directory: str
+    file: str | None = None
+    problem: str | None = None
+    lines: tuple[str, ...] = ()
 
 
 class NodeObject(NamedTuple):
-    """The condition Ready of the Node object. `ready`: its status, None without such a condition. `heartbeat`: seconds since 1970."""
+    """The condition Ready of the Node object. `ready`: its status, None without such a condition. `heartbeat`: seconds since 1970.
+
+    `pressures`: other conditions that are true and keep pods away, each with its message. `taints`: the taints, as KEY:EFFECT.
+    """
 
     ready: str | None = None
     reason: str = ""
     message: str = ""
     heartbeat: float | None = None
+    pressures: tuple[tuple[str, str], ...] = ()
+    taints: tuple[str, ...] = ()
+
+    @property
+    def lacks_network(self) -> bool:
+        """Whether the Node is not Ready because of its network plugin."""
+        return self.ready == "False" and ("NetworkPluginNotReady" in self.message or "cni" in self.message.lower())
 
 
 class ApiResult(NamedTuple):
@@ -153,6 +222,7 @@ class Evidence(NamedTuple):
 
     `time`: seconds since 1970. `node_name`: as the running kubelet calls its node. `units`: None if systemd does not answer. `nodeadm`: the
     unit of nodeadm that failed. `has_serving_certificate`: collected only on a Ready node, and not in the first minute of kubelet.
+    `network`: collected only if the network of a node is not ready.
     """
 
     time: float = 0.0
@@ -164,6 +234,7 @@ class Evidence(NamedTuple):
     api: ApiResult | None = None
     instance: Instance | None = None
     has_serving_certificate: bool | None = None
+    network: NetworkConfig | None = None
 
     @property
     def node(self) -> NodeObject | None:
@@ -207,6 +278,11 @@ def quote_log(unit: str, *lines: str) -> tuple[str, ...]:
 
 
 def shorten(lines: Iterable[str]) -> tuple[str, ...]:
-    """Lines that fit on a screen."""
-    limit = _MAX_EVIDENCE_LENGTH
-    return tuple(line if len(line) <= limit else line[: limit - 1] + "…" for line in lines)
+    """Lines that fit on a screen, cut in the middle: kubelet wraps one error into the next, so the end of a line has its reason."""
+    return tuple(cut_middle(line, _MAX_EVIDENCE_LENGTH) for line in lines)
+
+
+def cut_middle(text: str, limit: int) -> str:
+    """A text of at most `limit` characters with the beginning and the end of a longer one."""
+    begin = limit // 3
+    return text if len(text) <= limit else f"{text[:begin]} … {text[len(text) - (limit - begin - 3) :]}"

@@ -31,6 +31,9 @@ MAX_CHECKS = 3
 
 WAIT_FOR = ("ready", "registered")
 
+_CAUSES_IN_SETTINGS = ("invalid_config", "unknown_feature_gate", "unknown_flag", "invalid_flag", "kubelet_exits")
+"""Causes that the rules of kubelet may explain further."""
+
 
 class Options(NamedTuple):
     """`wait_for`: one of `WAIT_FOR`. `timeout`: seconds; 0 checks once. `collect`: returns the Evidence; a parameter for tests."""
@@ -43,9 +46,10 @@ class Options(NamedTuple):
 def wait(options: Options) -> dict[str, Any]:
     """Check until the node is in the wanted state, a final cause stayed the same for `STABLE_FOR` seconds, or the timeout is over.
 
-    Returns the keys node, registered, ready, cause, message, fix, evidence, final and waited. `cause`, `message` and `fix` are None if the
-    node is in the wanted state and has no final problem; then `evidence` contains warnings, usually none. `waited` is in seconds.
-    Unexpected errors become the cause `check_failed`.
+    Returns the keys node, registered, ready, cause, message, fix, evidence, final, waited and kubelet_settings. `cause`, `message` and
+    `fix` are None if the node is in the wanted state and has no final problem; then `evidence` contains warnings, usually none. `waited`
+    is in seconds. `kubelet_settings`: what a kubelet that rejects its settings was started with; the controller compares it with the
+    rules of kubelet, and removes it. Unexpected errors become the cause `check_failed`.
     """
     collect = options.collect or _collect_from_machine()
     began = time.monotonic()
@@ -111,4 +115,15 @@ def _result(evidence: Evidence, finding: Finding | None, seconds: float) -> dict
         "evidence": list(finding.evidence) if finding else diagnosis.warnings(evidence),
         "final": finding is not None and finding.final,
         "waited": round(seconds, 3),
+        "kubelet_settings": _rejected_settings(evidence, finding),
     }
+
+
+def _rejected_settings(evidence: Evidence, finding: Finding | None) -> dict[str, Any] | None:
+    kubelet = evidence.kubelet
+    if finding is None or finding.cause not in _CAUSES_IN_SETTINGS or kubelet is None or kubelet.exit is None:
+        return None
+    # Imported here, because most kubelets take their settings.
+    from . import settings
+
+    return settings.plain(kubelet.exit.settings, kubelet.unit)

@@ -21,6 +21,15 @@ from .errors import ApplyRefused
 MAX_FILE_BYTES = 1024 * 1024
 
 
+class FreeSpace(NamedTuple):
+    """Bytes and inodes of a file system. A file system without a fixed number of inodes has 0 C(inodes)."""
+
+    free_bytes: int
+    bytes: int
+    free_inodes: int
+    inodes: int
+
+
 class Host:
     """Reads files of this machine and runs its programs. What cannot be read is None, and C(problems) says why.
 
@@ -86,6 +95,15 @@ class Host:
             return os.stat(self.path(path)).st_ctime
         except (OSError, ValueError):
             return None
+
+    def free_space(self, path: str) -> FreeSpace | None:
+        """The free space of the file system of a path. None when that is unknown."""
+        try:
+            answer = os.statvfs(self.path(path))
+        except (OSError, ValueError):
+            return None
+        # What is reserved for root does not count: root is who fills a disk, and then nothing is left.
+        return FreeSpace(answer.f_bavail * answer.f_frsize, answer.f_blocks * answer.f_frsize, answer.f_favail, answer.f_files)
 
     def run_program(self, argv: Sequence[str]) -> programs.Result:
         """How a program of the machine ended. Raises ProgramTimedOut."""

@@ -52,6 +52,13 @@ def entries(unit: str | None, pid: int | None = None) -> list[Entry]:
     return found[::-1] if pid is None else found
 
 
+def kernel_entries() -> list[Entry]:
+    """The newest C(LINES) messages of the kernel in this boot, oldest first."""
+    argv = ["journalctl", "-q", "-b", "--no-pager", "-a", "-o", "json", "-r", "-n", str(LINES), "_TRANSPORT=kernel"]
+    found = [entry for entry in map(_parse, programs.first_lines(argv, LINES, TIMEOUT_SECONDS, _MAX_BYTES)) if entry is not None]
+    return found[::-1]
+
+
 def messages_between(unit: str, since: float, until: float | None = None, lines: int = 12) -> list[str]:
     """The last messages of a unit between two times (seconds since 1970), oldest first, those of systemd included."""
     found = [entry.text for entry in entries(unit) if since <= entry.time and (until is None or entry.time <= until)]

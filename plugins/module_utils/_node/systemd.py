@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable, Dict, Iterable, NamedTuple, Sequence
 
 from . import programs
@@ -84,6 +85,24 @@ def read_units(names: Iterable[str], run: Run = programs.run) -> Dict[str, Unit]
         raise ApplyRefused(f"systemctl show failed: {result.errors.strip() or 'no error message'}. Check that systemd runs on the node")
     # In the order of the names: for an alias, Id is the name of another unit.
     return {name: _unit(name, block) for name, block in zip(names, blocks)}
+
+
+_FILES = re.compile(r"(?:FragmentPath|DropInPaths|EnvironmentFiles?)=(?P<paths>.*)")
+
+
+def read_unit_files(name: str, run: Run = programs.run) -> list[str]:
+    """The files of a unit in the order in which they take effect: the unit, its drop-ins, its environment files.
+
+    Raises ApplyRefused.
+    """
+    result = run(["systemctl", "show", "--no-pager", "-p", "FragmentPath,DropInPaths,EnvironmentFiles", "--", name])
+    found: dict[str, list[str]] = {}
+    for line in result.output.splitlines() if result.status == 0 else ():
+        match = _FILES.match(line)
+        if match:
+            # An environment file is followed by (ignore_errors=no). systemd has one line for each of them.
+            found.setdefault(line[:1], []).extend(word for word in match.group("paths").split() if word.startswith("/"))
+    return [path for kind in "FDE" for path in found.get(kind, ())]
 
 
 def _unit(name: str, block: str) -> Unit:

@@ -97,7 +97,7 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
         "wait_for": options["wait_for"] if _starts(options, phases) else "healthy",
         **{name: options[name] for name in ("state", "restart", "take_over", "reconcile", "drift", "lock_timeout")},
     }
-    answer = node.run(MODULE, asked)
+    answer = _with_rules(node.run(MODULE, asked))
     warnings = _warnings(plan, answer) if options["state"] == "present" else list(answer.get("warnings") or [])
     if answer.get("failed") or answer.get("unreachable"):
         return _refused(node, answer) | {"warnings": warnings}
@@ -115,12 +115,23 @@ def _applied(node: Node, plan: Plan, options: Mapping[str, Any], phases: Sequenc
 
     def ask(seconds: int) -> Mapping[str, Any]:
         later = node.run(MODULE, {**asked, "phases": ["verify"], "wait_timeout": seconds}, True)
-        return _refused(node, later) if later.get("failed") else later
+        return _refused(node, later) if later.get("failed") else _with_rules(later)
 
     end = Wait(node, options["wait_timeout"], _units(plan), ask).end(answer, worth_a_line=bool(answer.get("changed")))
     join = end.get("join") or {}
     # For a node that has joined, the evidence contains warnings.
     return result | end | {"warnings": [*warnings, *(join.get("evidence", []) if join.get("cause") is None else [])]}
+
+
+def _with_rules(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An answer of the module, with what the rules of kubelet say about settings that kubelet rejects."""
+    found = answer.get("join")
+    if not found:
+        return answer
+    # Few runs need it.
+    from . import join
+
+    return {**answer, "join": join.with_rules(found)}
 
 
 def _starts(options: Mapping[str, Any], phases: Sequence[str]) -> bool:

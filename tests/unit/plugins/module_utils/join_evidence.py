@@ -18,7 +18,10 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
     Kubelet,
     KubeletExit,
     KubeletProcess,
+    NetworkConfig,
     NodeObject,
+    Settings,
+    SettingsFile,
 )
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.systemd import Unit
 
@@ -114,6 +117,74 @@ def register_error(reason: str) -> str:
     return f'E1121 22:50:16.093134 562 kubelet_node_status.go:108] "Unable to register node with API server" err="{reason}" node="{NAME}"'
 
 
+NODEADM_ENVIRONMENT, NODEADM_CONFIG = "/etc/eks/kubelet/environment", "/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf"
+USER_DATA_FILE = "/var/lib/cloud/instance/user-data.txt"
+REFUSED = {"imageGCHighThresholdPercent": 75, "reservedSystemCPUs": "0"}
+NODEADM_SETTINGS = Settings(
+    (
+        SettingsFile(NODEADM_ENVIRONMENT, ("container-runtime", "node-ip", "config"), writer="nodeadm"),
+        SettingsFile(
+            "/etc/kubernetes/kubelet/config.json", (), ("kind", "cgroupDriver", "cgroupRoot"), "nodeadm", {"cgroupDriver": "systemd"}
+        ),
+        SettingsFile(NODEADM_CONFIG, (), tuple(REFUSED), "nodeadm", REFUSED),
+    ),
+    (
+        SettingsFile(f"the user data ({USER_DATA_FILE})", ("container-runtime",), tuple(REFUSED)),
+        SettingsFile("/etc/eks/nodeadm.d/50-nodebootstrap.yaml", (), ("reservedSystemCPUs",)),
+    ),
+    {"container-runtime": "remote"},
+    "1.36.3",
+)
+FILE_SETTINGS = Settings(
+    (SettingsFile("/etc/k.json", (), ("cgroupRoot", "kubeReservedCgroup")), SettingsFile("/etc/k.conf", ("cgroup-root",)))
+)
+OOM_KILLED = (
+    "kubelet.service: A process of this unit has been killed by the OOM killer.",
+    "kubelet.service: Main process exited, code=killed, status=9/KILL",
+    "kubelet.service: Failed with result 'oom-kill'.",
+)
+KERNEL_LINE = "Memory cgroup out of memory: Killed process 4315 (kubelet) total-vm:1999416kB, anon-rss:20012kB, file-rss:52224kB, UID:0"
+WARNING = 'W1121 22:49:26.5 294 machine.go:65] "Cannot read vendor id correctly, set empty."'
+LISTEN = 'E1121 22:49:26.5 294 server.go:215] "Failed to listen and serve" err="listen tcp 0.0.0.0:10250: bind: address already in use"'
+
+
+def command_failed(error: str) -> str:
+    return f'E1121 22:49:26.5 294 run.go:72] "command failed" err="{error}"'
+
+
+def manager_failed(error: str) -> str:
+    return f'E1121 22:49:26.5 294 kubelet.go:1822] "Failed to start ContainerManager" err="{error}"'
+
+
+def with_start(evidence: Evidence, **fields: Any) -> Evidence:
+    """Evidence of a kubelet that exited, with more about its last start."""
+    assert evidence.kubelet is not None and evidence.kubelet.exit is not None
+    return evidence._replace(kubelet=evidence.kubelet._replace(exit=evidence.kubelet.exit._replace(**fields)))
+
+
+def pressed(*names: str) -> NodeObject:
+    messages = {"DiskPressure": "kubelet has disk pressure", "MemoryPressure": "kubelet has insufficient memory available"}
+    taints = {"DiskPressure": "disk-pressure", "MemoryPressure": "memory-pressure"}
+    pressures = tuple((name, messages[name]) for name in names)
+    return node()._replace(pressures=pressures, taints=tuple(f"node.kubernetes.io/{taints[name]}:NoSchedule" for name in names))
+
+
+NOT_FOUND = api(status=404, message=f'nodes "{NAME}" not found')
+UPDATE_FAILED = (
+    'E1121 22:50:16.1 562 kubelet_node_status.go:479] "Error updating node status, will retry" '
+    f'err="error getting node \\"{NAME}\\": nodes \\"{NAME}\\" not found"'
+)
+NODE_IP_LINE = (
+    'E1121 22:50:16.1 562 kubelet_node_status.go:673] "Failed to set some node status fields" err="failed to validate nodeIP: node IP: '
+    f'\\"10.9.9.9\\" not found in the host\'s network interfaces" node="{NAME}"'
+)
+NO_NETWORK = node("False", CNI_MESSAGE, "KubeletNotReady")
+CHECKPOINT = (
+    'start cpu manager error: could not restore state from checkpoint: configured policy \\"static\\" differs from state checkpoint policy '
+    '\\"none\\", please drain this node and delete the CPU manager checkpoint file \\"/var/lib/kubelet/cpu_manager_state\\" before '
+    "restarting Kubelet"
+)
+
 CASES: dict[str, Evidence] = {
     **{f"recorded exit: {name}": recorded(name) for name in sorted(RECORDED["exits"])},
     **{
@@ -147,6 +218,85 @@ CASES: dict[str, Evidence] = {
     "kubelet exits for an unknown reason": ended(('E1121 22:49:26.5 294 server.go:1] "Something new" err="a new reason"',)),
     "kubelet exits without a log": ended(),
     "a locked feature gate": ended(('E1121 22:49:26.5 294 run.go:72] "command failed" err="cannot set feature gate A to false"',)),
+    "kubelet is killed, memory is used up": ended((WARNING,), OOM_KILLED, "9", "oom-kill"),
+    "kubelet is killed at its memory limit": with_start(ended((WARNING,), OOM_KILLED[1:2], "9", "signal"), kernel_lines=(KERNEL_LINE,)),
+    "kubelet is killed by a signal": ended(
+        (WARNING,), ("kubelet.service: Main process exited, code=killed, status=6/ABRT",), "6", "watchdog"
+    ),
+    "the disk is full": with_start(
+        ended((command_failed("failed to run Kubelet: failed to create kubelet: mkdir /var/lib/kubelet/pki: no space left on device"),)),
+        full_disks=("file system of /var/lib/kubelet: 0 of 20480 MiB are free",),
+    ),
+    "containerd and a full disk": stopped(unit(CONTAINERD, "failed", "failed", result="exit-code"))._replace(
+        containerd=Containerd(
+            ("containerd: mkdir /var/lib/containerd/tmp: no space left on device",), full_disks=("file system of /: 0 MiB",)
+        )
+    ),
+    "the state of the CPU manager": ended((manager_failed(CHECKPOINT),)),
+    "the state of the CPU manager of another machine": ended(
+        (manager_failed('start cpu manager error: current set of available CPUs \\"0-1\\" doesn\'t match with CPUs in state \\"0-3\\"'),)
+    ),
+    "cgroupRoot": with_start(
+        ended((command_failed('failed to run Kubelet: invalid configuration: cgroup [\\"a\\"] has some missing paths: /sys/fs/cgroup/a'),)),
+        settings=FILE_SETTINGS,
+    ),
+    "a reserved cgroup": ended(
+        (manager_failed('Failed to enforce Kube Reserved Cgroup Limits on \\"/runtime\\": [\\"runtime\\"] is missing'),)
+    ),
+    "port 10250": with_start(ended((LISTEN,)), port_owners=("python3 (pid 812, web.service)",)),
+    "port 10250 of an unknown process": ended((LISTEN,)),
+    "an empty certificate authority": ended(
+        (command_failed('failed to run Kubelet: missing content for CA bundle \\"client-ca-bundle::/etc/kubernetes/pki/ca.crt\\"'),)
+    ),
+    "a removed cloud provider": with_start(
+        ended((command_failed('failed to run Kubelet: failed to create kubelet: cloud provider \\"aws\\" was specified, but built-in'),)),
+        settings=NODEADM_SETTINGS,
+    ),
+    "a removed flag on AL2023": with_start(
+        ended((command_failed("failed to parse kubelet flag: unknown flag: --container-runtime"),)), settings=NODEADM_SETTINGS
+    ),
+    "an invalid value on AL2023": with_start(
+        ended(
+            (
+                command_failed(
+                    "failed to validate kubelet configuration, error: [invalid configuration: imageGCLowThresholdPercent "
+                    "(--image-gc-low-threshold) 80 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 75, invalid "
+                    "configuration: can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or "
+                    "kubeReservedCgroup (--kube-reserved-cgroup)], path: &TypeMeta{Kind:,APIVersion:,}"
+                ),
+            )
+        ),
+        settings=NODEADM_SETTINGS,
+    ),
+    "the command of kubelet fails": ended((command_failed("failed to run Kubelet: a new reason"),)),
+    "the Node was deleted": running(NOT_FOUND, lines=(UPDATE_FAILED,)),
+    "an address that no interface has": running(
+        found=node(),
+        lines=(NODE_IP_LINE,),
+        missing_addresses=("10.9.9.9",),
+    ),
+    "an address that kubelet rejects": running(
+        found=node(),
+        lines=(
+            NODE_IP_LINE.replace("node IP: ", "nodeIP can't be loopback address").replace(
+                '\\"10.9.9.9\\" not found in the host\'s network interfaces', ""
+            ),
+        ),
+    ),
+    "a broken CNI configuration": running(found=NO_NETWORK)._replace(
+        network=NetworkConfig(
+            "/etc/cni/net.d",
+            "/etc/cni/net.d/10-aws.conflist",
+            "it is not valid JSON: Expecting ',' delimiter: line 3 column 1 (char 40)",
+            ("failed to reload cni configuration after receiving fs change event",),
+        )
+    ),
+    "a CNI configuration that is not loaded yet": running(found=NO_NETWORK)._replace(
+        network=NetworkConfig("/etc/cni/net.d", "/etc/cni/net.d/10-aws.conflist")
+    ),
+    "an empty CNI directory": running(found=NO_NETWORK)._replace(network=NetworkConfig("/etc/cni/net.d")),
+    "disk pressure": running(found=pressed("DiskPressure"), eviction=("evictionHard of kubelet (/k.json): nodefs.available: 99%",)),
+    "memory pressure": running(found=pressed("DiskPressure", "MemoryPressure")),
     "different cgroup drivers": running(found=node(), cgroup_driver="cgroupfs"),
     "no --kubeconfig": running(ApiResult("standalone")),
     "another program in place of kubelet": running(ApiResult("standalone", is_kubelet=False)),

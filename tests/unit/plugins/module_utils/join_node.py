@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import FreeSpace, Host
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
 
 KUBELET = "kubelet.service"
+KERNEL = "the kernel"
 
 
 class FakeNode(Host):
@@ -25,6 +26,8 @@ class FakeNode(Host):
         self.units: dict[str, dict[str, Any]] = {}
         self.log: list[tuple[str, int, float, Any]] = []
         self.dump: str | None = None
+        self.version: str | None = None
+        self.disk: FreeSpace | None = None
         self.answers = True
 
     def file(self, path: str, content: str) -> None:
@@ -41,7 +44,12 @@ class FakeNode(Host):
         self.file(f"/proc/{pid}/cmdline", "\0".join([program, *words, ""]))
         self.file(f"/proc/{pid}/environ", environ)
 
+    def free_space(self, path: str) -> FreeSpace | None:
+        return self.disk
+
     def run_program(self, argv: Sequence[str]) -> Result:
+        if list(argv[1:]) == ["--version"] and self.version is not None:
+            return Result(0, f"Kubernetes v{self.version}\n", "")
         if argv[0] == "systemctl":
             blocks = [self.units.get(name, {"Id": name, "LoadState": "not-found"}) for name in argv[argv.index("--") + 1 :]]
             text = "\n\n".join("\n".join(f"{key}={value}" for key, value in block.items()) for block in blocks)
@@ -50,7 +58,13 @@ class FakeNode(Host):
 
     def first_lines(self, words: list[str], lines: int, *_limits: float) -> list[bytes]:
         """What journalctl prints."""
-        unit, only = (words[words.index("-u") + 1], None) if "-u" in words else (None, int(words[-1].partition("=")[2]))
+        only = None
+        if "-u" in words:
+            unit: str | None = words[words.index("-u") + 1]
+        elif words[-1] == "_TRANSPORT=kernel":
+            unit = KERNEL
+        else:
+            unit, only = None, int(words[-1].partition("=")[2])
         rows = [row for row in self.log if (row[0] == unit if only is None else row[1] == only)]
         found = []
         for _unit, pid, moment, message in rows[::-1] if unit else rows:

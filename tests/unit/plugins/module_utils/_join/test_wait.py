@@ -17,7 +17,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 TOP = Path(__file__).resolve().parents[5]
-KEYS = {"node", "registered", "ready", "cause", "message", "fix", "evidence", "final", "waited"}
+KEYS = {"node", "registered", "ready", "cause", "message", "fix", "evidence", "final", "waited", "kubelet_settings"}
 CNI = Finding("no_network_plugin", "no network plugin", "look", ("Node: not ready",))
 AWAY = Finding("endpoint_refused", "refused", "look")
 CA = Finding("wrong_certificate_authority", "another authority", "correct it", ("x",), True)
