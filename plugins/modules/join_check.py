@@ -14,7 +14,10 @@ description:
   - Runs on a Linux node, no matter what set it up, and requests the Node object of this node from the API server as kubelet does, with the
     address, certificate authority, credentials and proxy of kubelet.
   - Fails if the node is not in the state of O(wait_for). The message names the cause, the fix and the evidence.
-  - Only reads. It runs C(systemctl show), C(journalctl), C(containerd config dump) and the program that gets the credentials of kubelet.
+  - Prints a line when the reason for waiting changes, and at least every ten seconds, except with C(async).
+  - If kubelet rejects its settings, the fix names the files that set them, and what the rules of kubelet allow.
+  - Only reads. It runs C(systemctl show), C(journalctl), C(containerd config dump), C(kubelet --version) and the program that gets the
+    credentials of kubelet.
   - Shows no secrets. It sends the token only to the API server, and only if kubelet trusts the certificate of the API server.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
@@ -103,6 +106,44 @@ node:
   returned: always
   type: str
   sample: ip-10-0-0-5.eu-central-1.compute.internal
+problems:
+  description:
+    - What the rules of kubelet find in the settings of a kubelet that rejects them. Otherwise empty.
+    - With C(async), the key is missing, and C(kubelet_settings) has the settings, without secrets.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    rule:
+      description: The id of the rule in the catalogue of rules.
+      type: str
+      returned: always
+      sample: kubelet.inconsistent_fields
+    path:
+      description: The field of the kubelet configuration, or the flag with its dashes.
+      type: str
+      returned: always
+      sample: imageGCHighThresholdPercent
+    message:
+      description: What is wrong with it.
+      type: str
+      returned: always
+      sample: is not above imageGCLowThresholdPercent
+    allowed:
+      description: What would be correct.
+      type: str
+      returned: if it is known
+      sample: more than 80
+    nearest:
+      description: The allowed word that is most similar.
+      type: str
+      returned: if there is one
+      sample: LimitedSwap
+    fix:
+      description: What to do.
+      type: str
+      returned: if RV(problems[].allowed) does not say it
+      sample: remove it
 ready:
   description: Whether kubelet runs and the Node is Ready.
   returned: always

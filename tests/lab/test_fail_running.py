@@ -37,14 +37,15 @@ LOOK = 120
 class Injected:
     """A fault of a node that had joined.
 
-    cause, final: of the finding. says: words of the message. shown: regular expression, what the evidence quotes. damage: makes the fault
-    and returns when it shows. repair: does what the fix says. rules: of the problems that the rules of kubelet find.
+    cause, final: of the finding. says: words of the message. shown: regular expression, what the evidence quotes. damage: makes the fault.
+    shows: waits until the fault shows. repair: does what the fix says. rules: of the problems that the rules of kubelet find.
     """
 
     cause: str
     says: tuple[str, ...]
     shown: str
     damage: Callable[[LabNode], None]
+    shows: Callable[[LabNode], None]
     repair: Callable[[LabNode], None]
     final: bool = True
     rules: tuple[str, ...] = ()
@@ -98,11 +99,10 @@ def until_condition(name: str, status: str) -> Callable[[LabNode], None]:
 
 
 def until_logged(pattern: str) -> Callable[[LabNode], None]:
-    """Wait until kubelet logs something."""
+    """Wait until kubelet has logged something that no healthy kubelet logs."""
 
     def wait(node: LabNode) -> None:
-        since = time.time() - 1
-        until(node, pattern, lambda: any(re.search(pattern, line) for _when, line in journal(node, since)))
+        until(node, pattern, lambda: any(re.search(pattern, line) for _when, line in journal(node, 0)))
 
     return wait
 
@@ -123,6 +123,7 @@ def edit_flags(script: str) -> Callable[[LabNode], None]:
     return also(keep(ENVIRONMENT), shell(f"sed -i -E '{script}' {ENVIRONMENT}"), restart)
 
 
+ANOTHER_ADDRESS = 's/--node-ip=[^ "]*//; s/NODEADM_KUBELET_ARGS="?/&--node-ip=10.9.9.9 /'
 FULL = """
 mkdir -p /mnt/full && mount -t tmpfs -o size=4m tmpfs /mnt/full
 cp -a /var/lib/kubelet/kubeconfig /mnt/full/
@@ -134,22 +135,22 @@ mount --bind /mnt/full /var/lib/kubelet
 FIRST: dict[str, Injected] = {
     "deleted": Injected(
         "node_deleted", ("registers only once", "systemctl restart kubelet.service"), "Error updating node status|Successfully registered",
-        delete_node, restart,
+        delete_node, until_logged("Error updating node status, will retry"), restart,
     ),
     "cni": Injected(
         "invalid_cni_config", (CNI, "not valid JSON"), "cni config load failed",
-        also(keep(CNI), shell(f"""printf '{{"name": "lab", "plugins": [' > {CNI}"""), until_condition("Ready", "False")),
+        also(keep(CNI), shell(f"""printf '{{"name": "lab", "plugins": [' > {CNI}""")), until_condition("Ready", "False"),
         shell(f"cp -p {CNI}.kept {CNI}"), final=False,
     ),
     "port": Injected(
         "port_in_use", ("10250", "python3", "web.service"), "address already in use",
-        also(shell(f"systemctl stop {UNIT}; systemd-run --quiet --unit=web python3 -m http.server 10250"), restart,
-             until_logged("address already in use")),
+        also(shell(f"systemctl stop {UNIT}; systemd-run --quiet --unit=web python3 -m http.server 10250"), restart),
+        until_logged("address already in use"),
         shell("systemctl stop web.service"),
     ),
     "address": Injected(
         "wrong_node_ip", ("10.9.9.9", ENVIRONMENT), "10.9.9.9",
-        also(edit_flags("s/--node-ip=[^ ]*//; s/(NODEADM_KUBELET_ARGS=\\"?)/\\\\1--node-ip=10.9.9.9 /"), until_condition("Ready", "True")),
+        edit_flags(ANOTHER_ADDRESS), until_condition("Ready", "True"),
         put_back(ENVIRONMENT),
     ),
 }  # fmt: skip
@@ -157,56 +158,67 @@ FIRST: dict[str, Injected] = {
 #: In the matrix.
 MORE: dict[str, Injected] = {
     "cpu-manager-state": Injected(
-        "stale_manager_state", ('configured policy "static" differs from state checkpoint policy "none"', "rm /var/lib/kubelet/cpu_manager_state"),
-        "please drain this node", also(config(cpuManagerPolicy="static"), until_logged("please drain")),
+        "stale_manager_state",
+        ('configured policy "static" differs from state checkpoint policy "none"', "rm /var/lib/kubelet/cpu_manager_state"),
+        "please drain this node", config(cpuManagerPolicy="static"), until_logged("please drain"),
         shell("rm /var/lib/kubelet/cpu_manager_state && systemctl restart kubelet.service"),
     ),
     "cgroup-root": Injected(
         "missing_cgroup", ("cgroupRoot", "nosuch", DROP_IN), "nosuch",
-        also(config(cgroupRoot="/nosuch"), until_logged("invalid configuration")), without(DROP_IN),
+        config(cgroupRoot="/nosuch"), until_logged("invalid configuration"), without(DROP_IN),
     ),
     "reserved-cgroup": Injected(
         "missing_cgroup", ("kubeReservedCgroup", "/nosuch", DROP_IN), "Failed to enforce Kube Reserved",
-        also(config(enforceNodeAllocatable=["pods", "kube-reserved"], kubeReservedCgroup="/nosuch"), until_logged("Failed to enforce")),
+        config(enforceNodeAllocatable=["pods", "kube-reserved"], kubeReservedCgroup="/nosuch"), until_logged("Failed to enforce"),
         without(DROP_IN),
     ),
     "empty-authority": Injected(
         "wrong_certificate_authority", (CA, "aws eks describe-cluster"), CA,
-        also(keep(CA), shell(f": > {CA}"), restart, until_logged("command failed")), put_back(CA),
+        also(keep(CA), shell(f": > {CA}"), restart), until_logged("command failed"), put_back(CA),
     ),
     "removed-provider": Injected(
         "invalid_flag", ("--cloud-provider", ENVIRONMENT), "aws",
-        also(edit_flags("s/--cloud-provider=external/--cloud-provider=aws/"), until_logged("command failed")), put_back(ENVIRONMENT),
+        edit_flags("s/--cloud-provider=external/--cloud-provider=aws/"), until_logged("command failed"), put_back(ENVIRONMENT),
         rules=("kubelet.unknown_value",),
     ),
     "invalid-value": Injected(
         "invalid_config", ("imageGCHighThresholdPercent", DROP_IN, "allowed"), "imageGCHighThresholdPercent",
-        also(config(imageGCHighThresholdPercent=75), until_logged("command failed")), without(DROP_IN),
+        config(imageGCHighThresholdPercent=75), until_logged("command failed"), without(DROP_IN),
         rules=("kubelet.inconsistent_fields",),
     ),
     "soft-eviction": Injected(
         "invalid_config", ("evictionSoft", DROP_IN), "grace period must be specified",
-        also(config(evictionSoft={"memory.available": "200Mi"}), until_logged("grace period")), without(DROP_IN),
+        config(evictionSoft={"memory.available": "200Mi"}), until_logged("grace period"), without(DROP_IN),
         rules=("kubelet.inconsistent_fields",),
     ),
     "out-of-memory": Injected(
         "kubelet_killed", ("memory",), "killed",
         also(shell(
             f"mkdir -p /etc/systemd/system/{UNIT}.d; printf '[Service]\\nMemoryMax=12M\\n' > /etc/systemd/system/{UNIT}.d/99-lab.conf;"
-            "systemctl daemon-reload"), restart, lambda node: until(node, "killed", lambda: node.property(UNIT, "NRestarts") != "0")),
+            "systemctl daemon-reload"), restart),
+        lambda node: until(node, "killed", lambda: node.property(UNIT, "NRestarts") != "0"),
         also(shell(f"rm /etc/systemd/system/{UNIT}.d/99-lab.conf; systemctl daemon-reload"), restart), final=False,
     ),
     "disk-pressure": Injected(
         "under_pressure", ("DiskPressure", "evictionHard"), "disk-pressure:NoSchedule",
-        also(config(evictionHard={"nodefs.available": "99%"}), until_condition("DiskPressure", "True")), without(DROP_IN), final=False,
+        config(evictionHard={"nodefs.available": "99%"}), until_condition("DiskPressure", "True"), without(DROP_IN), final=False,
     ),
     "memory-pressure": Injected(
         "under_pressure", ("MemoryPressure",), "memory-pressure:NoSchedule",
-        also(config(evictionHard={"memory.available": "99%"}), until_condition("MemoryPressure", "True")), without(DROP_IN), final=False,
+        config(evictionSoft={"memory.available": "99%"}, evictionSoftGracePeriod={"memory.available": "1s"}),
+        until_condition("MemoryPressure", "True"), without(DROP_IN), final=False,
+    ),
+    "too-much-reserved": Injected(
+        "invalid_config",
+        ("has a reservation of", DROP_IN),
+        "invalid Node Allocatable configuration",
+        config(evictionHard={"memory.available": "99%"}),
+        until_logged("invalid Node Allocatable configuration"),
+        without(DROP_IN),
     ),
     "full-disk": Injected(
         "disk_full", ("no space left on device", "/var/lib/kubelet"), "0 of 4 MiB",
-        also(shell(f"systemctl stop {UNIT}"), shell(FULL), restart, until_logged("no space left")),
+        also(shell(f"systemctl stop {UNIT}"), shell(FULL), restart), until_logged("no space left"),
         also(shell(f"systemctl stop {UNIT}; rm /mnt/full/core"), restart),
     ),
 }  # fmt: skip
@@ -216,21 +228,23 @@ MORE: dict[str, Injected] = {
 def test_join_check_finds_what_broke_later(lab: Lab, faults: dict[str, Injected]) -> None:
     with contextlib.ExitStack() as stack:
         nodes = {
-            name: stack.enter_context(lab.node("al2023", user_data=hand_written(lab), kubelet="1.36", real_nodeadm=False)) for name in faults
+            name: stack.enter_context(lab.node("al2023", user_data=hand_written(lab), kubelet="1.36", real_nodeadm=False))
+            for name in faults
         }
         for name, node in nodes.items():
             node.wait_ready(PATIENCE)
             faults[name].damage(node)
-            say(f"{name}: broken")
+        for name, node in nodes.items():
+            faults[name].shows(node)
+            say(f"{name}: the fault shows")
         passing = {name: node for name, node in nodes.items() if not faults[name].final}
-        asked = check(nodes, wait_timeout=0 if passing else LOOK)
-        final = check({name: node for name, node in nodes.items() if name not in passing}, wait_timeout=LOOK) if passing else asked
-        problems: dict[str, list[str]] = {}
-        for name, fault in faults.items():
-            ended = (asked if name in passing else final).ended(name)
-            problems[name] = against(fault, ended)
+        once = check(passing, wait_timeout=0)
+        waited = check({name: node for name, node in nodes.items() if name not in passing}, wait_timeout=LOOK)
+        problems = {name: against(fault, (waited if fault.final else once).ended(name)) for name, fault in faults.items()}
         wrong = {name: lines for name, lines in problems.items() if lines}
         assert not wrong, "\n".join(f"{name}:\n  " + "\n  ".join(lines) for name, lines in wrong.items())
+        # kubelet has tried to update its Node since it was deleted, and has not registered again.
+        assert all(nodes[name].object() is None for name in faults if name == "deleted")
         for name, node in nodes.items():
             faults[name].repair(node)
         again = check({name: node for name, node in nodes.items() if not name.endswith("pressure")}, wait_timeout=PATIENCE)

@@ -32,7 +32,7 @@ _MANAGER = re.compile(
     r"|Cipher suite|curve preference|unknown tls version|[Pp]olic(?:y|ies) [Oo]ption|policy error: |unknown policy: |policy options"
     r"|\[cpumanager\] unable to determine|of type \\?\"[\w-]+\\?\" is not equal to|max-allowable-numa-nodes|should not be less than"
     r"|the sysctls? \\?\"|sysctl \\?\"|invalid root directory|pod logs (?:root|path)|invalid sync frequency|invalid configuration: "
-    r"|unknown configmap and secret manager mode|swap feature is enabled|invalid (?:topology|cpu|memory) manager"
+    r"|unknown configmap and secret manager mode|swap feature is enabled|invalid Node Allocatable|invalid (?:topology|cpu|memory) manager"
 )
 _CGROUP = re.compile(
     r"invalid configuration: (?P<root>(?:cgroup|could not read controllers for cgroup) .+)"
@@ -61,6 +61,7 @@ _AUTHORITY = re.compile(
 )
 _FILE = re.compile(r"failed to run Kubelet: (?:open|stat|read) (?P<path>/[^\s:]+): (?P<why>.+)")
 _PROVIDER = re.compile(r"[Ff]ailed to register CRI auth plugins(?:\" err=\"|: )(?P<why>.+)")
+_RESERVATIONS = ("kubeReserved", "systemReserved", "evictionHard")
 _TAIL = re.compile(r"(?:, path: &.*|\")\s*\Z")
 
 
@@ -154,7 +155,14 @@ def _explain_invalid_config(match: Match[str], context: Context) -> Explanation:
 
 def _explain_manager(match: Match[str], context: Context) -> Explanation:
     core = _core(match.string)
-    return Explanation(f"kubelet exits because its configuration is invalid: {core}", _config_fix(core, context))
+    fix = _config_fix(core, context)
+    if "invalid Node Allocatable" in core:
+        places = (place_of_field(context.failed.settings, field, context.unit) for field in _RESERVATIONS)
+        where = list(dict.fromkeys(place.where for place in places if place is not None))
+        fix = f"lower {', '.join(_RESERVATIONS)}: their sum is more than this machine has" + (
+            f" (set in {'; '.join(where)})" if where else ""
+        )
+    return Explanation(f"kubelet exits because its configuration is invalid: {core}", fix)
 
 
 def _config_fix(core: str, context: Context, file: SettingsFile | None = None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..data import kubelet_gates
@@ -166,8 +166,7 @@ def _merged(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _of_flag(problem: Problem) -> Problem:
-    name = problem.path.removeprefix(f"{_FLAGS}.")
-    return Problem(problem.rule, f"--{name}", problem.message, allowed=problem.allowed, nearest=problem.nearest, fix=problem.fix)
+    return replace(problem, path="--" + problem.path.removeprefix(f"{_FLAGS}."))
 
 
 def _fix(problems: Iterable[Problem], places: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures
     elsewhere,
     fields,
     formats,
+    joins,
     kubelet,
     outputs,
     registries,
@@ -56,7 +57,7 @@ def _of(row: Cure, problems: Iterable[Problem]) -> list[Problem]:
 
 
 def test_every_rule_has_a_cure() -> None:
-    shown = {row.rule for row in (*ROWS, *elsewhere.INPUTS)}
+    shown = {row.rule for row in (*ROWS, *elsewhere.INPUTS, *joins.JOINS)}
     catalogue = set(rules.catalogue())
     assert sorted(catalogue - shown - set(elsewhere.REASONS)) == [], "add a row to tests/unit/plugins/plugin_utils/cures"
     assert sorted(shown & set(elsewhere.REASONS)) == []
@@ -67,6 +68,15 @@ def test_every_rule_has_a_cure() -> None:
 def test_the_input_that_cures_a_failed_join_is_accepted(row: Cure) -> None:
     assert row.before != row.after
     row.accepts(row.after)
+
+
+@pytest.mark.parametrize("row", joins.JOINS, ids=_ids(joins.JOINS))
+def test_a_node_joins_after_the_fix(row: Cure) -> None:
+    found = _of(row, row.problems(row.before))
+    assert found, "the evidence does not show this cause"
+    assert row.accepts(row.after) == ()
+    for word in row.edits:
+        assert word in str(found[0]), "the message does not say what to change"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=_ids(ROWS))
