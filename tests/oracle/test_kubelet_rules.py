@@ -23,6 +23,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.quantities impor
 from ansible_collections.nodebootstrap.eks.tests.oracle import kubelet_check, kubelet_groups
 from ansible_collections.nodebootstrap.eks.tests.oracle.kubelet_decoder import minors
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.kubelet_rows import ROWS, Row
+from ansible_collections.nodebootstrap.eks.tools import record_refusals
 
 #: 1.30 and 1.36 always; every other minor in the matrix.
 MINORS = [minor if minor in kubelet_groups.PINNED else pytest.param(minor, marks=pytest.mark.matrix) for minor in sorted(minors())]
@@ -119,6 +120,14 @@ def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelet
     answers = [answer.get("error", "") for answer in kubelet_of(minor).ask(asked)]
     assert [row.id for row, answer in zip(chosen, answers[::2], strict=True) if not answer] == [], "refused by us, taken by kubelet"
     assert [(row.id, answer) for row, answer in zip(chosen, answers[1::2], strict=True) if answer] == [], "neighbours"
+
+
+@pytest.mark.parametrize("minor", kubelet_check.PINNED)
+def test_the_recorded_errors_are_those_of_kubelet(kubelet_of: Kubelets, minor: int) -> None:
+    """join_check finds causes in them: tests/unit/plugins/module_utils/_join/test_refusals.py."""
+    recorded = json.loads(record_refusals.FILE.read_text(encoding="utf-8"))
+    found = record_refusals.refusals(kubelet_of(minor), minor)
+    assert found == [one for one in recorded if one["id"].startswith(f"1.{minor} ")], "run tools/record_refusals.py"
 
 
 def stricter(problem: Problem) -> bool:

@@ -161,7 +161,7 @@ class EvidenceCollector:
             from .settings import place_of_flag, read_settings
 
             place = place_of_flag(read_settings(self._host, unit.name, has_nodeadm), "node-ip", unit.name)
-            process = process._replace(settings=process.settings._replace(address_place=tuple(place)))
+            process = process._replace(settings=process.settings._replace(address_place=(place.where, place.then)))
         if before is None or before.key != key or before.kubeconfig != process.kubeconfig:
             self._client = None
         self._process = process

@@ -242,7 +242,7 @@ def _explain_disk(match: Match[str], context: Context) -> Explanation:
 
 
 def explain_full_disk(what: str, why: str, disks: Sequence[str], unit: str) -> Explanation:
-    """The explanation for a program that fails because a file system is full. `disks`: those that are."""
+    """The explanation for a program that fails because a file system is full. `disks`: the full ones."""
     return Explanation(
         f"{what} because a disk is full: {why}",
         "free space (journalctl --vacuum-size=200M; crictl rmi --prune; to find large files: du -xh / | sort -h | tail), or enlarge the "
