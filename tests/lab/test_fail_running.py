@@ -182,7 +182,7 @@ MORE: dict[str, Injected] = {
         rules=("kubelet.unknown_value",),
     ),
     "invalid-value": Injected(
-        "invalid_config", ("imageGCHighThresholdPercent", DROP_IN, "allowed"), "imageGCHighThresholdPercent",
+        "invalid_config", ("imageGCHighThresholdPercent", DROP_IN, "also set imageGCLowThresholdPercent"), "imageGCHighThresholdPercent",
         config(imageGCHighThresholdPercent=75), until_logged("command failed"), without(DROP_IN),
         rules=("kubelet.inconsistent_fields",),
     ),
@@ -192,7 +192,7 @@ MORE: dict[str, Injected] = {
         rules=("kubelet.inconsistent_fields",),
     ),
     "out-of-memory": Injected(
-        "kubelet_killed", ("memory",), "killed",
+        "kubelet_killed", ("12 MiB (MemoryMax)",), "killed",
         also(shell(
             f"mkdir -p /etc/systemd/system/{UNIT}.d; printf '[Service]\\nMemoryMax=12M\\n' > /etc/systemd/system/{UNIT}.d/99-lab.conf;"
             "systemctl daemon-reload"), restart),

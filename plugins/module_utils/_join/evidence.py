@@ -9,19 +9,20 @@ In the order in which a node starts, and no further than needed: units, the fail
 from __future__ import annotations
 
 import ipaddress
-import json
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Match, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 from .._node import journald, network, systemd
 from .._node.errors import ApplyRefused
-from .._node.host import Host, command_line, read_process, to_wall_time
+from .._node.host import Host, read_process, to_wall_time
 from .._node.kubelet_config import KubeletConfig, read_config, setting
 from .._node.kubelet_process import UNITS as KUBELET_UNITS
 from .._node.kubelet_process import Flags, find_kubeconfig, find_unit, last, node_name, parse, values
 from .._node.systemd import Unit
+from . import containerd
+from .instance import read_instance
 from .model import (
     ApiResult,
     Containerd,
@@ -134,9 +135,16 @@ class EvidenceCollector:
         return start._replace(
             settings=self._settings[1],
             kernel_lines=_kernel_lines(entries) if is_killed else (),
+            memory_limit=self._read_memory_limit(unit.name) if is_killed else None,
             port_owners=tuple(network.listeners(self._host, int(port.group("port")))) if port else (),
             full_disks=find_full_disks(self._host, text) if _NO_SPACE in text else (),
         )
+
+    def _read_memory_limit(self, name: str) -> int | None:
+        try:
+            return systemd.read_memory_limit(name, self._host.run_program)
+        except ApplyRefused:
+            return None
 
     def _read_log(self, unit: Unit, entries: list[journald.Entry]) -> tuple[list[str], bool]:
         """(first and latest lines of the running process, whether its first lines are there)."""
@@ -190,7 +198,7 @@ class EvidenceCollector:
         if process is None or process.settings.cgroup_driver is None:
             return Containerd()
         if unit.pid not in self._cgroup_drivers:
-            self._cgroup_drivers = {unit.pid: uses_systemd_cgroup(self._host, unit.pid, to_wall_time(started_at(unit)))}
+            self._cgroup_drivers = {unit.pid: containerd.uses_systemd_cgroup(self._host, unit.pid, to_wall_time(started_at(unit)))}
         return Containerd(uses_systemd_cgroup=self._cgroup_drivers[unit.pid])
 
     def _collect_instance(self, api: ApiResult | None) -> Instance | None:
@@ -208,7 +216,7 @@ class EvidenceCollector:
         # Imported here, because most nodes do not need it.
         from .cni import read_network_config
 
-        return read_network_config(self._host, CONTAINERD, _DEFAULT_CONFIG)
+        return read_network_config(self._host, CONTAINERD, containerd.DEFAULT_CONFIG)
 
     def _check_serving_certificate(self, evidence: Evidence, unit: Unit) -> bool | None:
         node, port = evidence.node, evidence.kubelet.process.serving_port if evidence.kubelet is not None else None
@@ -391,114 +399,3 @@ def _find_cgroup_driver(flags: Flags, config: KubeletConfig, started: float) -> 
     if config.changed_after(started):
         return None
     return str(config.merged.get("cgroupDriver") or "cgroupfs")
-
-
-# --- containerd --------------------------------------------------------------------------------------------------------------------
-
-_DEFAULT_CONFIG = "/etc/containerd/config.toml"
-_SECTION = re.compile(r"\s*\[+(?P<name>[^\]]+)\]+\s*(?:#.*)?\Z")
-_CRI = re.compile(r"plugins\.[\"']?io\.containerd\.(?:grpc\.v1\.cri|cri\.v1\.runtime)[\"']?\.containerd")
-_SETTING = re.compile(r"\s*(?P<name>default_runtime_name|SystemdCgroup)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|true|false)\s*(?:#.*)?\Z")
-_IMPORTS = re.compile(r"^\s*imports\s*=(?:\s*\[(?P<list>[^\]]*))?", re.MULTILINE)
-
-
-def uses_systemd_cgroup(host: Host, pid: int, started: float = float("inf")) -> bool | None:
-    """Whether the default runtime of containerd uses systemd for cgroups; None if it is not known.
-
-    `started`: when containerd started, in seconds since 1970. It has not read what changed after that.
-    """
-    argv = command_line(host, pid)
-    flags = parse(argv[1:])
-    path = last(flags, "config") or last(flags, "c") or _DEFAULT_CONFIG
-    text = host.text(path)
-    imports = _IMPORTS.search(text or "")
-    if any((host.changed_at(file) or 0) > started for file in _config_paths(host, path, text, imports)):
-        return None
-    result = None if text is None or imports else parse_systemd_cgroup(text)
-    if result is None and argv:
-        result = parse_systemd_cgroup(host.run("containerd", "--config", path, "config", "dump") or "")
-    return result
-
-
-def _config_paths(host: Host, path: str, text: str | None, imports: Match[str] | None) -> list[str]:
-    """The paths whose change times show whether containerd has read its present configuration."""
-    directory = path.rpartition("/")[0]
-    # If the file was deleted, its directory has the time of that.
-    paths = [path] if text is not None else [directory]
-    for pattern in re.findall(r"[\"']([^\"']+)[\"']", (imports and imports.group("list")) or ""):
-        where = os.path.join(directory, pattern).rpartition("/")[0]
-        paths += [where, *(f"{where}/{name}" for name in host.names(where))]
-    return paths
-
-
-def parse_systemd_cgroup(text: str) -> bool | None:
-    """SystemdCgroup of the default runtime in a containerd configuration; None if it is not set there in a plain form."""
-    section, runtime, settings = "", "runc", {}
-    for line in text.splitlines():
-        header = _SECTION.match(line)
-        if header:
-            section = re.sub(r"\s*\.\s*", ".", header.group("name").strip())
-            continue
-        setting = _SETTING.match(line)
-        cri = _CRI.match(section) if setting else None
-        if setting is None or cri is None:
-            continue
-        below = [part.strip("\"'") for part in section[cri.end() :].strip(".").split(".") if part]
-        if setting.group("name") == "default_runtime_name" and not below:
-            runtime = setting.group("value").strip("\"'")
-        elif setting.group("name") == "SystemdCgroup" and len(below) == 3 and below[::2] == ["runtimes", "options"]:
-            settings[below[1]] = setting.group("value") == "true"
-    return settings.get(runtime)
-
-
-# --- the EC2 instance --------------------------------------------------------------------------------------------------------------
-
-# EC2 does not show tags with a slash in the instance metadata; other services that answer in its place may.
-_CLUSTER_TAGS = ("eks:cluster-name", "aws:eks:cluster-name", "eks:eks-cluster-name", "KubernetesCluster")
-_OWNED_TAG = "kubernetes.io/cluster/"
-_CLUSTER = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}\Z")
-_ROLE = re.compile(r"[\w+=,.@-]{1,64}\Z", re.ASCII)
-_ID = re.compile(r"[a-z0-9-]{1,64}\Z")
-
-
-def read_instance(get: Callable[[str], str | None] | None = None) -> Instance:
-    """The role and the clusters of this instance, requested once, within four seconds. `get`: returns a path of the metadata service."""
-    get = get or _metadata_getter()
-    document = _parse_object(get("dynamic/instance-identity/document"))
-    account, region = (_parse_id(document.get(field)) for field in ("accountId", "region"))
-    role = (get("meta-data/iam/security-credentials/") or "").strip()
-    clusters = {}
-    for key in (get("meta-data/tags/instance/") or "").splitlines():
-        if key.startswith(_OWNED_TAG):
-            clusters[_OWNED_TAG + "NAME"] = key[len(_OWNED_TAG) :]
-        elif key in _CLUSTER_TAGS:
-            clusters[key] = (get(f"meta-data/tags/instance/{key}") or "").strip()
-    clusters = {key: name for key, name in clusters.items() if _CLUSTER.match(name)}
-    return Instance(clusters, role if _ROLE.match(role) else None, account, region)
-
-
-def _metadata_getter() -> Callable[[str], str | None]:
-    # Imported here, because it imports HTTP.
-    from .._node import imds
-
-    client = imds.Client(timeout=2.0, retries=0)
-
-    def get(path: str) -> str | None:
-        try:
-            return client.get(path, missing_ok=True)
-        except imds.ImdsError:
-            return None
-
-    return get
-
-
-def _parse_object(text: str | None) -> dict[str, Any]:
-    try:
-        document = json.loads(text or "")
-    except (ValueError, RecursionError):
-        document = None
-    return document if isinstance(document, dict) else {}
-
-
-def _parse_id(value: object) -> str | None:
-    return value if isinstance(value, str) and _ID.match(value) else None

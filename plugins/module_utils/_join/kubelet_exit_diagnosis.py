@@ -63,9 +63,13 @@ def _explain_killed(unit: str, state: Unit | None, failed: KubeletExit) -> Findi
     kernel = [line for line in failed.kernel_lines if _KERNEL_KILLED.search(line)]
     is_out_of_memory = any(map(_OUT_OF_MEMORY.search, lines)) or (state is not None and state.result == "oom-kill")
     shown = (*(f"journal of the kernel: {line}" for line in kernel[-1:]), *quote_log(unit, *lines[-3:]), _describe_state(unit, state))
-    if is_out_of_memory or (kernel and "KILL" in signals):
+    limit = failed.memory_limit
+    if is_out_of_memory or (("KILL" in signals) and (kernel or limit is not None)):
+        # Without a word of systemd or the kernel, the limit is the best explanation.
+        is_known = is_out_of_memory or bool(kernel)
+        why = "the kernel killed kubelet, because" if is_known else "kubelet was killed with the signal KILL, probably because"
         return Finding(
-            "kubelet_killed", f"the kernel killed kubelet, because {_used_up(unit, kernel)} is used up",
+            "kubelet_killed", f"{why} {_used_up(unit, kernel, limit)} is used up",
             f"find what uses the memory (systemd-cgtop -m; journalctl -k), check the limit (systemctl show -p MemoryMax {unit}), "
             "and reserve memory that pods cannot use (kubeReserved and systemReserved in the kubelet configuration), or use a larger "
             "instance type", shown,
@@ -89,11 +93,13 @@ def _last_end(systemd_lines: Sequence[str]) -> list[str]:
     return list(systemd_lines[first:last])
 
 
-def _used_up(unit: str, kernel_lines: Sequence[str]) -> str:
-    """Which memory is used up, if the kernel says so."""
-    if not kernel_lines:
-        return f"the memory of this machine, or that of {unit},"
-    return f"the memory limit of {unit}" if "Memory cgroup" in kernel_lines[-1] else "the memory of this machine"
+def _used_up(unit: str, kernel_lines: Sequence[str], limit: int | None) -> str:
+    """Which memory is used up, if that is known."""
+    if kernel_lines and "Memory cgroup" not in kernel_lines[-1]:
+        return "the memory of this machine"
+    if limit is not None:
+        return f"the memory that {unit} may use, {limit >> 20} MiB (MemoryMax),"
+    return f"the memory limit of {unit}" if kernel_lines else f"the memory of this machine, or that of {unit},"
 
 
 def _relevant_lines(failed: KubeletExit) -> list[str]:

@@ -82,13 +82,15 @@ class KubeletExit(NamedTuple):
     """The log of a kubelet start that failed.
 
     `is_complete`: the log goes back to the first line of that start. `kernel_lines`: of the kernel, about processes that it killed.
-    `port_owners`: who listens on the port that kubelet needs. `full_disks`: file systems without free space.
+    `memory_limit`: of the unit, in bytes, if kubelet was killed. `port_owners`: who listens on the port that kubelet needs. `full_disks`:
+    file systems without free space.
     """
 
     lines: tuple[str, ...] = ()
     systemd_lines: tuple[str, ...] = ()
     is_complete: bool = True
     kernel_lines: tuple[str, ...] = ()
+    memory_limit: int | None = None
     port_owners: tuple[str, ...] = ()
     full_disks: tuple[str, ...] = ()
     settings: Settings = Settings()

@@ -94,7 +94,7 @@ def _writer(host: Host, path: str, has_nodeadm: bool) -> str:
 
 
 def _node_configs(host: Host) -> list[tuple[str, str]]:
-    """The sources of nodeadm, as (name, text), in the order in which it takes effect."""
+    """The sources of nodeadm, as (name, text), in the order in which they take effect."""
     content = host.read(_USER_DATA_FILE)
     found = [(f"{USER_DATA} ({_USER_DATA_FILE})", _decompressed(content))] if content else []
     names = [name for name in host.names(NODEADM_DIRECTORY) if name.endswith((".yaml", ".yml", ".json"))]

@@ -105,6 +105,16 @@ def read_unit_files(name: str, run: Run = programs.run) -> list[str]:
     return [path for kind in "FDE" for path in found.get(kind, ())]
 
 
+def read_memory_limit(name: str, run: Run = programs.run) -> int | None:
+    """The bytes of memory that the processes of a unit may use. None without a limit. Raises ApplyRefused."""
+    # MemoryMax is new in systemd 231; MemoryLimit is the same for cgroup v1.
+    result = run(["systemctl", "show", "--no-pager", "-p", "MemoryMax,MemoryLimit", "--", name])
+    limits = [int(number) for number in re.findall(r"^Memory(?:Max|Limit)=([0-9]+)$", result.output, re.MULTILINE)]
+    # systemd 219 prints the largest number for "no limit".
+    finite = [limit for limit in limits if limit < 2**63 - 1]
+    return min(finite) if finite and result.status == 0 else None
+
+
 def _unit(name: str, block: str) -> Unit:
     values = {key: value for key, _equals, value in (line.partition("=") for line in block.splitlines())}
     return Unit(

@@ -220,6 +220,9 @@ CASES: dict[str, Evidence] = {
     "a locked feature gate": ended(('E1121 22:49:26.5 294 run.go:72] "command failed" err="cannot set feature gate A to false"',)),
     "kubelet is killed, memory is used up": ended((WARNING,), OOM_KILLED, "9", "oom-kill"),
     "kubelet is killed at its memory limit": with_start(ended((WARNING,), OOM_KILLED[1:2], "9", "signal"), kernel_lines=(KERNEL_LINE,)),
+    "kubelet is killed, and its unit has a memory limit": with_start(
+        ended((WARNING,), OOM_KILLED[1:2], "9", "signal"), memory_limit=12 << 20
+    ),
     "kubelet is killed by a signal": ended(
         (WARNING,), ("kubelet.service: Main process exited, code=killed, status=6/ABRT",), "6", "watchdog"
     ),

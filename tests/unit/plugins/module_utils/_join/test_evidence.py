@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import diagnosis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import containerd, diagnosis
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import evidence as collecting
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.api_client import ApiClient
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.evidence import EvidenceCollector
@@ -333,20 +333,20 @@ V3 = "[plugins.'io.containerd.cri.v1.runtime'.containerd"
     ],
 )  # fmt: skip
 def test_the_cgroup_driver_of_containerd(text: str, expected: bool | None) -> None:
-    assert collecting.parse_systemd_cgroup(text) is expected
+    assert containerd.parse_systemd_cgroup(text) is expected
 
 
 def test_where_the_setting_of_containerd_is_read(node: FakeNode) -> None:
     node.process("--config", "/c.toml", pid=9, program="containerd")
     node.file("/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
-    assert collecting.uses_systemd_cgroup(node, 9) is True
+    assert containerd.uses_systemd_cgroup(node, 9) is True
     node.dump = f"{V2}.runtimes.runc.options]\n  SystemdCgroup = false\n"
     node.file("/c.toml", 'imports = ["/d/*.toml"]\n' + f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
-    assert collecting.uses_systemd_cgroup(node, 9) is False, "other files count, too, so containerd prints its configuration"
+    assert containerd.uses_systemd_cgroup(node, 9) is False, "other files count, too, so containerd prints its configuration"
     node.file("/c.toml", "version = 2\n")
-    assert collecting.uses_systemd_cgroup(node, 9) is False
+    assert containerd.uses_systemd_cgroup(node, 9) is False
     node.dump = None
-    assert collecting.uses_systemd_cgroup(node, 9) is None
+    assert containerd.uses_systemd_cgroup(node, 9) is None
 
 
 def test_a_configuration_of_containerd_that_changed_after_the_start_proves_nothing(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,22 +355,22 @@ def test_a_configuration_of_containerd_that_changed_after_the_start_proves_nothi
     node.process("--config", "/e/c.toml", pid=9, program="containerd")
     node.dump = f"{V2}.runtimes.runc.options]\n  SystemdCgroup = false\n"
     node.file("/e/c.toml", f"{V2}.runtimes.runc.options]\nSystemdCgroup = true\n")
-    assert collecting.uses_systemd_cgroup(node, 9, 60.0) is True
-    assert collecting.uses_systemd_cgroup(node, 9, 40.0) is None, "it changed after the start"
+    assert containerd.uses_systemd_cgroup(node, 9, 60.0) is True
+    assert containerd.uses_systemd_cgroup(node, 9, 40.0) is None, "it changed after the start"
     node.file("/d/a.toml", "x = 1\n")
     node.file("/e/d/a.toml", "x = 1\n")
     for imports, folder in (('["/d/*.toml"]', "/d"), ("['d/*.toml']", "/e/d"), ('[\n  "/x/one.toml",\n  "/d/*.toml", # more\n]', "/d")):
         node.file("/e/c.toml", f"imports = {imports}\n")
         for late in (folder, f"{folder}/a.toml"):
-            assert collecting.uses_systemd_cgroup(node, 9, 60.0) is False
+            assert containerd.uses_systemd_cgroup(node, 9, 60.0) is False
             changed[late] = 70.0
-            assert collecting.uses_systemd_cgroup(node, 9, 60.0) is None, "an imported file changed"
-            assert collecting.uses_systemd_cgroup(node, 9, 80.0) is False
+            assert containerd.uses_systemd_cgroup(node, 9, 60.0) is None, "an imported file changed"
+            assert containerd.uses_systemd_cgroup(node, 9, 80.0) is False
             del changed[late]
     (node.root / "e/c.toml").unlink()
     changed.update({"/e": 70.0, "/e/c.toml": 0.0})
-    assert collecting.uses_systemd_cgroup(node, 9, 80.0) is False
-    assert collecting.uses_systemd_cgroup(node, 9, 60.0) is None, "the file may have existed"
+    assert containerd.uses_systemd_cgroup(node, 9, 80.0) is False
+    assert containerd.uses_systemd_cgroup(node, 9, 60.0) is None, "the file may have existed"
 
 
 def test_the_configuration_with_which_containerd_started(node: FakeNode) -> None:

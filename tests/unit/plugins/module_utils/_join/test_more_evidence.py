@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,24 @@ def test_the_log_of_the_kernel_is_read_for_a_kubelet_that_was_killed(node: FakeN
     node.logs("Out of memory: Killed process 12 (kubelet) of an earlier start", at=50.0, pid=0, unit=KERNEL)
     node.logs("eth0: link up", build.KERNEL_LINE, at=100.9, pid=0, unit=KERNEL)
     assert start(node).kernel_lines == (build.KERNEL_LINE,)
+    found = finding(node)
+    assert found is not None and found.cause == "kubelet_killed"
+
+
+@pytest.mark.parametrize(
+    ("properties", "limit"),
+    [
+        ({}, None),
+        ({"MemoryMax": "infinity", "MemoryLimit": "infinity"}, None),
+        ({"MemoryLimit": 18446744073709551615}, None),
+        ({"MemoryMax": 12 << 20, "MemoryLimit": "infinity"}, 12 << 20),
+        ({"MemoryLimit": 12 << 20}, 12 << 20),
+    ],
+)
+def test_the_memory_limit_of_a_kubelet_that_was_killed(node: FakeNode, properties: dict[str, Any], limit: int | None) -> None:
+    fails(node, build.WARNING, ending=("kubelet.service: Main process exited, code=killed, status=9/KILL",))
+    node.units[KUBELET] |= properties
+    assert start(node).memory_limit == limit
     found = finding(node)
     assert found is not None and found.cause == "kubelet_killed"
 
