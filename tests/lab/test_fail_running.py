@@ -205,7 +205,7 @@ MORE: dict[str, Injected] = {
     ),
     "memory-pressure": Injected(
         "under_pressure", ("MemoryPressure",), "memory-pressure:NoSchedule",
-        config(evictionSoft={"memory.available": "99%"}, evictionSoftGracePeriod={"memory.available": "1s"}),
+        config(evictionSoft={"memory.available": "99.9%"}, evictionSoftGracePeriod={"memory.available": "1s"}),
         until_condition("MemoryPressure", "True"), without(DROP_IN), final=False,
     ),
     "too-much-reserved": Injected(

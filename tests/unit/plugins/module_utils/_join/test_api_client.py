@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import api_client
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import NodeObject
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.api_stand_in import (
@@ -58,6 +59,25 @@ def test_the_node_object(request_node: Request, pem: Path) -> None:
     assert abs(found.clock_skew) < 60
     assert found.node is not None and found.node.ready == "True" and abs((found.node.heartbeat or 0) - time.time()) < 60
     assert found.uses_program and found.cluster_name == "demo" and found.credentials == "the token of get-token"
+
+
+def test_pressures_and_taints_of_the_node() -> None:
+    conditions = [
+        {"type": "MemoryPressure", "status": "False", "message": "kubelet has sufficient memory available"},
+        {"type": "DiskPressure", "status": "True", "message": "kubelet has\ndisk pressure"},
+        {"type": "PIDPressure", "status": "Unknown"},
+        {"type": "EtcdIsVoter", "status": "True"},
+        "junk",
+        {"type": "Ready", "status": "True"},
+    ]
+    taints = [{"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}, "junk"]
+    document = {"metadata": {"name": NAME}, "spec": {"taints": taints}, "status": {"conditions": conditions}}
+    found = api_client._parse_node(document, NAME)
+    assert found is not None and found.ready == "True"
+    assert found.pressures == (("DiskPressure", "kubelet has disk pressure"),)
+    assert found.taints == ("node.kubernetes.io/disk-pressure:NoSchedule",)
+    for junk in ({}, {"spec": [], "status": []}, {"spec": {"taints": None}, "status": {"conditions": None}}):
+        assert api_client._parse_node({"metadata": {"name": NAME}, **junk}, NAME) == NodeObject()
 
 
 def test_ipv6_and_tls_server_name(request_node: Request, authority: Authority, pem: Path) -> None:
