@@ -9,6 +9,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from typing import TypeGuard
 
 ORDER = (
     "rules",
@@ -154,7 +155,7 @@ def purity_problems(name: str, source: str) -> list[str]:
     return found
 
 
-def _is_typing_guard(node: ast.AST) -> bool:
+def _is_typing_guard(node: ast.AST) -> TypeGuard[ast.If]:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
@@ -220,7 +221,7 @@ def import_cycles(sources: dict[str, str], all_modules: set[tuple[str, ...]]) ->
     for name, source in sources.items():
         tree = ast.parse(source)
         for guard in [node for node in ast.walk(tree) if _is_typing_guard(node)]:
-            guard.body = []  # type: ignore[attr-defined]
+            guard.body = []
         own = module_path(name)
         graph[own] = {target for _line, target, _written in imports(tree, name, all_modules) if target in all_modules and target != own}
     reachable = {module: _reachable(module, graph) for module in graph}

@@ -16,8 +16,8 @@ NODE = "plugins/module_utils"
 
 MODULES = {
     "subprocess": {"_node/programs.py"},
-    "socket": {"_node/http.py"},
-    "http.client": {"_node/http.py"},
+    "socket": {"_node/http_client.py"},
+    "http.client": {"_node/http_client.py"},
     "urllib.request": set(),
 }
 """Standard modules → the files that may import them."""
@@ -34,7 +34,7 @@ TEXTS = {
 """Whole text constants → the files that may contain them. Programs that are embedded as text are longer: they run without this package, at
 boot or inside a transaction, and so have to bring everything with them."""
 
-PROGRAMS = {("systemctl", "show"): {"_node/systemd.py"}, ("snap", "get"): {"_node/snapd.py"}}
+PROGRAMS: dict[tuple[object, ...], set[str]] = {("systemctl", "show"): {"_node/systemd.py"}, ("snap", "get"): {"_node/snapd.py"}}
 """The first words of an argument list → the files that may contain it."""
 
 
@@ -53,7 +53,7 @@ def problems_in(name: str, source: str) -> Iterator[str]:
             yield f"{name}:{node.lineno}: contains {node.value!r}"
         if isinstance(node, (ast.List, ast.Tuple)):
             words = tuple(item.value if isinstance(item, ast.Constant) else None for item in node.elts[:2])
-            if name not in PROGRAMS.get(words, {name}):  # type: ignore[call-overload]
+            if name not in PROGRAMS.get(words, {name}):
                 yield f"{name}:{node.lineno}: runs {words}"
 
 
@@ -76,7 +76,7 @@ def test_each_subject_has_one_reader() -> None:
         ("run(('systemctl', 'restart', name))", 0),
         ("run(['snap', 'get', '-d', name])", 1),
         ("PROGRAM = 'import socket, subprocess\\nsystemctl show'", 0),
-        ("from .._node import http, systemd", 0),
+        ("from .._node import http_client, systemd", 0),
     ],
 )
 def test_a_second_reader_is_seen(source: str, count: int) -> None:

@@ -41,10 +41,11 @@ class Source:
             self._starts.append(self._starts[-1] + len(line))
         self._bytes = text.encode()
 
-    def span(self, node: ast.AST) -> tuple[int, int]:
+    def span(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
         """Start and end of a node as offsets in the text."""
-        start = self._starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
-        end = self._starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+        start = self._starts[node.lineno - 1] + node.col_offset
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        end = self._starts[node.end_lineno - 1] + node.end_col_offset
         return len(self._bytes[:start].decode()), len(self._bytes[:end].decode())
 
     def symbols(self) -> dict[str, tuple[int, int]]:

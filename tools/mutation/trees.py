@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,11 @@ def copy(tree: Path, target: Path, environments: Path) -> Path:
     return target
 
 
+_WRITES = count(1)
+
+
 def write(path: Path, text: str) -> None:
     """Write a file with a time of its own: Python recognizes stale bytecode by the second of a change and the size."""
     path.write_text(text, encoding="utf-8")
-    write.counter += 1  # type: ignore[attr-defined]
-    moment = time.time() - 100_000_000 + write.counter * 10  # type: ignore[attr-defined]
+    moment = time.time() - 100_000_000 + next(_WRITES) * 10
     os.utime(path, (moment, moment))
-
-
-write.counter = 0  # type: ignore[attr-defined]

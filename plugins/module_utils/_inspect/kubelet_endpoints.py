@@ -18,7 +18,7 @@ import ssl
 import time
 from typing import Any, Dict, Mapping, Tuple
 
-from .._node import health, http
+from .._node import health, http_client
 from .._node.kubelet_config import setting
 from .._node.kubelet_process import Flags
 from .._node.redaction import redact_value
@@ -52,8 +52,10 @@ def configz(flags: Flags, config: Mapping[str, Any], certificate: Tuple[str, str
         except (OSError, ValueError) as error:
             return {"config": None, "problem": f"the client certificate of kubelet's kubeconfig cannot be used: {error}"}
         try:
-            answer = http.send(http.Target(host, port), http.Request("/configz"), tls, time.monotonic() + timeout, MAX_ANSWER_BYTES)
-        except http.Failure as failure:
+            answer = http_client.send(
+                http_client.Target(host, port), http_client.Request("/configz"), tls, time.monotonic() + timeout, MAX_ANSWER_BYTES
+            )
+        except http_client.Failure as failure:
             said = f"no answer within {timeout:g} s" if failure.kind == "silent" else failure.said
             return {"config": None, "problem": f"https://{host}:{port}/configz: {said}"}
         if answer.status == 200:
@@ -75,7 +77,7 @@ def _port(text: str) -> int:
 
 def _tls(pair: Tuple[str, str] | None) -> ssl.SSLContext:
     """TLS to this machine itself. kubelet's certificate names the node and not this address, and nothing secret is sent."""
-    tls = http.context(None)
+    tls = http_client.context(None)
     if pair is not None:
         tls.load_cert_chain(*pair)
     return tls

@@ -22,7 +22,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Mapping
 from urllib.parse import quote, unquote
 
-from .._node import http as https
+from .._node import http_client as https
 from .._node import kubeconfig as kubeconfigs
 from .._node.host import Host
 from .._node.redaction import redact_string

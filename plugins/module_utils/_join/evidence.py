@@ -222,9 +222,9 @@ class EvidenceCollector:
         node, port = evidence.node, evidence.kubelet.process.serving_port if evidence.kubelet is not None else None
         if node is None or node.ready != "True" or port is None or self._clock() - started_at(unit) < SERVING_CERTIFICATE_AFTER:
             return None
-        from .._node import http
+        from .._node import http_client
 
-        return http.has_certificate("127.0.0.1", port, time.monotonic() + 2)
+        return http_client.has_certificate("127.0.0.1", port, time.monotonic() + 2)
 
 
 def read_units(host: Host) -> dict[str, Unit] | None:

@@ -44,11 +44,13 @@ class HealthCheck(NamedTuple):
 def check(url: HealthUrl, timeout: float = 0.5) -> HealthCheck:
     """Ask kubelet's health endpoint once. A healthy kubelet answers 200 and C(ok)."""
     # Python reads and compiles every import of a module again on each run, and most runs do not get here.
-    from . import http
+    from . import http_client
 
     try:
-        answer = http.send(http.Target(url.host, url.port), http.Request(url.path), None, time.monotonic() + timeout, _MAX_ANSWER_BYTES)
-    except http.Failure as failure:
+        answer = http_client.send(
+            http_client.Target(url.host, url.port), http_client.Request(url.path), None, time.monotonic() + timeout, _MAX_ANSWER_BYTES
+        )
+    except http_client.Failure as failure:
         return HealthCheck(False, None, f"no answer within {timeout:g} s" if failure.kind == "silent" else failure.said)
     is_healthy = answer.status == 200 and answer.body.strip() == b"ok"
     text = redact_string(answer.body[:200].decode("utf-8", "replace").strip())

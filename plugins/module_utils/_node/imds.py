@@ -17,7 +17,7 @@ import time
 from typing import Any, Callable, Dict, Mapping, Tuple
 from urllib.parse import urlsplit
 
-from . import http
+from . import http_client
 
 IPV4 = "http://169.254.169.254"
 IPV6 = "http://[fd00:ec2::254]"
@@ -125,8 +125,8 @@ class Client:
             if remaining <= 0:
                 break
             try:
-                answer = self._send(http.Request(path, method, headers), min(self._timeout, remaining))
-            except http.Failure as failure:
+                answer = self._send(http_client.Request(path, method, headers), min(self._timeout, remaining))
+            except http_client.Failure as failure:
                 if failure.kind == "silent" and failure.connected and remaining < self._timeout:
                     break  # the deadline cut this attempt short; an earlier one says more
                 problem = self._explain(failure, method, path)
@@ -143,11 +143,11 @@ class Client:
             "Raise the option timeout or retries"
         )
 
-    def _send(self, request: http.Request, timeout: float) -> http.Answer:
-        """Send one request over a new connection. Raises http.Failure if another attempt can help."""
+    def _send(self, request: http_client.Request, timeout: float) -> http_client.Answer:
+        """Send one request over a new connection. Raises http_client.Failure if another attempt can help."""
         try:
-            return http.send(http.Target(self._host, self._port), request, None, time.monotonic() + timeout, MAX_ANSWER_BYTES)
-        except http.Failure as failure:
+            return http_client.send(http_client.Target(self._host, self._port), request, None, time.monotonic() + timeout, MAX_ANSWER_BYTES)
+        except http_client.Failure as failure:
             if failure.facts.get("is_too_long"):
                 raise ImdsError(
                     f"{self.endpoint} answered {request.method} {request.path} with more than {MAX_ANSWER_BYTES} bytes: check the option "
@@ -157,7 +157,7 @@ class Client:
                 raise ImdsError(f"the program at {self.endpoint} does not use HTTP: check the option endpoint") from None
             raise
 
-    def _explain(self, failure: http.Failure, method: str, path: str) -> str:
+    def _explain(self, failure: http_client.Failure, method: str, path: str) -> str:
         if not failure.connected:
             return (
                 f"the instance metadata service at {self.endpoint} cannot be reached ({failure.said}). Check that the host is an EC2 "

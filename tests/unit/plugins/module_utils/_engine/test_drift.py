@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import drift, drift_asked, drift_watch, drift_writers, nodeadm
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift import Drift, Snaps
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift_watch import DriftWatch
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest, Repair
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Effective, Manifest, Repair
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Plan
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import snapd
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
@@ -54,6 +54,13 @@ def snap(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def recorded(plan: Plan, files: Files, units: Mapping[str, Any] | None = None) -> Manifest:
     effective = drift.record(plan, files.current, units or {})
     return Manifest(family="al2", effective=effective)
+
+
+def record_of(manifest: Manifest, path: str) -> Effective:
+    """What a manifest records of a file."""
+    effective = (manifest.effective or {})[path]
+    assert effective is not None
+    return effective
 
 
 def test_only_another_value_is_drift(files: Files) -> None:
@@ -154,7 +161,7 @@ def test_a_repair_that_lasts_keeps_the_record(files: Files, kubelet_started: lis
     manifest = recorded(typed_plan("al2 script"), files)
     after = watch.verified(manifest._replace(repaired={f"{CONFIG}: maxPods": Repair(5, "then")}))
     watch.check_repairs_last()
-    assert watch.accepted() == [] and after.effective is not None and after.effective[CONFIG] == manifest.effective[CONFIG]  # type: ignore[index]
+    assert watch.accepted() == [] and record_of(after, CONFIG) == record_of(manifest, CONFIG)
     assert after.repaired == {f"{CONFIG}: maxPods": Repair(5, "then")}
 
 
@@ -163,7 +170,7 @@ def test_a_value_that_the_program_sets_again_before_kubelet_starts_is_accepted(f
     assert mentions(watch.accepted(), CONFIG, "maxPods", "5", "29")
     after = watch.verified(Manifest(family="al2", effective={"x": None}, repaired={f"{CONFIG}: maxPods": Repair(5, "then")}))
     watch.check_repairs_last()
-    assert after.repaired == {} and after.effective is not None and after.effective[CONFIG].values["maxPods"] == 5  # type: ignore[union-attr]
+    assert after.repaired == {} and record_of(after, CONFIG).values["maxPods"] == 5
 
 
 @pytest.mark.parametrize("writers", [[], ["the cron job /etc/cron.d/tune"]])

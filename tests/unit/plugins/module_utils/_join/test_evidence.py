@@ -28,7 +28,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
     KubeletExit,
     NodeObject,
 )
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import http, imds, journald, programs
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import http_client, imds, journald, programs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_node import KUBELET, FakeNode
 
 SNAP, CONTAINERD = "snap.kubelet-eks.daemon.service", "containerd.service"
@@ -389,7 +389,7 @@ def test_the_configuration_with_which_containerd_started(node: FakeNode) -> None
 
 def test_the_serving_certificate_is_checked_after_a_minute(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(http, "has_certificate", lambda _host, port, _moment: asked.append(port))
+    monkeypatch.setattr(http_client, "has_certificate", lambda _host, port, _moment: asked.append(port))
     node.unit(KUBELET, since=100.0)
     for words, ports in (
         (["--rotate-server-certificates=true"], [10250]),

@@ -6,8 +6,6 @@
 No other file opens a connection. Nothing is read from the environment, no redirect is followed.
 """
 
-# pylint takes this file for the package http of the standard library.
-# pylint: disable=unused-import
 from __future__ import annotations
 
 import errno
