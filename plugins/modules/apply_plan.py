@@ -198,7 +198,8 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._engine.apply import PHASES, Options, apply
+from ..module_utils._engine.apply import apply
+from ..module_utils._engine.apply_run import PHASES, Options
 from ..module_utils._engine.plan import decode
 from ..module_utils._node.errors import ApplyRefused
 from ..module_utils._transaction.store import RecoveryFailed

@@ -18,7 +18,8 @@ import subprocess
 import sys
 import urllib.request
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply as engine
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.apply import apply
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.apply_run import PHASES, Options
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import parse
 
 FOLDER = "/run/kills"
@@ -59,8 +60,8 @@ def write(name, text):
 
 
 def run(plan):
-    options = engine.Options(plan, engine.PHASES, wait_timeout=WAIT_SECONDS, lock_timeout=WAIT_SECONDS)
-    return engine.apply(options)
+    options = Options(plan, PHASES, wait_timeout=WAIT_SECONDS, lock_timeout=WAIT_SECONDS)
+    return apply(options)
 
 
 def in_child(plan, at, how):

@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, crash_loop, failures, registration, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import (
+    apply,
+    apply_run,
+    crash_loop,
+    failures,
+    registration,
+    service_commands,
+)
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift_watch import DriftWatch
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest, RegistrationChange
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.observe import Membership
@@ -51,10 +58,10 @@ class Node:
         self.asked.append((options.wait_for, round(options.timeout, 3)))
         return FINAL
 
-    def verify(self, active: str = "active", **options: Any) -> apply.RunResult:
+    def verify(self, active: str = "active", **options: Any) -> apply_run.RunResult:
         plan = typed_plan("al2")._replace(verify=Verify((KUBELET,), None))
-        result = apply.RunResult()
-        run = apply.ApplyRun(apply.Options(plan, apply.PHASES, **options), Store(), ValidationSandbox(), Identity(), result)
+        result = apply_run.RunResult()
+        run = apply_run.ApplyRun(apply_run.Options(plan, apply_run.PHASES, **options), Store(), ValidationSandbox(), Identity(), result)
         node = node_state(units={KUBELET: unit(KUBELET, active, active)})
         apply._verify(run, node, RegistrationDecision(False, None, True), DriftWatch(plan, "repair", Manifest()), has_started=True)
         return result
@@ -192,11 +199,16 @@ def test_what_is_remembered_of_a_join(monkeypatch: pytest.MonkeyPatch, manifest:
 
 @pytest.mark.parametrize(
     ("phases", "wait_for", "checks"),
-    [(apply.PHASES, "ready", True), (apply.PHASES, "registered", True), (apply.PHASES, "healthy", False), (("start",), "ready", False)],
+    [
+        (apply_run.PHASES, "ready", True),
+        (apply_run.PHASES, "registered", True),
+        (apply_run.PHASES, "healthy", False),
+        (("start",), "ready", False),
+    ],
 )
 def test_when_a_run_checks_the_join(phases: Any, wait_for: str, checks: bool) -> None:
-    options = apply.Options(typed_plan("al2"), phases, wait_for=wait_for)
-    run = apply.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply.RunResult())
+    options = apply_run.Options(typed_plan("al2"), phases, wait_for=wait_for)
+    run = apply_run.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply_run.RunResult())
     assert apply._checks_join(run) is checks
 
 
@@ -207,8 +219,8 @@ def test_a_removal_asks_whether_the_node_ever_joined(
     """A node that may have joined another cluster is not removed without take_over."""
     standing = Standing(monkeypatch, certain)
     plan = typed_plan("al2")._replace(cluster=Cluster("other", "https://y"))
-    options = apply.Options(plan, ["preflight"], state="absent", check_mode=True)
-    run = apply.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply.RunResult())
+    options = apply_run.Options(plan, ["preflight"], state="absent", check_mode=True)
+    run = apply_run.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply_run.RunResult())
     node = node_state(membership=Membership("demo", "https://x", "the manifest"), manifest=remembered(False))
     monkeypatch.setattr(apply, "observe", lambda *_unused: node)
     if certain:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, image_script, service_commands
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import decision, image_script, service_commands
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift import Drift
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import FileChange, Originals
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Effective, Manifest
@@ -61,7 +61,7 @@ def decide(
     originals = Originals(SimpleNamespace(folder="/var/lib/nodebootstrap"), node.manifest)
     sandbox: Any = None
     context = StepContext(plan, node, changes, originals, hold, sources_changed, sandbox, Labels(), lambda path: None, drift)
-    return apply.decide_steps(context, reload)
+    return decision.decide_steps(context, reload)
 
 
 def words(commands: Sequence[Command]) -> list[str]:

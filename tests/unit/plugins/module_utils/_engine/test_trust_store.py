@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import apply, removal, trust_store
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import decision, removal, trust_store
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.file_changes import FileChange, Originals
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import ManagedFile, Manifest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.steps import StepContext
@@ -50,11 +50,11 @@ def test_a_change_updates_the_store_before_anything_starts(
     originals = Originals(SimpleNamespace(folder="/var/lib/nodebootstrap"), node.manifest)
     nothing: Any = None
     context = StepContext(plan, node, [change], originals, hold, False, nothing, WithoutMetadata(), lambda path: None)
-    work = apply.decide_steps(context, True)
+    work = decision.decide_steps(context, True)
     assert work.forward[0].argv == UPDATES[path]
     assert UPDATES[path] in [command.argv for command in work.back]
     assert " ".join(UPDATES[path]) in work.actions
-    without = apply.decide_steps(context._replace(changes=[change._replace(change=Change("/etc/motd", content))]), True)
+    without = decision.decide_steps(context._replace(changes=[change._replace(change=Change("/etc/motd", content))]), True)
     assert UPDATES[path] not in [command.argv for command in [*without.forward, *without.back]]
 
 
