@@ -12,9 +12,10 @@ from typing import Any
 
 from ..errors import Problems, SpecError, joined, listed, nearest, shown
 from ..families.registry import resolve
-from ..model.fields import EKSCTL_FAMILIES, ip_address
+from ..model.fields import EKSCTL_FAMILIES
 from ..model.plain import INVALID
 from ..model.schema import boolean, list_of, mapping, text, type_name, wrong_type
+from ..model.values import ip_address
 from . import eksctl_fields as names
 
 CLUSTER_LABEL = "alpha.eksctl.io/cluster-name"

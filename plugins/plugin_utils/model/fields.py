@@ -8,19 +8,14 @@ The documentation, the JSON Schema files and the checks of the input all come fr
 
 from __future__ import annotations
 
-import base64
-import binascii
-import ipaddress
 import re
 from typing import Any
 
-from ..errors import Problems, nearest
-from ..kubernetes import label_key_problem, label_value_problem, taint_effects
-from ..network import cidr_problem
-from ..quantities import parse_quantity
-from . import registries
-from .plain import INVALID, NamedFile
-from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, type_name, wrong_type
+from ..errors import Problems
+from ..kubernetes import taint_effects
+from . import registries, values
+from .plain import INVALID
+from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, wrong_type
 
 _Aliases = dict[str, tuple[str, dict[str, dict[str, str]]]]
 
@@ -69,161 +64,6 @@ MODES = ("self_managed", "managed_custom_ami", "managed", "karpenter")
 RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 """What kubelet can reserve (KubeletConfiguration v1beta1, C(kubeReserved) and C(systemReserved))."""
 
-LABEL_PLACEHOLDERS = {
-    "instance_id": "i-0123456789abcdef0",
-    "instance_lifecycle": "on-demand",
-    "availability_zone": "us-gov-west-1a",
-}
-"""Placeholders in label values that the node replaces when it boots, each with an example value for syntax checks."""
-
-
-def _certificate_authority(value: Any, path: str, problems: Problems) -> Any:
-    fix = "copy certificateAuthority.data of `aws eks describe-cluster` unchanged"
-    if isinstance(value, str) and "-----BEGIN" in value:
-        problems.add(
-            "cluster.invalid_certificate_authority",
-            path,
-            "is PEM, not base64 of PEM",
-            allowed="base64 of PEM",
-            fix="encode it, for example with the filter b64encode",
-        )
-        return INVALID
-    value = text(allowed="base64 of PEM", fix=fix)(value, path, problems)
-    if value is INVALID:
-        return INVALID
-    try:
-        pem = base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
-        problems.add("cluster.invalid_certificate_authority", path, "is not valid base64", allowed="base64 of PEM", fix=fix)
-        return INVALID
-    armour = re.fullmatch(rb"\s*(-----BEGIN CERTIFICATE-----\s[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+", pem)
-    if not armour:
-        problems.add(
-            "cluster.invalid_certificate_authority",
-            path,
-            "is base64, but not of a PEM certificate",
-            allowed="base64 of PEM",
-            fix=fix,
-        )
-        return INVALID
-    return value
-
-
-def cidr(value: Any, path: str, problems: Problems) -> Any:
-    """A network in CIDR notation without host bits."""
-    value = text(allowed="a CIDR such as 10.100.0.0/16")(value, path, problems)
-    if value is INVALID:
-        return INVALID
-    reason = cidr_problem(value)
-    if reason:
-        fix = _network_meant(value)
-        problems.add(
-            "input.invalid_cidr", path, reason, value=value, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108", fix=fix
-        )
-        return INVALID
-    return value
-
-
-def _network_meant(text: str) -> str | None:
-    """What to write instead of C(10.100.0.1/16) or C(10.100.0.0/255.255.0.0)."""
-    try:
-        return f"write {ipaddress.ip_network(text, strict=False)}" if "/" in text else None
-    except ValueError:
-        return None
-
-
-def ip_address(value: Any, path: str, problems: Problems) -> Any:
-    """One IPv4 or IPv6 address, in its shortest spelling."""
-    value = text(allowed="an IP address")(value, path, problems)
-    if value is INVALID:
-        return INVALID
-    try:
-        address = ipaddress.ip_address(value)
-    except ValueError:
-        problems.add("input.invalid_ip", path, "is not an IP address", value=value, allowed="an IPv4 or IPv6 address")
-        return INVALID
-    if "%" in value:
-        problems.add(
-            "input.invalid_ip", path, "has a zone, which is not valid on other machines", value=value, allowed="an address without %zone"
-        )
-        return INVALID
-    return str(address)
-
-
-def scalar_text(value: Any, path: str, problems: Problems) -> Any:
-    """Text, or an integer or boolean in the spelling of a command-line flag."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int) else text(empty=True, allowed="one line of text")(value, path, problems)
-
-
-def quantity(value: Any, path: str, problems: Problems) -> Any:
-    """A Kubernetes quantity such as 100m, 1.5 or 574Mi."""
-    value = str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-    value = text(allowed="a quantity such as 100m or 574Mi")(value, path, problems)
-    if value is INVALID or value == "auto":
-        return value
-    amount = parse_quantity(value)
-    if amount is None or amount < 0:
-        reason = "is not a Kubernetes quantity" if amount is None else "is negative"
-        problems.add("input.invalid_quantity", path, reason, value=value, allowed="a quantity such as 100m or 574Mi")
-        return INVALID
-    return value
-
-
-_LABEL_VALUE = "at most 63 letters, digits, - _ . beginning and ending with a letter or digit"
-
-
-def _label_key(value: Any, path: str, problems: Problems) -> Any:
-    reason = label_key_problem(value)
-    if reason:
-        problems.add("labels.invalid_key", path, reason, allowed="[prefix/]name, as Kubernetes spells label keys")
-    return INVALID if reason else value
-
-
-def _label_value(value: Any, path: str, problems: Problems) -> Any:
-    if isinstance(value, (bool, int, float)):
-        return wrong_type(value, "text", path, problems, fix="quote it: label values are text")
-    value = text(empty=True, allowed=_LABEL_VALUE)(value, path, problems)
-    if value is INVALID:
-        return INVALID
-    sample = value
-    for name, example in LABEL_PLACEHOLDERS.items():
-        sample = sample.replace(f"{{{name}}}", example)
-    leftover = re.search(r"\{([^{}]*)\}", sample)
-    if leftover:
-        problems.add(
-            "labels.unknown_placeholder",
-            path,
-            "contains an unknown placeholder",
-            value=value,
-            allowed=", ".join(f"{{{name}}}" for name in LABEL_PLACEHOLDERS),
-            nearest=nearest(leftover.group(1), LABEL_PLACEHOLDERS),
-        )
-        return INVALID
-    reason = label_value_problem(sample)
-    if reason:
-        problems.add("labels.invalid_value", path, reason, value=value, allowed=_LABEL_VALUE)
-    return INVALID if reason else value
-
-
-def _flag_name(value: Any, path: str, problems: Problems) -> Any:
-    if re.fullmatch(r"[a-z0-9][a-z0-9-]*", value):
-        return value
-    fix = f"write {value.lstrip('-')} without the dashes" if re.fullmatch(r"-+[a-z0-9][a-z0-9-]*", value) else None
-    problems.add(
-        "kubelet.invalid_flag_name", path, "is not a flag name", allowed="lower-case letters, digits and -, without leading dashes", fix=fix
-    )
-    return INVALID
-
-
-def _flag_value(value: Any, path: str, problems: Problems) -> Any:
-    if isinstance(value, list):
-        return list_of(scalar_text, filled=True)(value, path, problems)
-    if isinstance(value, (dict, float)):
-        return wrong_type(value, "text, an integer, a boolean or a list of them", path, problems)
-    return scalar_text(value, path, problems)
-
 
 def _max_pods(value: Any, path: str, problems: Problems) -> Any:
     if value == "auto":
@@ -248,41 +88,10 @@ def _auto_or_quantities(value: Any, path: str, problems: Problems) -> Any:
         return value
     if not isinstance(value, dict):
         return wrong_type(value, f"auto or a mapping of {', '.join(RESERVABLE)}", path, problems)
-    return record({name: quantity for name in RESERVABLE})(value, path, problems)
-
-
-def _kubernetes_version(value: Any, path: str, problems: Problems) -> Any:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        minor = re.fullmatch(r"1\.([0-9]{1,2})", str(value))
-        # No cluster of today runs 1.1 to 1.9: the zero of 1.30 got lost.
-        guess = f"1.{minor[1]:0<2}" if minor else None
-        fix = f'write "{guess}": as a number, 1.30 is 1.3' if guess else "quote it with all its digits"
-        problems.add("input.wrong_type", path, f"must be text, not {type_name(value)}", value=value, allowed=_VERSION_FORM, fix=fix)
-        return INVALID
-    minor = re.match(r"\s*[vV]?(1\.[0-9]{1,2})(?![0-9])", value) if isinstance(value, str) else None
-    if minor and not _VERSION_TEXT.fullmatch(value):
-        problems.add(
-            "input.invalid_text",
-            path,
-            "is not a Kubernetes version",
-            value=value,
-            allowed=_VERSION_FORM,
-            nearest=minor[1],
-            fix=f'write "{minor[1]}"',
-        )
-        return INVALID
-    return _VERSION(value, path, problems)
-
-
-def _ubuntu_release(value: Any, path: str, problems: Problems) -> Any:
-    value = f"{value:.2f}" if isinstance(value, float) else value
-    return choice("20.04", "22.04", "24.04", "26.04")(value, path, problems)
+    return record({name: values.quantity for name in RESERVABLE})(value, path, problems)
 
 
 _LINE = text()
-_VERSION_FORM = 'a version such as "1.33"'
-_VERSION_TEXT = re.compile(r"v?1\.[0-9]{1,2}(\.[0-9]+([+-][0-9A-Za-z.+-]+)?)?")
-_VERSION = text(pattern=_VERSION_TEXT.pattern, what="a Kubernetes version", allowed=_VERSION_FORM)
 _SCRIPT = text(multiline=True, secret=True)
 _PROXY_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as http://proxy.example.com:3128", secret=True)
 _REGISTRY = text(
@@ -290,11 +99,6 @@ _REGISTRY = text(
     what="a registry host",
     allowed="a host such as docker.io, host:port, or _default",
 )
-
-
-def _file(value: Any, path: str, problems: Problems) -> Any:
-    """The path of a file, or the file itself if it has been read."""
-    return value if isinstance(value, NamedFile) else text(allowed="the path of a file")(value, path, problems)
 
 
 _SCRIPT_FAMILIES = ("al2", "ubuntu")
@@ -319,10 +123,10 @@ _MAX_PODS_RULE = record(
 )
 
 _QUANTITIES: dict[str, Kind] = {
-    "cpu": field(quantity, "Reserved CPU, for example `100m`.", type=["string", "number"]),
-    "memory": field(quantity, "Reserved memory, for example `574Mi`.", type=["string", "number"]),
-    "ephemeral-storage": field(quantity, "Reserved ephemeral storage, for example `1Gi`.", type=["string", "number"]),
-    "pid": field(quantity, "Reserved process IDs, for example `1000`.", type=["string", "number"]),
+    "cpu": field(values.quantity, "Reserved CPU, for example `100m`.", type=["string", "number"]),
+    "memory": field(values.quantity, "Reserved memory, for example `574Mi`.", type=["string", "number"]),
+    "ephemeral-storage": field(values.quantity, "Reserved ephemeral storage, for example `1Gi`.", type=["string", "number"]),
+    "pid": field(values.quantity, "Reserved process IDs, for example `1000`.", type=["string", "number"]),
 }
 
 CLUSTER: dict[str, Kind] = {
@@ -339,19 +143,19 @@ CLUSTER: dict[str, Kind] = {
         "The https URL of the API server. Required except in `mode: managed`.",
     ),
     "certificate_authority": field(
-        _certificate_authority,
+        values.certificate_authority,
         "Certificate authority of the cluster: base64 of PEM, as in `certificateAuthority.data` of `aws eks describe-cluster`. "
         "Required except in `mode: managed`.",
         type="string",
     ),
     "service_cidr": field(
-        cidr,
+        values.cidr,
         "Range of the service addresses (IPv4 or IPv6). It determines the IP family of the node. Required for al2023 and windows; "
         "the other families need `service_cidr` or `dns_ips`.",
         type="string",
     ),
     "dns_ips": field(
-        list_of(field(ip_address, "An IP address.", type="string"), single=True, filled=True),
+        list_of(field(values.ip_address, "An IP address.", type="string"), single=True, filled=True),
         "Name servers for pods. The default is host 10 of the service CIDR. The addresses can be outside of the service CIDR "
         "(node-local DNS). In `mode: managed` EKS gives the nodes host 10; other addresses are rendered on al2023 and Bottlerocket "
         "and rejected on the other families.",
@@ -361,7 +165,7 @@ CLUSTER: dict[str, Kind] = {
         "AWS region. Required for `strategy: static`.",
     ),
     "kubernetes_version": field(
-        _kubernetes_version,
+        values.kubernetes_version,
         'Kubernetes version, in quotes, for example `"1.33"`. Without it the version checks are skipped, and `node_spec` lists them in '
         "`unchecked`.",
         type="string",
@@ -422,7 +226,7 @@ WINDOWS: dict[str, Kind] = {
     "version": field(choice("2019", "2022", "2025"), "Version of Windows Server."),
     "edition": field(choice("core", "full"), "Edition of Windows Server."),
     "excluded_snat_cidrs": field(
-        list_of(field(cidr, "A CIDR.", type="string"), single=True), "Ranges that the node reaches without source NAT."
+        list_of(field(values.cidr, "A CIDR.", type="string"), single=True), "Ranges that the node reaches without source NAT."
     ),
     "kube_proxy_extra_args": field(list_of(_LINE, single=True), "Arguments for kube-proxy, one `--name=value` in each item."),
     "container_runtime": field(
@@ -463,7 +267,7 @@ NODE_GROUP: dict[str, Kind] = {
     ),
     "instance": field(record(INSTANCE), "Instance type, for values that depend on it. Give `type`, `types` or the three numbers."),
     "labels": field(
-        map_of(field(_label_value, "Value of the label.", type="string"), key=_label_key),
+        map_of(field(values.label_value, "Value of the label.", type="string"), key=values.label_key),
         "Node labels. On al2, al2023 and ubuntu a value can contain `{instance_id}`, `{instance_lifecycle}` and `{availability_zone}`, "
         "which the node replaces when it boots.",
     ),
@@ -497,7 +301,7 @@ NODE_GROUP: dict[str, Kind] = {
             {
                 "config": field(mapping, "Fields of KubeletConfiguration, in camelCase, checked for the Kubernetes version."),
                 "flags": field(
-                    map_of(field(_flag_value, "Value, or a list of values for a flag that can be repeated."), key=_flag_name),
+                    map_of(field(values.flag_value, "Value, or a list of values for a flag that can be repeated."), key=values.flag_name),
                     "Command-line flags: names without dashes, mapped to a value or to a list of values.",
                 ),
             }
@@ -583,7 +387,7 @@ NODE_GROUP: dict[str, Kind] = {
         "Existing user data to merge with: MIME, cloud-config, shell, NodeConfig, TOML or PowerShell; plain, base64, or gzip in base64.",
     ),
     "user_data_files": field(
-        list_of(field(_file, "Path of a file.", type="string"), single=True),
+        list_of(field(values.named_file, "Path of a file.", type="string"), single=True),
         "Paths of files with existing user data, which are merged after `user_data`. Relative paths start at `eks_node_files_dir`, by "
         "default the current directory. In filters they start at the current directory.",
     ),
@@ -606,7 +410,11 @@ NODE_GROUP: dict[str, Kind] = {
     "windows": field(record(WINDOWS), "Settings of Windows.", only=("windows",)),
     "ubuntu": field(
         record(
-            {"release": field(_ubuntu_release, "Release of Ubuntu, in quotes.", type="string", enum=["20.04", "22.04", "24.04", "26.04"])}
+            {
+                "release": field(
+                    values.ubuntu_release, "Release of Ubuntu, in quotes.", type="string", enum=["20.04", "22.04", "24.04", "26.04"]
+                )
+            }
         ),
         "Settings of Ubuntu.",
         only=("ubuntu",),

@@ -18,9 +18,10 @@ from .. import kubelet
 from ..errors import Problems, joined, shown
 from ..formats.secrets import find_secrets
 from ..kubelet_settings import FEATURE_GATES, field_of, is_same, is_same_scalar, value_of
-from .fields import RESERVABLE, quantity
+from .fields import RESERVABLE
 from .plain import INVALID
 from .schema import integer, list_of
+from .values import quantity
 
 GROUP = "node_group"
 Place = tuple[str, ...]

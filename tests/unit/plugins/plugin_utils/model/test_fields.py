@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model import fields
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model import fields, values
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain import INVALID
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import CA
 
@@ -101,7 +101,7 @@ def test_a_field_that_is_null_is_not_given() -> None:
 
 @pytest.mark.parametrize("value", ["-1", -1, "1 Gi", "1gb", "", True, None, [], "NaN", "1e1000"])
 def test_what_is_no_quantity(value: Any) -> None:
-    found, problems = checked(fields.quantity, value)
+    found, problems = checked(values.quantity, value)
     assert found is INVALID
     assert len(problems) == 1
 
