@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "docker"))
 
-from nodelab import Al2Node, CloudInitNode, Node, UbuntuNode, engine
+from nodelab import Al2Node, Al2023Node, CloudInitNode, Node, UbuntuNode, engine
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
@@ -58,11 +58,23 @@ def _cloud_init_new() -> Iterator[CloudInitNode]:
     yield from _serve(CloudInitNode, "trixie")
 
 
+@pytest.fixture(scope="module")
+def _al2023() -> Iterator[Al2023Node]:
+    yield from _serve(Al2023Node)
+
+
 @pytest.fixture
 def al2_node(_al2: Al2Node) -> Al2Node:
     """An Amazon Linux 2 node before bootstrapping."""
     _al2.reset()
     return _al2
+
+
+@pytest.fixture
+def al2023_node(_al2023: Al2023Node) -> Al2023Node:
+    """An Amazon Linux 2023 node before bootstrapping."""
+    _al2023.reset()
+    return _al2023
 
 
 @pytest.fixture

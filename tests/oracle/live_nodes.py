@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import ansible
-from nodelab import Node
+import pytest
+from nodelab import Al2Node, Al2023Node, Node, UbuntuNode
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
 from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import CLUSTER, STATIC
@@ -26,6 +27,7 @@ CODE = "/run/applied"
 MODULE = "ansible_collections.nodebootstrap.eks.plugins.modules.apply_plan"
 STATE = "/var/lib/nodebootstrap"
 HEALTHY = "/etc/nodelab/kubelet-healthy"
+KUBELET_UNITS = {Al2Node: "kubelet.service", UbuntuNode: "snap.kubelet-eks.daemon.service", Al2023Node: "kubelet.service"}
 MERGED = ("labels", "kubelet")
 
 #: What the node group of every family starts from.
@@ -36,6 +38,14 @@ GROUPS: dict[str, dict[str, Any]] = {
     "ubuntu script": {"family": "ubuntu"},
     "al2023": {"family": "al2023"},
 }
+
+
+def fresh_node(kind: str, request: pytest.FixtureRequest) -> Any:
+    """A node of the family whose kubelet becomes healthy. C(kind): a key of GROUPS, or a family."""
+    node = request.getfixturevalue(f"{kind.split()[0]}_node")
+    node.exec(["systemctl", "reset-failed"])
+    node.write({HEALTHY: ""})
+    return node
 
 
 def plan(kind: str, cluster: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:

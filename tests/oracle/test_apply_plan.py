@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from nodelab import Al2Node, Al2023Node, BootstrapNode, Node, UbuntuNode
@@ -18,9 +16,11 @@ from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import (
     CODE,
     GROUPS,
     HEALTHY,
+    KUBELET_UNITS,
     STATE,
     applied,
     apply,
+    fresh_node,
     lay_code,
     plan,
     snapshot,
@@ -31,29 +31,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 pytestmark = pytest.mark.docker
 
 LABELS = {"labels": {"role": "web", "id": "{instance_id}"}}
-KUBELET = {Al2Node: "kubelet.service", UbuntuNode: "snap.kubelet-eks.daemon.service", Al2023Node: "kubelet.service"}
 WRAPPER = '#!/bin/sh\necho "$(basename "$0") $*" >>/run/calls\nexec /usr/bin/$(basename "$0") "$@"\n'
-
-
-@pytest.fixture(scope="module")
-def _al2023() -> Iterator[Al2023Node]:
-    with Al2023Node.start() as node:
-        node.baseline()
-        yield node
-
-
-@pytest.fixture
-def al2023_node(_al2023: Al2023Node) -> Al2023Node:
-    _al2023.reset()
-    return _al2023
-
-
-def fresh(kind: str, request: pytest.FixtureRequest) -> Any:
-    """A node of the family whose kubelet becomes healthy."""
-    node = request.getfixturevalue(f"{kind.split()[0]}_node")
-    node.exec(["systemctl", "reset-failed"])
-    node.write({HEALTHY: ""})
-    return node
 
 
 def kubelets(node: Node) -> list[list[str]]:
@@ -81,8 +59,8 @@ KINDS = repeated(GROUPS, "al2", "ubuntu script", "al2023")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_fresh_to_gone(kind: str, request: pytest.FixtureRequest) -> None:
-    node = fresh(kind, request)
-    unit = KUBELET[type(node)]
+    node = fresh_node(kind, request)
+    unit = KUBELET_UNITS[type(node)]
     first = plan(kind, **LABELS, kubelet={"flags": {"v": "3"}})
     bare = snapshot(node)
 
@@ -143,8 +121,8 @@ SERVICE_COMMANDS = f"{CODE}/ansible_collections/nodebootstrap/eks/plugins/module
 
 @pytest.mark.parametrize("kind", repeated(GROUPS, "ubuntu script", "al2023"))
 def test_a_kubelet_that_fails_brings_the_old_one_back(kind: str, request: pytest.FixtureRequest) -> None:
-    node = fresh(kind, request)
-    unit = KUBELET[type(node)]
+    node = fresh_node(kind, request)
+    unit = KUBELET_UNITS[type(node)]
     node.exec(["mv", "/usr/bin/kubelet", "/usr/bin/kubelet.real"], check=True)
     try:
         node.write({"/usr/bin/kubelet": (FUSSY, 0o755)})
@@ -286,7 +264,7 @@ def test_labels_of_a_registered_node_change_only_with_reconcile(al2_node: Al2Nod
 
 @pytest.mark.parametrize("family", ["al2", "ubuntu"])
 def test_a_node_that_user_data_set_up_is_adopted(family: str, request: pytest.FixtureRequest) -> None:
-    node: BootstrapNode = fresh(family, request)
+    node: BootstrapNode = fresh_node(family, request)
     group = {**STATIC, **LABELS, "commands": {"pre": ["echo once >>/var/tmp/pre"]}}
     # What the images bring and the laboratory does not.
     node.exec(["mkdir", "-p", "/etc/cni/net.d", "/etc/containerd/config.d"], check=True)

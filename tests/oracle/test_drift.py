@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,34 +14,18 @@ from nodelab import Al2Node, Al2023Node, Node, UbuntuNode
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import effective_values
 from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
-from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import HEALTHY, STATE, applied, apply, plan, snapshot
+from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import KUBELET_UNITS, STATE, applied, apply, fresh_node, plan, snapshot
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 pytestmark = pytest.mark.docker
 
-KUBELET = {Al2Node: "kubelet.service", UbuntuNode: "snap.kubelet-eks.daemon.service", Al2023Node: "kubelet.service"}
 GROUP: dict[str, Any] = {"labels": {"role": "web"}, "max_pods": 17, "kubelet": {"flags": {"v": "3"}}}
 SNAP = "snap kubelet-eks"
 
 
-@pytest.fixture(scope="module")
-def _al2023() -> Iterator[Al2023Node]:
-    with Al2023Node.start() as node:
-        node.baseline()
-        yield node
-
-
-@pytest.fixture
-def al2023_node(_al2023: Al2023Node) -> Al2023Node:
-    _al2023.reset()
-    return _al2023
-
-
 def set_up(kind: str, request: pytest.FixtureRequest, **fields: Any) -> tuple[Any, dict[str, Any]]:
     """A healthy node of the kind, and its plan."""
-    node = request.getfixturevalue(f"{kind.split()[0]}_node")
-    node.exec(["systemctl", "reset-failed"])
-    node.write({HEALTHY: ""})
+    node = fresh_node(kind, request)
     content = plan(kind, **{**GROUP, **fields})
     applied(node, content)
     return node, content
@@ -118,7 +101,7 @@ def drift_round(node: Any, content: dict[str, Any], paths: list[str], how: str) 
     assert snapshot(node) == before and promised["changed"] is True
     done = applied(node, content)
     assert (done["actions"], done["diff"], done["drift"]) == (promised["actions"], promised["diff"], promised["drift"])
-    assert done["healthy"] is True and KUBELET[type(node)] in done["restarted"]
+    assert done["healthy"] is True and KUBELET_UNITS[type(node)] in done["restarted"]
     if how == "edit":
         assert {"recorded", "found"} <= set(done["drift"][0]) and all(item["recorded"] != item["found"] for item in done["drift"])
         assert any("9.9.9.9" in entry["before"] and "9.9.9.9" not in entry["after"] for entry in done["diff"])
@@ -129,7 +112,7 @@ def drift_round(node: Any, content: dict[str, Any], paths: list[str], how: str) 
 def test_our_own_files_are_repaired_and_a_disabled_kubelet_is_enabled(kind: str, request: pytest.FixtureRequest) -> None:
     node, content = set_up(kind, request)
     # nodeadm starts kubelet at every boot.
-    unit = "nodeadm-run.service" if kind == "al2023" else KUBELET[type(node)]
+    unit = "nodeadm-run.service" if kind == "al2023" else KUBELET_UNITS[type(node)]
     paths = [file["path"] for file in content["files"]]
     before = {path: (node.read(path), node.stat(path)) for path in paths}
     running, starts_at_boot = configz(node), node.property(unit, "UnitFileState")

@@ -82,32 +82,31 @@ def check(path: object) -> None:
 
 def read(path: str) -> Current | None:
     """The current state of the file at C(path), None when it or its directory does not exist. Raises ApplyRefused."""
-    with folder_of(path) as (folder, name):
-        if folder is None:
-            return None
-        handle = _open_regular(folder, name, path)
+    with _open_file(path) as handle:
         if handle is None:
             return None
-        try:
-            found = os.fstat(handle)
-            return Current(_whole(handle), stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid)
-        finally:
-            os.close(handle)
+        found = os.fstat(handle)
+        return Current(_whole(handle), stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid)
 
 
 def exists(path: str) -> bool:
     """Whether there is a regular file at C(path). Raises ApplyRefused for anything else, and for an immutable file."""
-    with folder_of(path) as (folder, name):
-        if folder is None:
-            return False
-        handle = _open_regular(folder, name, path)
-        if handle is None:
-            return False
-        try:
+    with _open_file(path) as handle:
+        if handle is not None:
             _not_immutable(handle, path)
+        return handle is not None
+
+
+@contextmanager
+def _open_file(path: str) -> Iterator[int | None]:
+    """The descriptor of the regular file at C(path), None when it or its directory does not exist. Raises ApplyRefused."""
+    with folder_of(path) as (folder, name):
+        handle = None if folder is None else _open_regular(folder, name, path)
+        try:
+            yield handle
         finally:
-            os.close(handle)
-        return True
+            if handle is not None:
+                os.close(handle)
 
 
 @contextmanager

@@ -36,19 +36,23 @@ def start() -> str:
     return f". {HELPER}\n{OVERRIDE}\n"
 
 
-def _helper(spec: NodeSpec, extra: str) -> str:
+def variables(spec: NodeSpec) -> dict[str, str | None]:
+    """The variables whose values come from the specification alone. Labels and kubelet's arguments may depend on the node."""
     cluster = spec.cluster
-    known = {
+    return {
         "API_SERVER_URL": cluster.endpoint,
         "B64_CLUSTER_CA": cluster.certificate_authority,
         "CLUSTER_DNS": ",".join(spec.dns_ips),
         "CLUSTER_NAME": cluster.name,
-        "CONTAINER_RUNTIME": "containerd",
         "MAX_PODS": "" if spec.max_pods is None else str(spec.max_pods),
         "NODE_TAINTS": taints_flag(spec.taints),
     }
-    if cluster.outpost:
-        known |= {"CLUSTER_ID": cluster.id, "ENABLE_LOCAL_OUTPOST": "true"}
+
+
+def _helper(spec: NodeSpec, extra: str) -> str:
+    known = dict(sorted({**variables(spec), "CONTAINER_RUNTIME": "containerd"}.items()))
+    if spec.cluster.outpost:
+        known |= {"CLUSTER_ID": spec.cluster.id, "ENABLE_LOCAL_OUTPOST": "true"}
     lines = [f"export {name}={shell.quote(value) if value else ''}\n" for name, value in known.items()]
     labels = boot_labels.shell_text(node_labels_flag(spec.labels))
     wanted = {*_FROM_IMDS, *boot_labels.placeholders(spec.labels)}

@@ -19,11 +19,11 @@ from ..errors import Problem, Problems, joined, shown
 from ..formats import mime
 from ..formats.shell_reader import PackageMissing
 from ..kubelet_settings import NODE_LABELS, TAINTS, is_map, is_same, value_of
-from ..kubernetes import node_labels_flag, taints_flag
+from ..kubernetes import node_labels_flag
 from ..model.spec import NodeSpec
 from . import boot_labels, cloud_init, origins
 from .bootstrap_script import CONFIG_DIR, Image, common_options, kubelet_words
-from .eksctl_contract import HELPER
+from .eksctl_contract import HELPER, variables
 from .kubelet_precedence import labels_of, taints_of
 from .model import Notes
 
@@ -84,15 +84,7 @@ def notes(spec: NodeSpec, image: Image) -> Notes:
 
 def known_variables(spec: NodeSpec, image: Image) -> dict[str, str]:
     """The variables of eksctl's contract whose values do not depend on the node."""
-    cluster = spec.cluster
-    known = {
-        "API_SERVER_URL": cluster.endpoint,
-        "B64_CLUSTER_CA": cluster.certificate_authority,
-        "CLUSTER_DNS": ",".join(spec.dns_ips),
-        "CLUSTER_NAME": cluster.name,
-        "MAX_PODS": "" if spec.max_pods is None else str(spec.max_pods),
-        "NODE_TAINTS": taints_flag(spec.taints),
-    }
+    known = variables(spec)
     if not boot_labels.placeholders(spec.labels):
         known |= {"NODE_LABELS": node_labels_flag(spec.labels), "KUBELET_EXTRA_ARGS": image.join(kubelet_words(spec))}
     return {name: value for name, value in known.items() if value is not None}
