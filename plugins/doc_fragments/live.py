@@ -7,7 +7,10 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """C(live): options of every module that changes a node. C(live.input): the input, and how long to wait for the node."""
+    """C(live): options of every module that changes a node. C(live.input): the input, and how long to wait for the node.
+
+    C(live.linux): options of the modules for Linux nodes.
+    """
 
     DOCUMENTATION = r"""
 options:
@@ -90,4 +93,24 @@ attributes:
     description: The platform of the node.
     support: full
     platforms: posix
+"""
+
+    LINUX = r"""
+options:
+  drift:
+    description:
+      - What to do about drift, which is a value that a program of the image (C(bootstrap.sh), nodeadm or the snap) set in the last verified
+        run, and that was changed since.
+      - V(repair) runs the program of the image again. Check mode and C(--diff) show both values.
+      - V(report) only warns. V(ignore) does not look for drift.
+      - If another program undoes a repair, the task fails and names that program if it can be found.
+    type: str
+    choices: [repair, report, ignore]
+    default: repair
+  lock_timeout:
+    description:
+      - Seconds to wait for another run on the same node, or for the recovery of an interrupted run.
+      - V(0) fails at once.
+    type: int
+    default: 30
 """

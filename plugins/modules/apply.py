@@ -25,6 +25,7 @@ author:
 extends_documentation_fragment:
   - nodebootstrap.eks.live
   - nodebootstrap.eks.live.input
+  - nodebootstrap.eks.live.linux
   - nodebootstrap.eks.fields
   - nodebootstrap.eks.fields.node_group
 options:
@@ -46,22 +47,6 @@ options:
       - V(0) checks once. A check for the join can take several seconds.
     type: int
     default: 300
-  drift:
-    description:
-      - What to do about drift, which is a value that a program of the image (C(bootstrap.sh), nodeadm or the snap) set in the last verified
-        run, and that was changed since.
-      - V(repair) runs the program of the image again. Check mode and C(--diff) show both values.
-      - V(report) only warns. V(ignore) does not look for drift.
-      - If another program undoes a repair, the task fails and names that program if it can be found.
-    type: str
-    choices: [repair, report, ignore]
-    default: repair
-  lock_timeout:
-    description:
-      - Seconds to wait for another run on the same node, or for the recovery of an interrupted run.
-      - V(0) fails at once.
-    type: int
-    default: 30
 attributes:
   check_mode:
     description: Compares and validates on the node, and reports the changes without making them.

@@ -21,6 +21,7 @@ author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
   - nodebootstrap.eks.live
+  - nodebootstrap.eks.live.linux
 options:
   plan:
     description: The plan in the encoding of the action, base64 of compressed JSON.
@@ -57,13 +58,7 @@ options:
       - A final cause must stay the same for 4 seconds, so the call can take up to 4 seconds more.
     type: float
     default: 5.0
-  drift:
-    description: What to do about values that were changed after the last run. V(repair) runs the image's program again.
-    type: str
-    choices: [repair, report, ignore]
-    default: repair
   lock_timeout:
-    description: Seconds to wait for another run on this node. V(0) fails at once.
     type: float
     default: 30.0
 attributes:
@@ -148,32 +143,11 @@ registration:
   type: dict
   sample: {"node": "ip-10-0-0-5.ec2.internal", "labels": {"role": "worker"}, "taints": {"set": [], "remove": ["dedicated=x:NoSchedule"]}}
 drift:
-  description: The values that programs of the image set and that were changed since. With O(drift=repair), they are repaired.
+  description: As in RV(nodebootstrap.eks.apply#module:drift).
   returned: success
   type: list
   elements: dict
-  contains:
-    source:
-      description: The path of the file, or C(snap) and the name of the snap.
-      type: str
-      returned: always
-      sample: /etc/kubernetes/kubelet/kubelet-config.json
-    name:
-      description: The setting in the file. Empty if the file itself was added or removed.
-      type: str
-      returned: always
-      sample: maxPods
-    recorded:
-      description: The value after the last verified run. Null for no value.
-      type: raw
-      returned: always
-      sample: 29
-    found:
-      description: The value now. Null for no value.
-      type: raw
-      returned: always
-      sample: 110
-  sample: [{"source": "/etc/kubernetes/kubelet/kubelet-config.json", "name": "maxPods", "recorded": 29, "found": 110}]
+  sample: []
 facts:
   description: Facts about the node.
   returned: success

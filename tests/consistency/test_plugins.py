@@ -65,6 +65,14 @@ def test_a_fragment_of_documentation_is_said_by_many() -> None:
     assert [name for name, count in users.items() if count < 2] == ["nodebootstrap.eks.fields.node_groups"]
 
 
+@pytest.mark.parametrize("name", ["phases", "problems", "unchecked"])
+def test_a_result_of_every_action_is_described_in_one_way(name: str) -> None:
+    """Ansible has no fragments for results, so each module repeats the text."""
+    results = [project.documentation("modules", stem)["return"] for stem in project.plugins("modules")]
+    texts = [result[name] for result in results if name in result]
+    assert len(texts) > 2 and all(text == texts[0] for text in texts)
+
+
 def test_documented_parameters_are_the_real_ones() -> None:
     project.none_of(
         problem
