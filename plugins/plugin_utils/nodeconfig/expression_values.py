@@ -50,6 +50,7 @@ class Value(NamedTuple):
 
 
 def literal(kind: str, text: str) -> Node:
+    """A constant. Raises ExpressionError if the kind cannot represent it."""
     value: Any
     if kind == STRING:
         value = text[1:-1]
@@ -72,6 +73,7 @@ def _in_range(kind: str, value: int) -> int:
 
 
 def choose(condition: Node, then: Node, otherwise: Node) -> Node:
+    """The operator C(condition ? then : otherwise). Raises ExpressionError for kinds that CEL does not combine."""
     if condition.kind not in (BOOL, DYN):
         raise ExpressionError(f"the condition before ? is of the kind {condition.kind}")
     kind = _common("? :", then.kind, otherwise.kind)
@@ -92,6 +94,7 @@ def _common(sign: str, left: str, right: str) -> str:
 
 
 def wrapped(node: Node) -> Value:
+    """The value of a node with its kind."""
     found = node.value()
     return found if isinstance(found, Value) else Value(node.kind, found)
 
@@ -124,6 +127,7 @@ def logical(sign: str, left: Node, right: Node) -> Node:
 
 
 def operation(sign: str, left: Node, right: Node) -> Node:
+    """An arithmetic operator or a comparison. Raises ExpressionError for kinds that CEL does not combine."""
     compares = sign in ("==", "!=", "<", "<=", ">", ">=")
     kind = _common(sign, left.kind, right.kind)
     if kind != DYN:
@@ -187,6 +191,7 @@ def _quotient(left: float, right: float) -> float:
 
 
 def negated(sign: str, node: Node) -> Node:
+    """The operator C(!) or C(-) before a value. Raises ExpressionError for other kinds."""
     if sign == "!":
         if node.kind not in (BOOL, DYN):
             raise ExpressionError(f"! does not go with {node.kind}")
@@ -205,6 +210,7 @@ def negated(sign: str, node: Node) -> Node:
 
 
 def conversion(name: str, node: Node) -> Node:
+    """A conversion such as C(int(x)). Raises ExpressionError if CEL has no such conversion."""
     if name == DYN:
         return Node(DYN, lambda: wrapped(node))
     if node.kind == BOOL and name in NUMBERS:
@@ -220,6 +226,7 @@ def conversion(name: str, node: Node) -> Node:
 
 
 def convert(name: str, kind: str, plain: Any) -> Any:
+    """A value of one kind as another. Raises ExpressionError if that is impossible, UnsupportedExpression for the text of a double."""
     if name == kind:
         return plain
     if name == STRING:

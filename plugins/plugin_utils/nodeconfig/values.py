@@ -43,6 +43,7 @@ _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def one_line(value: str, path: str, problems: Problems) -> None:
+    """Text that is not empty, without line breaks and control characters."""
     if not value:
         problems.add("nodeconfig.empty", path, "is empty, which nodeadm treats as not set", fix="remove it")
     elif _CONTROL.search(value):
@@ -50,17 +51,20 @@ def one_line(value: str, path: str, problems: Problems) -> None:
 
 
 def cluster_name(value: str, path: str, problems: Problems) -> None:
+    """The name of an EKS cluster (EKS API, CreateCluster)."""
     if not _CLUSTER_NAME.fullmatch(value):
         allowed = "up to 100 letters, digits, hyphens and underscores, the first one a letter or digit"
         problems.add("nodeconfig.invalid_value", path, "is not the name of an EKS cluster", value=value, allowed=allowed)
 
 
 def endpoint(value: str, path: str, problems: Problems) -> None:
+    """The https URL of an API server."""
     if not _ENDPOINT.fullmatch(value):
         problems.add("nodeconfig.invalid_value", path, "is not an API server endpoint", value=value, allowed="an https URL")
 
 
 def certificate_authority(value: str, path: str, problems: Problems) -> None:
+    """Base64 of a PEM certificate."""
     decoded = decode_base64(value.encode("utf-8", "replace"))
     if decoded is None:
         problems.add(
@@ -73,18 +77,21 @@ def certificate_authority(value: str, path: str, problems: Problems) -> None:
 
 
 def cidr(value: str, path: str, problems: Problems) -> None:
+    """A network in CIDR notation without host bits."""
     reason = cidr_problem(value)
     if reason is not None:
         problems.add("nodeconfig.invalid_value", path, reason, value=value, allowed="the service CIDR, for example 10.100.0.0/16")
 
 
 def ip(value: str, path: str, problems: Problems) -> None:
+    """An IPv4 or IPv6 address."""
     reason = ip_problem(value)
     if reason is not None:
         problems.add("nodeconfig.invalid_value", path, reason, value=value, allowed="an IP address")
 
 
 def domain(value: str, path: str, problems: Problems) -> None:
+    """A domain as in C(Domains=) of systemd-resolved."""
     if not _DOMAIN.fullmatch(value):
         problems.add(
             "nodeconfig.invalid_value",
@@ -102,6 +109,7 @@ def storage_strategy(value: str, path: str, problems: Problems) -> None:
 
 
 def disabled_mount(value: str, path: str, problems: Problems) -> None:
+    """A mount that nodeadm leaves out of local storage (C(disabledMounts))."""
     _one_of(value, DISABLED_MOUNTS, path, problems)
 
 
@@ -118,6 +126,7 @@ def _one_of(value: str, allowed: tuple[str, ...], path: str, problems: Problems)
 
 
 def absolute_path(value: str, path: str, problems: Problems) -> None:
+    """The absolute path of a mount point, without spaces."""
     one_line(value, path, problems)
     if value and (not value.startswith("/") or any(char.isspace() for char in value)):
         problems.add(
@@ -174,6 +183,7 @@ def _variable(name: Any, text: Any, path: str, problems: Problems) -> None:
 
 
 def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
+    """Feature gates of nodeadm, not of kubelet: name → boolean."""
     for name, switch in value.items():
         where = joined(path, name)
         if name not in FEATURE_GATES:
@@ -218,6 +228,7 @@ def kubelet_flag(value: str, path: str, problems: Problems) -> None:
 
 
 def kubelet_config(value: Mapping[Any, Any], path: str, problems: Problems) -> None:
+    """A KubeletConfiguration in the version that nodeadm writes. The rules for its fields are in C(kubelet_rules.py)."""
     for name, right in (("apiVersion", kubelet.API_VERSION), ("kind", kubelet.KIND)):
         if value.get(name, right) != right:
             fix = "remove it: nodeadm writes the one that the installed kubelet reads"
