@@ -66,10 +66,10 @@ def test_a_fragment_of_documentation_is_said_by_many() -> None:
 
 
 @pytest.mark.parametrize("name", ["phases", "problems", "unchecked"])
-def test_a_result_of_every_action_is_described_in_one_way(name: str) -> None:
+def test_a_result_of_every_action_that_renders_is_described_in_one_way(name: str) -> None:
     """Ansible has no fragments for results, so each module repeats the text."""
     results = [project.documentation("action", stem)["return"] for stem in project.plugins("action")]
-    texts = [result[name] for result in results if name in result]
+    texts = [result[name] for result in results if name in result and "unchecked" in result]
     assert len(texts) > 2 and all(text == texts[0] for text in texts)
 
 
