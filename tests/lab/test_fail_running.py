@@ -219,7 +219,7 @@ MORE: dict[str, Injected] = {
     "full-disk": Injected(
         "disk_full", ("no space left on device", "/var/lib/kubelet"), "0 of 4 MiB",
         also(shell(f"systemctl stop {UNIT}"), shell(FULL), restart), until_logged("no space left"),
-        also(shell(f"systemctl stop {UNIT}; rm /mnt/full/core"), restart),
+        also(shell(f"systemctl stop {UNIT}; rm /mnt/full/core; mount -o remount,size=8g /mnt/full"), restart),
     ),
 }  # fmt: skip
 

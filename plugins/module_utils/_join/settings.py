@@ -144,7 +144,7 @@ def place_of_flag(settings: Settings, flag: str, unit: str) -> Place:
     if file is None:
         return Place(f"the flags of kubelet (to find where they are set: systemctl cat {unit})", f"systemctl restart {unit}")
     origin = next((origin for origin in reversed(settings.origins) if name in origin.flags), None)
-    return _place(file, origin, "flags", unit)
+    return _place(settings, file, origin, "flags", unit)
 
 
 def place_of_field(settings: Settings, field: str, unit: str) -> Place | None:
@@ -153,10 +153,13 @@ def place_of_field(settings: Settings, field: str, unit: str) -> Place | None:
     if file is None:
         return None
     origin = next((origin for origin in reversed(settings.origins) if field in origin.fields), None)
-    return _place(file, origin, "config", unit)
+    return _place(settings, file, origin, "config", unit)
 
 
-def _place(file: SettingsFile, origin: SettingsFile | None, part: str, unit: str) -> Place:
+def _place(settings: Settings, file: SettingsFile, origin: SettingsFile | None, part: str, unit: str) -> Place:
+    if file.writer == NODEADM and origin is None and settings.origins:
+        own = f"no NodeConfig sets it; to set it, use spec.kubelet.{part} of a NodeConfig in {NODEADM_DIRECTORY}"
+        return Place(f"{file.path}, which nodeadm wrote ({own})", "systemctl restart nodeadm-config nodeadm-run")
     if file.writer == NODEADM:
         known = origin.path if origin is not None else f"{USER_DATA} or in {NODEADM_DIRECTORY}"
         where = f"spec.kubelet.{part} of the NodeConfig in {known}, from which nodeadm writes {file.path}"

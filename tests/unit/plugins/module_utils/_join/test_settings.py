@@ -78,6 +78,9 @@ def test_the_node_config_from_which_nodeadm_writes(node: FakeNode, content: Any)
     later = reading.place_of_flag(read(node), "--node-ip=10.9.9.9", KUBELET)
     assert FRAGMENT in later.where and "systemctl restart nodeadm-config nodeadm-run" in later.then, "the last one counts"
     assert reading.place_of_field(read(node), "evictionHard", KUBELET) is None
+    computed = reading.place_of_field(read(node), "cgroupDriver", KUBELET)
+    assert computed is not None and computed.where.startswith(MAIN), "nodeadm sets it by itself"
+    assert "the NodeConfig in" not in computed.where and computed.then == later.then
 
 
 def test_the_script_of_the_image_writes_a_drop_in_of_the_unit(node: FakeNode) -> None:
