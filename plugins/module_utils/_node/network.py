@@ -13,7 +13,7 @@ import os
 import re
 from typing import Iterator
 
-from .host import Host
+from .host import MAX_FILE_BYTES, Host
 
 _LOCAL_IPV4 = re.compile(r"\|-- (?P<address>[0-9.]+)\n(?:\s+/[0-9]+ (?!host LOCAL).*\n)*\s+/32 host LOCAL")
 _LISTEN = "0A"
@@ -23,7 +23,8 @@ _UNIT = re.compile(r"/(?P<unit>[^/]+\.(?:service|scope))(?:/|$)")
 def addresses(host: Host) -> frozenset[str] | None:
     """The IPv4 and IPv6 addresses of all interfaces. None when they are unknown."""
     ipv4 = host.text("/proc/net/fib_trie")
-    if ipv4 is None:
+    if ipv4 is None or len(ipv4) >= MAX_FILE_BYTES:
+        # With very many routes, the rest is cut off.
         return None
     found = {match.group("address") for match in _LOCAL_IPV4.finditer(ipv4)}
     for line in (host.text("/proc/net/if_inet6") or "").splitlines():

@@ -10,7 +10,7 @@ import socket
 from pathlib import Path
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import network
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import MAX_FILE_BYTES, Host
 
 FIB_TRIE = """Main:
   +-- 0.0.0.0/0 3 0 4
@@ -57,6 +57,8 @@ def machine(root: Path) -> Host:
 def test_addresses(tmp_path: Path) -> None:
     assert network.addresses(machine(tmp_path)) == {"10.0.0.5", "10.0.0.6", "fd00::5", "::1"}
     assert network.addresses(Host(root=str(tmp_path / "none"))) is None
+    (tmp_path / "proc/net/fib_trie").write_text(FIB_TRIE + " " * MAX_FILE_BYTES)
+    assert network.addresses(Host(root=str(tmp_path))) is None, "the rest of a long table is cut off"
 
 
 def test_the_process_that_listens_on_a_port(tmp_path: Path) -> None:
