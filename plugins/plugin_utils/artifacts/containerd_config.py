@@ -18,7 +18,6 @@ from .. import kubelet
 from ..errors import Problems, joined
 from ..nodeconfig import containerd_files
 from ..nodeconfig.containerd_files import IMAGES, RUNTIME
-from ..nodeconfig.merge import merge_mappings
 
 MIRRORS = "/etc/containerd/certs.d"
 """The directory with our C(hosts.toml) files."""
@@ -119,7 +118,7 @@ def check_merged(
     """
     merged: dict[str, Any] = {}
     for _unused, config in documents:
-        merged = merge_mappings(merged, config)
+        merged = kubelet.deep_merge(merged, config)
     found = Problems()
     check_version(merged, version, _MERGED, found)
     check(merged, _MERGED, found, has_mirrors=has_mirrors)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import joined, shown
+from ..kubelet import deep_merge
 from ..kubelet_settings import NODE_LABELS, TAINTS, Field, field_of, flag_name, is_list, is_map, is_same, is_same_scalar, text_of, value_of
 from ..kubernetes import taints_flag
 from ..model.spec import NodeSpec, Taint
@@ -117,7 +118,7 @@ class _Section:
         """The section, with the fields that no flag sets."""
         config = {name: value for name, value in self._ours.config.items() if not self._loses(name)}
         config = self._precedence.tree(config, self._theirs.config, ("kubelet", "config")) or {}
-        self._precedence.overridden(_merged(self._theirs.config, config), self._override.config, ("kubelet", "config"), config)
+        self._precedence.overridden(deep_merge(self._theirs.config, config), self._override.config, ("kubelet", "config"), config)
         result = dict(self._rest)
         flags = [*self._words, *self._added]
         found = (("config", config), ("flags", flags), (_EXPRESSION, self._ours.expression))
@@ -206,7 +207,7 @@ class _Section:
         elif flag in self._theirs.flags or by_flag:
             self._add_flag(flag, field, value, source)
         else:
-            self._ours.config = _merged(self._ours.config, _nested(field, value))
+            self._ours.config = deep_merge(self._ours.config, _nested(field, value))
 
     def _map(self, flag: str, field: Field) -> None:
         """Maps are compared key by key. As a flag replaces the whole field, all keys that are not in the user's flags are written."""
@@ -338,14 +339,6 @@ class _Section:
             return False
         same = own[-1] == their[-1]
         return same or not self._precedence.ours(f"{_FLAGS} --{name}", own[-1], their[-1], origins.of_flag(self._spec, name))
-
-
-def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    result = dict(first)
-    for key, value in second.items():
-        before = result.get(key)
-        result[key] = _merged(before, value) if isinstance(before, Mapping) and isinstance(value, Mapping) else value
-    return result
 
 
 def _nested(field: Field, value: Any) -> dict[str, Any]:

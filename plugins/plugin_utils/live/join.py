@@ -15,6 +15,7 @@ from typing import Any
 
 from ..data import kubelet_gates
 from ..errors import Problem, Problems
+from ..kubelet import deep_merge
 from ..kubelet_effective import Effective, Origin, effective_config, flag_fields
 from ..kubelet_rules import check
 from ..kubernetes import kubelet_config_problems, kubelet_flag_problems
@@ -150,19 +151,11 @@ def _effective(
     base, *drop_ins = configs or [{}]
     merged: dict[str, Any] = {}
     for drop_in in drop_ins:
-        merged = _merged(merged, drop_in)
+        merged = deep_merge(merged, drop_in)
     of_flags = flag_fields(flags)
     origins = {name: Origin(name) for config in own for name in config}
     origins |= {path.partition(".")[0]: Origin(f"--{name}", is_flag=True) for name, (path, _value) in of_flags.items()}
     return Effective(minor, effective_config(minor, base, merged or None, dict(of_flags.values())), origins, vcpus=cpus)
-
-
-def _merged(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    result = dict(base)
-    for key, value in patch.items():
-        old = result.get(key)
-        result[key] = _merged(old, value) if isinstance(value, Mapping) and isinstance(old, Mapping) else value
-    return result
 
 
 def _of_flag(problem: Problem) -> Problem:

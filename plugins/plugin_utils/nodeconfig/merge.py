@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import SpecError
+from ..kubelet import deep_merge
 from .read import NodeConfigError, decode
 from .schema import API_VERSION, KIND, SPEC, Field
 
@@ -41,18 +42,9 @@ def _value(old: Any, new: Any, here: Field, path: tuple[str, ...]) -> Any:
     if path == ("kubelet", "flags"):
         return [*old, *new]
     if here.kind in ("environment", "gates", "free"):
-        return merge_mappings(old, new)
+        return deep_merge(old, new)
     # If both are set, nodeadm treats false and "" as empty, and an empty value replaces nothing.
     return new or old
-
-
-def merge_mappings(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """C(old) merged with C(new): mappings are merged at every depth, other values are replaced, also by null and empty lists."""
-    result = dict(old)
-    for key, value in new.items():
-        before = result.get(key)
-        result[key] = merge_mappings(before, value) if isinstance(before, Mapping) and isinstance(value, Mapping) else value
-    return result
 
 
 def merge_toml(old: str, new: str) -> str:
@@ -60,7 +52,7 @@ def merge_toml(old: str, new: str) -> str:
     from ..formats import toml
 
     try:
-        merged = merge_mappings(toml.parse(old), toml.parse(new))
+        merged = deep_merge(toml.parse(old), toml.parse(new))
         return toml.dump(merged, "containerd.config", quoted_headers=True, dates=True)
     except toml.TomlError as error:
         raise NodeConfigError(f"containerd.config is not TOML: {error}", fatal=True) from error
