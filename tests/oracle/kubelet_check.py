@@ -93,7 +93,7 @@ def build(minor: int) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            _assemble(go, minor, folder, pinned)
+            _assemble(minor, folder, pinned)
             # The pinned go.mod lists no more than the version of Kubernetes: Go completes it here, within the sums of its go.sum.
             flags = go_programs.GOFLAGS.replace("-mod=readonly", "-mod=mod")
             tags = ["-tags", _TAGS] if minor < 31 else []
@@ -104,6 +104,14 @@ def build(minor: int) -> Path:
             shutil.copy2(folder / "program", fresh)
             fresh.replace(program)  # in one step: parallel workers meet here
     return program
+
+
+def sources(minor: int) -> Path:
+    """Where the source of Kubernetes is."""
+    with tempfile.TemporaryDirectory() as empty:
+        (Path(empty) / "go.mod").write_text("module download\n\ngo 1.22\n", encoding="utf-8")
+        told = json.loads(_go("go", Path(empty), "-mod=mod", "mod", "download", "-json", f"k8s.io/kubernetes@{_version(minor)}"))
+    return Path(told["Dir"])
 
 
 def _version(minor: int) -> str:
@@ -118,20 +126,17 @@ def _go(go: str, folder: Path, flags: str, *words: str) -> str:
     return done.stdout
 
 
-def _assemble(go: str, minor: int, folder: Path, pinned: Path | None) -> None:
+def _assemble(minor: int, folder: Path, pinned: Path | None) -> None:
     shutil.copy2(SOURCE / "main.go", folder)
     # The linker takes functions of another package by name only where a file of assembler shows that a body may be missing.
     (folder / "empty.s").write_text("", encoding="utf-8")
-    with tempfile.TemporaryDirectory() as empty:
-        (Path(empty) / "go.mod").write_text("module download\n\ngo 1.22\n", encoding="utf-8")
-        told = json.loads(_go(go, Path(empty), "-mod=mod", "mod", "download", "-json", f"k8s.io/kubernetes@{_version(minor)}"))
-    sources = Path(told["Dir"])
-    (folder / "glue.go").write_text(_glue(sources), encoding="utf-8")
+    code = sources(minor)
+    (folder / "glue.go").write_text(_glue(code), encoding="utf-8")
     if pinned:
         for path in pinned.iterdir():
             shutil.copy2(path, folder)
         return
-    text = (sources / "go.mod").read_text(encoding="utf-8")
+    text = (code / "go.mod").read_text(encoding="utf-8")
     staging = sorted({*_REPLACED.findall(text), *_REQUIRED_STAGING.findall(text)})
     version = f"v0.{minor}.{minors()[minor]}"
     lines = ["module kubelet_check", "", "go 1.22", "", f"require k8s.io/kubernetes {_version(minor)}", "", "replace ("]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -122,12 +123,68 @@ def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelet
     assert [(row.id, answer) for row, answer in zip(chosen, answers[1::2], strict=True) if answer] == [], "neighbours"
 
 
-@pytest.mark.parametrize("minor", kubelet_check.PINNED)
+@pytest.mark.parametrize("minor", kubelet_groups.PINNED)
 def test_the_recorded_errors_are_those_of_kubelet(kubelet_of: Kubelets, minor: int) -> None:
     """join_check finds causes in them: tests/unit/plugins/module_utils/_join/test_refusals.py."""
     recorded = json.loads(record_refusals.FILE.read_text(encoding="utf-8"))
     found = record_refusals.refusals(kubelet_of(minor), minor)
     assert found == [one for one in recorded if one["id"].startswith(f"1.{minor} ")], "run tools/record_refusals.py"
+
+
+_FORMAT = re.compile(r'Errorf\("((?:[^"\\]|\\.)*)"')
+_VERB = re.compile(r"%[#+]?[a-z]")
+
+#: Errors of kubelet's validation that no configuration reaches here: a part of their text, the first minor, and the reason.
+UNREACHED = (
+    ("MaxContainerRestartPeriod must be set", 36, "it has a default"),
+    ("memoryThrottlingFactor is required", 30, "it has a default"),
+    ("podLogsDir was not specified", 36, "it has a default, in drop-ins from 1.32 on"),
+    ("containerRuntimeEndpoint was not specified", 36, "it has a default, in drop-ins from 1.32 on"),
+    ("ImageMaximumGCAge feature gate is required", 36, "the gate is locked"),
+    ("NodeLogQuery feature gate is required", 36, "the gate is locked"),
+    ("when NodeSwap feature flag is disabled", 36, "the gate is locked"),
+    ("when using cgroup v1", 36, "the machine may have v2"),
+    ("not run on a host using cgroup v1", 36, "the machine may have v2"),
+)
+
+#: Refused in another way first: taints have a field of their own, and without the gate the policy's default is refused.
+MORE: tuple[dict[str, Any], ...] = (
+    {"registerWithTaints": [{"key": "a b", "effect": "NoSchedule"}]},
+    {"registerWithTaints": [{"key": "a", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}]},
+    {"preloadedImagesVerificationAllowlist": ["a.io/b"], "featureGates": {"KubeletEnsureSecretPulledImages": False}},
+)
+
+
+def beyond(minor: int) -> Iterator[dict[str, Any]]:
+    """A configuration for each limit, and each choice, of the table of fields: one step beyond."""
+    for name, row in data.kubelet_fields()["fields"].items():
+        if row.get("since", 0) <= minor <= row.get("until", minor):
+            items = row.get("items", row)
+            values = [row[limit] + step for limit, step in (("minimum", -1), ("maximum", 1)) if limit in row]
+            # A zero is often the default.
+            values += [-1] if row.get("minimum", 0) > 0 else []
+            values += [["nosuch"] if items is not row else "nosuch"] if "enum" in items else []
+            yield from ({name: value} for value in values)
+
+
+@pytest.mark.parametrize("minor", kubelet_groups.PINNED)
+def test_every_error_of_kubelet_s_validation_is_reached(kubelet_of: Kubelets, minor: int) -> None:
+    """By the rows, which have an accepted neighbour each, or by a step beyond a limit of the table."""
+    folder = kubelet_check.sources(minor) / "pkg/kubelet/apis/config/validation"
+    code = "".join(
+        (folder / f"validation{part}.go").read_text()
+        for part in ("", "_linux", "_reserved_memory")
+        if (folder / f"validation{part}.go").is_file()
+    )
+    configs = [row.refused for row in ROWS if row.refused.keys() <= set(kubelet_groups.fields(minor))]
+    asked = [kubelet_groups.as_written("al2023", minor, config) for config in (*configs, *MORE, *beyond(minor))]
+    said = "\n".join(answer.get("error", "") for answer in kubelet_of(minor).ask(asked))
+    formats = {json.loads(f'"{text}"') for text in _FORMAT.findall(code)}
+    patterns = {text: ".*".join(map(re.escape, _VERB.split(text))) for text in formats}
+    missing = {text for text, pattern in patterns.items() if not re.search(pattern, said)}
+    expected = [part for part, since, _reason in UNREACHED if since <= minor]
+    assert [text for text in sorted(missing) if not any(part in text for part in expected)] == []
+    assert [part for part in expected if not any(part in text for text in missing)] == []
 
 
 def stricter(problem: Problem) -> bool:

@@ -38,6 +38,7 @@ _I, _R, _V, _U, _G = (
 )
 _MEMORY = "memory.available"
 _QOS = {"cgroupsPerQOS": False}
+_NO_SHUTDOWN = dict.fromkeys(("GracefulNodeShutdown", "GracefulNodeShutdownBasedOnPodPriority", "WindowsGracefulNodeShutdown"), False)
 _SWAP = {"featureGates": {"NodeSwap": True}}
 
 
@@ -56,6 +57,8 @@ ROWS = (
     Row(_R, "cpuCFSQuotaPeriod", {"featureGates": {"CustomCPUCFSQuotaPeriod": True}, "cpuCFSQuotaPeriod": "999us"},
         {"featureGates": {"CustomCPUCFSQuotaPeriod": True}, "cpuCFSQuotaPeriod": "1ms"}, minor=30),
     Row(_G, "cpuCFSQuotaPeriod", {"cpuCFSQuotaPeriod": "99ms"}, {"cpuCFSQuotaPeriod": "100ms"}, minor=30),
+    Row(_G, "cpuCFSQuotaPeriod", {"cpuCFSQuotaPeriod": "99ms", "featureGates": {"CustomCPUCFSQuotaPeriod": False}},
+        {"cpuCFSQuotaPeriod": "100ms", "featureGates": {"CustomCPUCFSQuotaPeriod": False}}),
     Row(_R, "imageMinimumGCAge", {"imageMinimumGCAge": "-1s"}, {"imageMinimumGCAge": "0s"}),
     Row(_R, "imageMaximumGCAge", {"imageMaximumGCAge": "-1s"}, {"imageMaximumGCAge": "0s"}, minor=30),
     Row(_R, "containerLogMonitorInterval", {"containerLogMonitorInterval": "2.9s"}, {"containerLogMonitorInterval": "3s"}),
@@ -69,6 +72,7 @@ ROWS = (
     Row(_R, "memoryThrottlingFactor", {"memoryThrottlingFactor": 0.0}, {"memoryThrottlingFactor": 0.1}, minor=30),
     Row(_R, "userNamespaces.idsPerPod", {"userNamespaces": {"idsPerPod": 65537}}, {"userNamespaces": {"idsPerPod": 131072}}),
     Row(_R, "userNamespaces.idsPerPod", {"userNamespaces": {"idsPerPod": 2**32}}, {"userNamespaces": {"idsPerPod": 2**32 - 65536}}),
+    Row(_R, "userNamespaces.idsPerPod", {"userNamespaces": {"idsPerPod": 32768}}, {"userNamespaces": {"idsPerPod": 65536}}),
     Row(_R, "logging.verbosity", {"logging": {"verbosity": 2**31}}, {"logging": {"verbosity": 2**31 - 1}}),
     Row(_R, "logging.vmodule[0].verbosity", _vmodule("a", 2**31), _vmodule("a", 2**31 - 1), minor=30),
     Row(_R, "logging.flushFrequency", {"logging": {"flushFrequency": "-1s"}}, {"logging": {"flushFrequency": "1s"}}),
@@ -82,6 +86,8 @@ ROWS = (
     Row(_V, "tracing.endpoint", {"tracing": {"endpoint": "http://localhost:4317"}}, {"tracing": {"endpoint": "localhost:4317"}}),
     Row(_V, "containerLogMaxSize", {"containerLogMaxSize": "1500m"}, {"containerLogMaxSize": "1500"}),
     Row(_V, "podLogsDir", {"podLogsDir": "/var/log/pods/"}, {"podLogsDir": "/var/log/my-pods"}),
+    Row(_V, "podLogsDir", {"podLogsDir": "/var/log/p\u00f6ds"}, {"podLogsDir": "/var/log/p_ds"}),
+    Row(_V, "podLogsDir", {"podLogsDir": ""}, {"podLogsDir": "/var/log"}, minor=30),
     Row(_V, "podLogsDir", {"podLogsDir": "logs"}, {"podLogsDir": "/logs"}, minor=30),
     Row(_V, "address", {"address": "eth0"}, {"address": "::"}),
     Row(_V, "address", {"address": "0.0.0.0/0"}, {"address": "10.0.0.1"}, minor=30),
@@ -97,6 +103,8 @@ ROWS = (
         {"imagePullCredentialsVerificationPolicy": "NeverVerifyAllowlistedImages", "preloadedImagesVerificationAllowlist": ["a.io/*"]}),
     Row(_V, "containerRuntimeEndpoint", {"containerRuntimeEndpoint": "tcp://127.0.0.1:1"},
         {"containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock"}),
+    Row(_V, "containerRuntimeEndpoint", {"containerRuntimeEndpoint": ""},
+        {"containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock"}, minor=30),
     Row(_V, "qosReserved.memory", {"qosReserved": {"memory": "101%"}}, {"qosReserved": {"memory": "100%"}}),
     Row(_V, "qosReserved.cpu", {"qosReserved": {"cpu": "10%"}}, {"qosReserved": {"memory": "10%"}}, minor=30),
     Row(_V, f'evictionHard["{_MEMORY}"]', {"evictionHard": {_MEMORY: "0"}}, {"evictionHard": {_MEMORY: "0%"}}),
@@ -133,12 +141,17 @@ ROWS = (
         {"memorySwap": {"swapBehavior": "NoSwap"}}, minor=30),
     Row(_G, "crashLoopBackOff.maxContainerRestartPeriod", {"crashLoopBackOff": {"maxContainerRestartPeriod": "10s"}},
         {"crashLoopBackOff": {"maxContainerRestartPeriod": "10s"}, "featureGates": {"KubeletCrashLoopBackOffMax": True}}, minor=34),
+    Row(_G, "crashLoopBackOff.maxContainerRestartPeriod",
+        {"crashLoopBackOff": {"maxContainerRestartPeriod": "10s"}, "featureGates": {"KubeletCrashLoopBackOffMax": False}},
+        {"crashLoopBackOff": {"maxContainerRestartPeriod": "10s"}}),
     Row(_G, "serverTLSBootstrap", {"serverTLSBootstrap": True, "featureGates": {"RotateKubeletServerCertificate": False}},
         {"serverTLSBootstrap": False, "featureGates": {"RotateKubeletServerCertificate": False}}, minor=30),
     Row(_G, "imagePullCredentialsVerificationPolicy", {"imagePullCredentialsVerificationPolicy": "AlwaysVerify", "featureGates": {
         "KubeletEnsureSecretPulledImages": False}}, {"imagePullCredentialsVerificationPolicy": "AlwaysVerify"}),
     Row(_G, "preloadedImagesVerificationAllowlist", {"preloadedImagesVerificationAllowlist": ["a.io/b"]},
         {"preloadedImagesVerificationAllowlist": []}, minor=34),
+    Row(_G, "featureGates", {"featureGates": _NO_SHUTDOWN},
+        {"featureGates": _NO_SHUTDOWN, "shutdownGracePeriod": "0s", "shutdownGracePeriodCriticalPods": "0s"}),
     Row(_G, "enableSystemLogQuery", {"enableSystemLogQuery": True}, {"enableSystemLogQuery": False}, minor=30),
     Row(_G, "tracing", {"tracing": {"samplingRatePerMillion": 1}, "featureGates": {"KubeletTracing": False}},
         {"tracing": {"samplingRatePerMillion": 1}}, minor=30),
@@ -170,6 +183,9 @@ ROWS = (
     Row(_I, "shutdownGracePeriodByPodPriority", {"shutdownGracePeriodByPodPriority": [{"priority": 1, "shutdownGracePeriodSeconds": 1}]},
         {"shutdownGracePeriodByPodPriority": [{"priority": 1, "shutdownGracePeriodSeconds": 1}], "shutdownGracePeriod": "0s",
          "shutdownGracePeriodCriticalPods": "0s"}),
+    Row(_I, "shutdownGracePeriodByPodPriority",
+        {"shutdownGracePeriodByPodPriority": [{"priority": 1, "shutdownGracePeriodSeconds": 1}], "shutdownGracePeriod": "10s"},
+        {"shutdownGracePeriodByPodPriority": [{"priority": 1, "shutdownGracePeriodSeconds": 1}]}, minor=30),
     Row(_I, f'evictionSoft["{_MEMORY}"]', {"evictionSoft": {_MEMORY: "1Gi"}},
         {"evictionSoft": {_MEMORY: "1Gi"}, "evictionSoftGracePeriod": {_MEMORY: "1m"}}),
     Row(_I, "maxParallelImagePulls", {"maxParallelImagePulls": 2, "serializeImagePulls": True},
@@ -179,6 +195,8 @@ ROWS = (
     Row(_I, "cgroupsPerQOS", {**_QOS, "enforceNodeAllocatable": ["none"]}, {**_QOS, "enforceNodeAllocatable": []}, minor=30),
     Row(_I, "enforceNodeAllocatable", {"enforceNodeAllocatable": ["pods", "kube-reserved"], "kubeReservedCgroup": ""},
         {"enforceNodeAllocatable": ["pods", "kube-reserved"]}),
+    Row(_I, "enforceNodeAllocatable", {"enforceNodeAllocatable": ["pods", "system-reserved"], "systemReservedCgroup": ""},
+        {"enforceNodeAllocatable": ["pods", "system-reserved"]}),
     Row(_I, "enforceNodeAllocatable", {"enforceNodeAllocatable": ["pods", "none"]}, {"enforceNodeAllocatable": ["none"]}),
     Row(_I, "enforceNodeAllocatable", {"enforceNodeAllocatable": ["pods", "pods"]}, {"enforceNodeAllocatable": ["pods"]}),
     Row(_I, "enforceNodeAllocatable", {"enforceNodeAllocatable": ["kube-reserved", "kube-reserved-compressible"]},
