@@ -12,11 +12,7 @@ from decimal import Decimal
 from .errors import nearest
 from .kubelet_effective import Effective
 from .kubelet_findings import Finding, Findings, parse_cpus, quantity_of
-from .quantities import parse_quantity
-
-_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
-_BOOLEANS = _TRUE | {"0", "f", "F", "FALSE", "false", "False"}
-"""What Go's strconv.ParseBool takes."""
+from .quantities import parse_bool, parse_quantity
 
 CPU_OPTIONS: Mapping[str, tuple[tuple[int, int, str], ...]] = {
     "full-pcpus-only": ((24, 32, "Beta"), (33, 36, "")),
@@ -71,9 +67,9 @@ def cpu_options(effective: Effective) -> Findings:
         return
     yield from _options(effective, field, CPU_OPTIONS, "CPUManagerPolicy{}Options")
     for name, value in options.items():
-        if name in CPU_OPTIONS and value not in _BOOLEANS:
+        if name in CPU_OPTIONS and parse_bool(value) is None:
             yield Finding(field, "is not a boolean", (name,), value, '"true" or "false"')
-    on = {name for name, value in options.items() if value in _TRUE}
+    on = {name for name, value in options.items() if parse_bool(value)}
     for first, second in _CPU_CONFLICTS:
         if {first, second} <= on:
             yield Finding(field, f"cannot be combined with {second}", (first,), fix="remove one of the two")
@@ -138,7 +134,7 @@ def topology_options(effective: Effective) -> Findings:
         return
     yield from _options(effective, field, TOPOLOGY_OPTIONS, "TopologyManagerPolicy{}Options")
     for name, value in effective.mapping(field).items():
-        if name == "prefer-closest-numa-nodes" and value not in _BOOLEANS:
+        if name == "prefer-closest-numa-nodes" and parse_bool(value) is None:
             yield Finding(field, "is not a boolean", (name,), value, '"true" or "false"')
         if name == "max-allowable-numa-nodes" and not (
             isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value, re.ASCII) and int(value) >= _NUMA_NODES

@@ -11,12 +11,12 @@ C(--feature-gates) replaces only the gates that it names. Of other flags, the la
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import data
 from .kubernetes import flag_field_value
-from .quantities import parse_duration, parse_quantity
+from .quantities import parse_bool, parse_duration, parse_quantity
 
 Field = tuple[str, ...]
 
@@ -31,8 +31,6 @@ _FIELDS_OF_OTHER_FLAGS: Mapping[str, Field] = {
 """Flags that the table of flags does not link to their field: kubelet registers them with its logging and with its own options."""
 
 _SIGNS = {"map": "=", "map_bool": "=", "thresholds": "<"}
-_TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
-"""The booleans of Go's strconv.ParseBool."""
 
 
 def flag_name(word: str) -> str:
@@ -67,8 +65,7 @@ def value_of(flag: str, texts: Sequence[str]) -> Any:
     """The occurrences of C(flag), without C(--name=), as the value of its field. Text that the flag cannot have stays text."""
     row = data.kubelet_flags()["flags"].get(flag, {"type": "string"})
     value = flag_field_value(row, texts)
-    is_odd = value is None or (row["type"] == "bool" and texts[-1] not in ("true", "false"))
-    return texts[-1] if is_odd else value
+    return texts[-1] if value is None else value
 
 
 def text_of(flag: str, value: Any) -> str | None:
@@ -105,9 +102,10 @@ def is_same_scalar(one: Any, other: Any) -> bool:
     first, second = _scalar_text(one), _scalar_text(other)
     if first is None or second is None:
         return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
-    if first == second or any(first in words and second in words for words in (_TRUE, _FALSE)):
+    if first == second:
         return True
-    return any(read(first) is not None and read(first) == read(second) for read in (parse_duration, parse_quantity, _percentage, _address))
+    readers: tuple[Callable[[str], object], ...] = (parse_bool, parse_duration, parse_quantity, _percentage, _address)
+    return any(read(first) is not None and read(first) == read(second) for read in readers)
 
 
 def _percentage(text: str) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from . import data
 from .errors import Problems, joined, nearest, shown
 from .network import ip_problem
-from .quantities import parse_duration, parse_quantity
+from .quantities import parse_bool, parse_duration, parse_quantity
 
 _VERSION = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]{1,3})?(?:[-+][0-9A-Za-z.-]*)?", re.ASCII)
 _LABEL_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
@@ -374,7 +374,7 @@ def _check_flag_value(value: Any, row: Mapping[str, Any], minor: int | None, pat
     if not isinstance(value, str):
         problems.add("kubelet.wrong_type", path, "is not one value", value=value, allowed="text, a whole number or a boolean")
         return
-    if kind == "bool" and value not in {"true", "false"}:
+    if kind == "bool" and parse_bool(value) is None:
         problems.add("kubelet.wrong_type", path, "is not a boolean", value=value, allowed="true or false")
     elif kind == "int" and not _NUMBER.fullmatch(value):
         problems.add("kubelet.wrong_type", path, "is not a whole number", value=value, allowed="a whole number")
@@ -403,7 +403,7 @@ def _check_pairs(value: str, kind: str, path: str, problems: Problems) -> None:
     sign = "<" if kind == "thresholds" else "="
     for pair in filter(None, value.split(",")):
         key, found, item = pair.partition(sign)
-        if not key.strip() or not found or (kind == "map_bool" and item.strip() not in {"true", "false"}):
+        if not key.strip() or not found or (kind == "map_bool" and parse_bool(item.strip()) is None):
             problems.add("kubelet.invalid_value", path, "cannot be read", value=pair, allowed=f"{_PAIR[kind]}, joined with commas")
 
 
@@ -438,12 +438,17 @@ def flag_field_value(row: Mapping[str, Any], values: Iterable[str]) -> Any:
     kind, words = row["type"], list(values)
     last = words[-1] if words else ""
     if kind == "bool":
-        return last == "true"
+        return parse_bool(last)
     if kind == "int":
         return int(last) if _NUMBER.fullmatch(last) else None
     if kind == "list":
         return [item for word in words for item in word.split(",") if item]
-    if kind in _SEPARATORS:
-        pairs = (pair.partition(_SEPARATORS[kind])[::2] for word in words for pair in word.split(",") if pair)
-        return {key.strip(): item.strip() == "true" if kind == "map_bool" else item.strip() for key, item in pairs}
+    if (sign := _SEPARATORS.get(kind)) is not None:
+        pairs = {
+            key.strip(): item.strip() for word in words for pair in word.split(",") if pair for key, _sign, item in [pair.partition(sign)]
+        }
+        if kind != "map_bool":
+            return pairs
+        switches = {key: parse_bool(item) for key, item in pairs.items()}
+        return None if None in switches.values() else switches
     return last

@@ -38,6 +38,10 @@ _UNITS = {
 }
 _LONGEST_DURATION = Decimal(2**63 - 1) / 10**9
 """Seconds; Go counts nanoseconds in 64 bits (292 years)."""
+_BOOLEANS = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
 
 
 def parse_quantity(text: object) -> Decimal | None:
@@ -70,3 +74,8 @@ def parse_duration(text: object) -> Decimal | None:
     if seconds > _LONGEST_DURATION:
         return None
     return -seconds if text.startswith("-") else seconds
+
+
+def parse_bool(text: object) -> bool | None:
+    """The value of a Go boolean (C(1), C(t), C(TRUE), C(false)), or None when C(text) is not one. Source: Go's strconv.ParseBool."""
+    return _BOOLEANS.get(text) if isinstance(text, str) else None

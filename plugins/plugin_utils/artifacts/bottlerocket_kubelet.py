@@ -15,6 +15,7 @@ from typing import Any
 from .. import data
 from ..errors import Problems, joined
 from ..model.spec import NodeSpec
+from ..quantities import parse_bool
 from .settings_tree import Setting, leaves
 
 CONFIG = "node_group.kubelet.config"
@@ -144,8 +145,9 @@ def _switches(value: Any, origin: str, problems: Problems) -> dict[str, bool]:
     """Options that kubelet writes as text, C("true") or C("false")."""
     found = {}
     for key, item in value.items() if isinstance(value, Mapping) else ():
-        if item in ("true", "false"):
-            found[key] = item == "true"
+        switch = parse_bool(item)
+        if switch is not None:
+            found[key] = switch
         else:
             problems.add("bottlerocket.invalid_switch", joined(origin, key), "is not on or off", value=item, allowed='"true" or "false"')
     return found
@@ -212,7 +214,8 @@ def _flag(name: str, values: tuple[str, ...], row: Mapping[str, Any], origin: st
 def _read(text: str, kind: str) -> Any:
     """The value of a flag. Raises C(ValueError) if the text is not a valid value."""
     if kind == "bool":
-        return {"true": True, "false": False}.get(text, text)
+        switch = parse_bool(text)
+        return text if switch is None else switch
     if kind == "int":
         return int(text) if len(text) <= 20 else text
     if kind == "list":

@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol
 
 from .. import data
 from ..errors import Problems, joined
+from ..model.own_fields import label_path
 from ..model.spec import NodeSpec, Taint
 from .cloud_init import NODE_CONFIG
 from .kubelet_layers import Layers
@@ -193,7 +194,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
 def _check_labels(spec: NodeSpec, problems: Problems) -> None:
     facts = data.karpenter()
     for key, value in spec.labels.items():
-        path = joined("node_group.labels", key)
+        path = label_path(spec.given, key)
         domain = key.rpartition("/")[0]
         if "{" in value:
             message = "is resolved on the node, but Karpenter sets the labels of a NodePool"

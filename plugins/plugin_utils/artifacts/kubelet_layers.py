@@ -20,7 +20,9 @@ from ..errors import Problem, Problems, SpecError, joined
 from ..kubelet_effective import Effective, Origin, effective_config, flag_fields
 from ..kubelet_managers import MANY_PODS
 from ..kubelet_rules import check as check_rules
+from ..kubernetes import flags_of_field
 from ..model.merge import KUBELET_CONFIGS, KUBELET_FLAGS, place_path, value_at
+from ..model.own_fields import flag_places
 from ..model.plain import INVALID
 from ..model.spec import NodeSpec
 
@@ -155,6 +157,8 @@ def _origin(spec: NodeSpec, layers: Layers, name: str) -> Origin:
     for place in KUBELET_CONFIGS:
         if value_at(dict(spec.given), (*place, name)) is not INVALID:
             return Origin(joined(place_path(place), name))
+    if name in _OWN_FIELDS and (given := flag_places(spec.given, flags_of_field(name, None)[0])):
+        return Origin(given[0][0])
     return Origin(f"node_group.{_OWN_FIELDS.get(name, f'kubelet.config.{name}')}")
 
 

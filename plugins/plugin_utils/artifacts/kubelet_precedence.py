@@ -62,14 +62,13 @@ def own_section(
 
 
 class _Layer:
-    """The kubelet section of one layer. path: of the document that contains it."""
+    """The kubelet section of one layer."""
 
-    def __init__(self, section: Mapping[str, Any], path: str = "") -> None:
+    def __init__(self, section: Mapping[str, Any]) -> None:
         config = section.get("config")
         self.config: dict[str, Any] = dict(config) if isinstance(config, Mapping) else {}
         self.flags = kubelet_flags(section)
         self.expression = section.get(_EXPRESSION)
-        self.path = path
 
     def at(self, field: Field) -> Any:
         value: Any = self.config
@@ -107,7 +106,7 @@ class _Section:
         derived: frozenset[str],
     ) -> None:
         self._rest = {key: value for key, value in ours.items() if key not in ("config", "flags", _EXPRESSION)}
-        self._ours, self._theirs, self._override = _Layer(ours), _Layer(theirs, _USER_DATA), _Layer(override, _OVERRIDE)
+        self._ours, self._theirs, self._override = _Layer(ours), _Layer(theirs), _Layer(override)
         self._words = [str(word) for word in ours.get("flags") or []]
         self._spec = spec
         self._precedence = precedence
@@ -136,21 +135,7 @@ class _Section:
         for name in sorted(names):
             field = field_of(name)
             if field is not None:
-                self._contradiction(self._theirs, name, field)
-                self._contradiction(self._override, name, field)
                 (self._map if is_map(name) else self._scalar)(name, field)
-
-    def _contradiction(self, layer: _Layer, flag: str, field: Field) -> None:
-        """Report a document of the user whose flag and field differ."""
-        value = layer.at(field)
-        if flag not in layer.flags or value is None or is_same(flag, value_of(flag, layer.flags[flag]), value):
-            return
-        self._precedence.problems.add(
-            "input.conflict",
-            layer.path,
-            f"sets {_CONFIG}.{'.'.join(field)} to {shown(value)}, but also {_FLAGS} --{flag}, which kubelet prefers",
-            fix="remove one of the two",
-        )
 
     def _origin(self, flag: str, field: Field) -> str:
         return origins.of_flag(self._spec, flag) if flag in self._ours.flags else origins.of_field(self._spec, field)
@@ -279,13 +264,12 @@ class _Section:
         kept = {
             key: value
             for key, value in ours.items()
-            if key not in theirs
-            or self._precedence.ours(where.format(key), value, theirs[key], joined(origins.of_flag(self._spec, NODE_LABELS), key))
+            if key not in theirs or self._precedence.ours(where.format(key), value, theirs[key], origins.of_label(self._spec, key))
         }
         for key, value in override.items():
             base = {**theirs, **kept}.get(key)
             if base is not None and base != value:
-                source = joined(origins.of_flag(self._spec, NODE_LABELS), key) if key in kept else _USER_DATA
+                source = origins.of_label(self._spec, key) if key in kept else _USER_DATA
                 self._precedence.warn(where.format(key), value, base, source)
         word = f"--{NODE_LABELS}=" + ",".join(f"{key}={item}" for key, item in kept.items())
         self._words = [(word if flag_name(one) == NODE_LABELS else one) for one in self._words if flag_name(one) != NODE_LABELS or kept]
@@ -298,12 +282,12 @@ class _Section:
         for taint in ours:
             other = united.get((taint.key, taint.effect))
             where = f"taint {taint.key}:{taint.effect} of {_FLAGS} --{TAINTS}"
-            if other is None or self._precedence.ours(where, taint.value, other.value, origins.of_flag(self._spec, TAINTS)):
+            if other is None or self._precedence.ours(where, taint.value, other.value, origins.of_taints(self._spec)):
                 united[taint.key, taint.effect] = taint
         final = list(united.values())
         if override:
             if final and taints_flag(final) != taints_flag(override):
-                source = origins.of_flag(self._spec, TAINTS) if ours else _USER_DATA
+                source = origins.of_taints(self._spec) if ours else _USER_DATA
                 self._precedence.warn(
                     self._override.where(TAINTS, ("registerWithTaints",)), taints_flag(override), taints_flag(final), source
                 )

@@ -16,7 +16,17 @@ from . import kubelet_precedence
 from .cloud_init import NODE_CONFIG
 from .precedence import Precedence, flag_value_problem, flag_word
 
-__all__ = ["CONFIG_DROP_IN", "check_document", "configs", "flag_value_problem", "flag_values", "flag_word", "merged", "reconcile"]
+__all__ = [
+    "CONFIG_DROP_IN",
+    "check_document",
+    "configs",
+    "flag_value_problem",
+    "flag_values",
+    "flag_word",
+    "merged",
+    "placed_configs",
+    "reconcile",
+]
 
 CONFIG_DROP_IN = (
     "[Service]\n"
@@ -27,17 +37,22 @@ CONFIG_DROP_IN = (
 """nodeadm-config of the image reads only user data and fails without a complete cluster there (amazon-eks-ami, July 2026)."""
 
 
-def configs(parts: Iterable[Part], problems: Problems) -> list[dict[str, Any]]:
-    """The NodeConfigs among the parts, in order."""
+def placed_configs(parts: Iterable[tuple[str, Part]], problems: Problems) -> list[tuple[str, dict[str, Any]]]:
+    """The NodeConfigs among the parts, in order, each with its place in the user's input."""
     found = []
-    for part in parts:
+    for place, part in parts:
         if part.media_type == NODE_CONFIG:
             before = len(problems)
-            text = decoded(part, "node_group.user_data", problems)
-            document = check_document(text, "node_group.user_data", problems) if len(problems) == before else {}
+            text = decoded(part, place, problems)
+            document = check_document(text, place, problems) if len(problems) == before else {}
             if document:
-                found.append(document)
+                found.append((place, document))
     return found
+
+
+def configs(parts: Iterable[Part], problems: Problems) -> list[dict[str, Any]]:
+    """The NodeConfigs among the parts, in order."""
+    return [document for _place, document in placed_configs((("node_group.user_data", part) for part in parts), problems)]
 
 
 def merged(documents: list[dict[str, Any]]) -> dict[str, Any]:

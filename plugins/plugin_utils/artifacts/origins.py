@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..errors import joined
-from ..kubelet_settings import NODE_LABELS, TAINTS, Field
+from ..kubelet_settings import Field
 from ..model.merge import (
     DNS_IPS,
     KUBE_RESERVED,
@@ -18,6 +18,7 @@ from ..model.merge import (
     place_path,
     value_at,
 )
+from ..model.own_fields import flag_places, label_path, taints_path
 from ..model.plain import INVALID
 from ..model.spec import NodeSpec
 
@@ -38,6 +39,7 @@ _OWN_FIELDS: dict[str, tuple[Place, ...]] = {
     "systemReserved": (("reserved", "system"), *SYSTEM_RESERVED),
 }
 """The places of the fields that the node group has, too."""
+_OWN_FLAGS = {"maxPods": "max-pods", "clusterDNS": "cluster-dns", "kubeReserved": "kube-reserved", "systemReserved": "system-reserved"}
 _PROXY = {"HTTP_PROXY": "http", "HTTPS_PROXY": "https", "NO_PROXY": "no_proxy"}
 
 
@@ -48,16 +50,25 @@ def of_field(spec: NodeSpec, field: Field) -> str:
     for place in (*places, *(own or ())[:1]):
         if value_at(dict(spec.given), place) not in (INVALID, None):
             return place_path(place)
+    if field[0] in _OWN_FLAGS and (given := flag_places(spec.given, _OWN_FLAGS[field[0]])):
+        return given[0][0]
     if field[0] == "clusterDNS":
         return "cluster.dns_ips" if spec.cluster.dns_ips else "cluster.service_cidr"
     return FIELDS
 
 
+def of_label(spec: NodeSpec, key: str) -> str:
+    """The path that gives a label."""
+    return label_path(spec.given, key)
+
+
+def of_taints(spec: NodeSpec) -> str:
+    """The path that gives taints."""
+    return taints_path(spec.given)
+
+
 def of_flag(spec: NodeSpec, flag: str) -> str:
     """The path that gives a flag of kubelet."""
-    fields = {NODE_LABELS: "node_group.labels", TAINTS: "node_group.taints"}
-    if flag in fields:
-        return fields[flag]
     own, words = (value_at(dict(spec.given), place) for place in KUBELET_FLAGS)
     if isinstance(own, dict) and flag in own:
         return joined(place_path(KUBELET_FLAGS[0]), flag)

@@ -47,13 +47,13 @@ class Precedence:
         if value == other and isinstance(value, bool) == isinstance(other, bool):
             return True
         if self._choice is None:
-            message = f"sets {where} to {_shown(where, other)}, but {origin} is {_shown(where, value)}"
+            message = f"sets {where} to {shown_at(where, other)}, but {origin} is {shown_at(where, value)}"
             self.problems.add("user_data.conflict", "node_group.user_data", message, fix=_FIX)
         return self._choice != "theirs"
 
     def warn(self, where: str, value: Any, before: Any, source: str) -> None:
         """Add the warning that C(override) changes C(before), which C(source) gives, to C(value)."""
-        message = f"sets {where} to {_shown(where, value)}, which replaces {_shown(where, before)} of {source}"
+        message = f"sets {where} to {shown_at(where, value)}, which replaces {shown_at(where, before)} of {source}"
         self.warnings.add("user_data.replaced_by_override", "node_group.override", message, fix="set it in one place only")
 
     def tree(self, value: Any, other: Any, place: Place) -> Any:
@@ -63,7 +63,7 @@ class Precedence:
         if isinstance(value, Mapping) and isinstance(other, Mapping):
             result = {key: self.tree(item, other.get(key), (*place, key)) for key, item in value.items()}
             return {key: item for key, item in result.items() if item is not None}
-        if _is_same(value, other, place):
+        if is_same_at(value, other, place):
             return value
         return value if self.ours(_where(place), value, other, origins.of_place(self._spec, place)) else None
 
@@ -73,12 +73,12 @@ class Precedence:
             for key, value in last.items():
                 if key in before:
                     self.overridden(before[key], value, (*place, key), ours.get(key) if isinstance(ours, Mapping) else None)
-        elif before is not None and last is not None and not _is_same(before, last, place):
+        elif before is not None and last is not None and not is_same_at(before, last, place):
             source = "node_group.user_data" if ours is None else origins.of_place(self._spec, place)
             self.warn(_where(place), last, before, source)
 
 
-def _shown(where: str, value: Any) -> str:
+def shown_at(where: str, value: Any) -> str:
     """C(value) for a message, unless it may be a secret."""
     key = where.rpartition(".")[2]
     return "another value" if isinstance(value, str) and any(find_secrets(f"{key} = {value}")) else shown(value)
@@ -91,7 +91,8 @@ def _where(place: Place) -> str:
     return path
 
 
-def _is_same(one: Any, other: Any, place: Place) -> bool:
+def is_same_at(one: Any, other: Any, place: Place) -> bool:
+    """Whether two values of a place below C(spec) mean the same."""
     if place == _SPELLED_IN_ANY_CASE:
         return str(one).upper() == str(other).upper()
     if place[:2] == ("kubelet", "config") and not isinstance(one, (Mapping, list)) and not isinstance(other, (Mapping, list)):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from ..errors import Problem, Problems, SpecError, joined
+from ..errors import Problem, Problems, SpecError
+from ..model.own_fields import label_path
 from ..model.spec import NodeSpec
 from .boot_labels import split_labels
 
@@ -70,7 +71,7 @@ def refuse_unless_managed_can(spec: NodeSpec, allowed: Iterable[str], problems: 
         if "{" in value:
             problems.add(
                 "labels.known_at_boot_only",
-                joined("node_group.labels", key),
+                label_path(spec.given, key),
                 "is resolved on the node, and EKS sets the labels of a managed node group",
                 value=value,
                 fix="use a fixed value" + ("" if spec.family in ("bottlerocket", "windows") else ", or set mode: managed_custom_ami"),
@@ -126,7 +127,7 @@ def refuse_boot_labels(spec: NodeSpec, problems: Problems) -> None:
     for key, value in split_labels(spec.labels)[1].items():
         problems.add(
             "labels.known_at_boot_only",
-            joined("node_group.labels", key),
+            label_path(spec.given, key),
             f"is known only on the node, and {spec.family} cannot resolve it before kubelet registers",
             value=value,
             fix="use a fixed value, or set the label on the Node object after the node has joined",

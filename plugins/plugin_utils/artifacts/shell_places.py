@@ -134,12 +134,12 @@ def _differences(spec: NodeSpec, call: Call) -> Iterator[tuple[_Given, str | Non
     labels = labels_of(call.flags.get(NODE_LABELS, ()))
     for key, value in spec.labels.items():
         if labels.get(key) != value:
-            yield _Given(f"label {key}", value, joined("node_group.labels", key)), labels.get(key)
+            yield _Given(f"label {key}", value, origins.of_label(spec, key)), labels.get(key)
     taints = {f"{taint.key}:{taint.effect}": taint.value for taint in taints_of(",".join(call.flags.get(TAINTS, [])[-1:]))}
     for taint in spec.taints:
         name = f"{taint.key}:{taint.effect}"
         if taints.get(name) != taint.value:
-            yield _Given(f"taint {name}", taint.value, "node_group.taints"), taints.get(name)
+            yield _Given(f"taint {name}", taint.value, origins.of_taints(spec)), taints.get(name)
     yield from _flags(spec, call)
 
 

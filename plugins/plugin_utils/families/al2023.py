@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts, trust
+from ..artifacts import boot_labels, cloud_init, document_agreement, linux_files, nodeconfig_parts, trust
 from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
@@ -86,17 +86,20 @@ def check(spec: NodeSpec, problems: Problems) -> None:
             if reason:
                 fix = "use a value without it, or use the equivalent field of kubelet.config"
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
-    parts = cloud_init.existing_parts(spec, problems)
+    parts = cloud_init.placed_parts(spec, problems)
     override = _override(spec, problems)
     settings = _settings(spec, problems)
     _check_containerd(spec, settings, problems)
     linux_files.check_post_commands(spec.commands_post, _health(settings), problems)
-    existing = nodeconfig_parts.configs(parts, problems)
-    for path, document in (*(("node_group.user_data", one) for one in existing), ("node_group.override", override or {})):
+    placed = nodeconfig_parts.placed_configs(parts, problems)
+    last = [("node_group.override", override)] if override else []
+    for documents in (placed, last):
+        document_agreement.check(documents, problems)
+    for path, document in (*placed, *last):
         cluster = _section(_section(document, "spec"), "cluster")
         if (spec.cluster.outpost or cluster.get("enableOutpost")) and isinstance(cluster.get("apiServerEndpoint"), str):
             check_outpost_endpoint(cluster["apiServerEndpoint"], f"{path}.spec.cluster.apiServerEndpoint", problems)
-    nodeconfig_parts.reconcile(settings, existing, override, spec, problems)
+    nodeconfig_parts.reconcile(settings, [document for _place, document in placed], override, spec, problems)
 
 
 def _check_containerd(spec: NodeSpec, settings: Mapping[str, Any], problems: Problems) -> None:

@@ -277,12 +277,13 @@ def _cluster(spec: NodeSpec) -> Iterator[Setting]:
     for (place, value), field in zip(facts, ("endpoint", "certificate_authority", "name"), strict=True):
         if value is not None:
             yield Setting(place, value, f"cluster.{field}")
-    yield from leaves(LABELS, spec.labels, "node_group.labels")
+    for key, value in spec.labels.items():
+        yield Setting((*LABELS, key), value, origins.of_label(spec, key))
     by_key: dict[str, list[str]] = {}
     for taint in spec.taints:
         by_key.setdefault(taint.key, []).append(f"{taint.value}:{taint.effect}")
     for key, effects in by_key.items():
-        yield Setting((*TAINTS, key), effects, "node_group.taints")
+        yield Setting((*TAINTS, key), effects, origins.of_taints(spec))
 
 
 def _mirrors(mirrors: Mapping[str, tuple[Mirror, ...]]) -> Setting:

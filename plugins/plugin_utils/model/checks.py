@@ -22,17 +22,8 @@ from ..kubernetes import (
 )
 from ..versions import family_version_problem, known_minors
 from .merge import DOCUMENT_HEAD
+from .own_fields import FIELD_OF_FLAG, label_path, merge_taints
 from .spec import NodeSpec
-
-_FLAG_FIELDS = {
-    "node-labels": "labels",
-    "register-with-taints": "taints",
-    "max-pods": "max_pods",
-    "cluster-dns": "kubelet.config.clusterDNS",
-    "kube-reserved": "reserved.kube",
-    "system-reserved": "reserved.system",
-}
-"""Flags that have a field. If both were allowed, they could disagree on the node without a message."""
 
 _FLAGS_OF_THE_IMAGE = ("config", "config-dir", "kubeconfig", "bootstrap-kubeconfig")
 """Flags with the paths of files that the image or this collection writes."""
@@ -42,7 +33,8 @@ _FAMILIES_WITHOUT_CONFIG = ("bottlerocket", "windows")
 
 _PORT = re.compile(r":[0-9]+(?=/?$)")
 
-_CONFIG_FIELDS = {"registerWithTaints": "taints"}
+_TAINTS = "registerWithTaints"
+"""The field of kubelet's configuration that is checked with the taints of the node group."""
 
 
 def check(spec: NodeSpec, problems: Problems) -> tuple[Problem, ...]:
@@ -128,7 +120,7 @@ def _where_to_find(name: str, family: str) -> str:
 
 def _labels(spec: NodeSpec, problems: Problems) -> None:
     for key in spec.labels:
-        path = joined("node_group.labels", key)
+        path = label_path(spec.given, key)
         reason = kubelet_label_problem(key)
         if reason:
             problems.add(
@@ -147,9 +139,8 @@ def _labels(spec: NodeSpec, problems: Problems) -> None:
 
 
 def _taints(spec: NodeSpec, problems: Problems) -> None:
-    seen: dict[tuple[str, str], int] = {}
-    for index, taint in enumerate(spec.given.get("taints", [])):
-        path = f"node_group.taints[{index}]"
+    seen: dict[tuple[str, str], str] = {}
+    for path, taint in merge_taints(spec.given, Problems()):
         key, value, effect = taint.get("key"), taint.get("value", ""), taint.get("effect")
         reason = label_key_problem(key) if key else None
         if reason:
@@ -159,11 +150,11 @@ def _taints(spec: NodeSpec, problems: Problems) -> None:
             problems.add("taints.invalid_value", f"{path}.value", reason, value=value, allowed="at most 63 letters, digits, - _ .")
         if key and effect:
             if (key, effect) in seen:
-                first = f"node_group.taints[{seen[key, effect]}]"
+                first = seen[key, effect]
                 problems.add(
                     "taints.duplicate", path, f"has the key and effect of {first}", value=f"{key}:{effect}", fix="remove one of the two"
                 )
-            seen.setdefault((key, effect), index)
+            seen.setdefault((key, effect), path)
 
 
 def _kubelet(spec: NodeSpec, problems: Problems) -> None:
@@ -179,29 +170,22 @@ def _kubelet(spec: NodeSpec, problems: Problems) -> None:
                     allowed=right,
                     fix="remove it",
                 )
-        for key, field in _CONFIG_FIELDS.items():
-            if key in config:
-                problems.add("kubelet.has_own_field", joined(path, key), f"has a separate field, {field}", fix=f"write node_group.{field}")
-        said = (*DOCUMENT_HEAD, *_CONFIG_FIELDS)
+        said = (*DOCUMENT_HEAD, _TAINTS)
         fields = {key: value for key, value in config.items() if key not in said and not problems.touches(joined(path, key))}
         kubelet_config_problems(fields, version, path, problems)
         if spec.family == "bottlerocket":
             kubelet_config_contradictions(fields, path, problems)
     for name in spec.kubelet_flags:
         path = joined("node_group.kubelet.flags", name)
-        if name in _FLAG_FIELDS:
-            problems.add(
-                "kubelet.has_own_field", path, f"has a separate field, {_FLAG_FIELDS[name]}", fix=f"write node_group.{_FLAG_FIELDS[name]}"
-            )
-        elif name in _FLAGS_OF_THE_IMAGE:
+        if name in _FLAGS_OF_THE_IMAGE:
             problems.add("kubelet.set_by_image", path, "sets the path of kubelet's own files, which the image decides", fix="remove it")
     others = {
         name: values[0] if len(values) == 1 else list(values)
         for name, values in spec.kubelet_flags.items()
-        if name not in (*_FLAG_FIELDS, *_FLAGS_OF_THE_IMAGE)
+        if name not in _FLAGS_OF_THE_IMAGE
     }
     has_config = spec.family not in _FAMILIES_WITHOUT_CONFIG
-    kubelet_flag_problems(others, version, "node_group.kubelet.flags", problems, has_config=has_config, fields=_FLAG_FIELDS)
+    kubelet_flag_problems(others, version, "node_group.kubelet.flags", problems, has_config=has_config, fields=FIELD_OF_FLAG)
 
 
 def _configs(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -11,7 +11,7 @@ computed from them. The functions below only read the node group; C(without) ret
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import kubelet
@@ -97,15 +97,22 @@ def report_twice(path: str, value: Any, other_path: str, other: Any, problems: P
     problems.add("input.conflict", path, f"conflicts with {other_path}{says}", fix="set it in one place only", **got)
 
 
-def merge_scalar(tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, kind: Any, problems: Problems) -> tuple[Any, str]:
-    """Return the one value given in our own field (C(own), or None) or at C(places), and the path that gives it."""
+Given = tuple[str, Any]
+"""The path of a place in the input, and the value there."""
+
+
+def _given(tree: dict[str, Any], places: Iterable[Place], flags: Iterable[Given]) -> list[Given]:
+    found = [*((place_path(place), value_at(tree, place)) for place in places), *flags]
+    return [(path, value) for path, value in found if value is not INVALID and value is not None]
+
+
+def merge_scalar(
+    tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, kind: Any, problems: Problems, flags: Iterable[Given] = ()
+) -> tuple[Any, str]:
+    """Return the one value given in our own field (C(own), or None), at C(places) or by C(flags), and the path that gives it."""
     found, origin = own, own_path
-    for place in places:
-        value = value_at(tree, place)
-        if value is INVALID or value is None:
-            continue
-        path = place_path(place)
-        value = kind(value, path, problems)
+    for path, raw in _given(tree, places, flags):
+        value = kind(raw, path, problems)
         if value is INVALID:
             continue
         if found is None:
@@ -115,15 +122,17 @@ def merge_scalar(tree: dict[str, Any], places: Sequence[Place], own: Any, own_pa
     return found, origin
 
 
-def merge_max_pods(tree: dict[str, Any], own: Any, problems: Problems) -> tuple[Any, str]:
+def merge_max_pods(tree: dict[str, Any], own: Any, problems: Problems, flags: Iterable[Given] = ()) -> tuple[Any, str]:
     """Return the max pods of the node group (a number, C(auto), a rule, or None) and the path that gives it."""
-    return merge_scalar(tree, MAX_PODS, own, f"{GROUP}.max_pods", integer(1, 65535), problems)
+    return merge_scalar(tree, MAX_PODS, own, f"{GROUP}.max_pods", integer(1, 65535), problems, flags)
 
 
-def merge_dns_ips(tree: dict[str, Any], own: list[str] | None, problems: Problems) -> tuple[list[str] | None, bool]:
+def merge_dns_ips(
+    tree: dict[str, Any], own: list[str] | None, problems: Problems, flags: Iterable[Given] = ()
+) -> tuple[list[str] | None, bool]:
     """Return the name servers in the input, or None, and whether they come from the node group instead of the cluster."""
     kind = list_of(_address, single=True, filled=True)
-    found, origin = merge_scalar(tree, DNS_IPS, own, "cluster.dns_ips", kind, problems)
+    found, origin = merge_scalar(tree, DNS_IPS, own, "cluster.dns_ips", kind, problems, flags)
     return found, origin != "cluster.dns_ips"
 
 
@@ -140,17 +149,13 @@ def _not_an_address(value: Any, path: str, problems: Problems) -> Any:
 
 
 def merge_reserved(
-    tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, problems: Problems
+    tree: dict[str, Any], places: Sequence[Place], own: Any, own_path: str, problems: Problems, flags: Iterable[Given] = ()
 ) -> tuple[bool, dict[str, str]]:
-    """Return whether C(auto) was requested, and the explicit values from all places."""
+    """Return whether C(auto) was requested, and the explicit values from all places. flags: those of a flag of the same meaning."""
     automatic = own == "auto"
     result: dict[str, Any] = {} if automatic or own is None else dict(own)
     paths = {key: joined(own_path, key) for key in result}
-    for place in places:
-        values = value_at(tree, place)
-        path = place_path(place)
-        if values is INVALID or values is None:
-            continue
+    for path, values in _given(tree, places, flags):
         if not isinstance(values, dict):
             problems.add("input.wrong_type", path, "must be a mapping of quantities", value=values, allowed=", ".join(RESERVABLE))
             continue
@@ -200,7 +205,7 @@ def without_flagged(
         if field is None or value is INVALID or value is None:
             continue
         given = value_of(flag, values)
-        if flag == FEATURE_GATES and isinstance(value, dict):
+        if flag == FEATURE_GATES and isinstance(given, dict) and isinstance(value, dict):
             for gate in given.keys() & value.keys():
                 if not is_same_scalar(given[gate], value[gate]):
                     _report_flagged(tree, flag, (*field, gate), given[gate], value[gate], problems)
@@ -230,10 +235,11 @@ def _word_path(words: list[Any], flag: str) -> str:
     return next((joined(path, index) for index in found), path)
 
 
-def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, tuple[str, ...]]:
-    """Merge C(kubelet.flags) and the C(--name=value) words of C(nodeadm.kubelet.flags), by flag name."""
+def merge_kubelet_flags(tree: dict[str, Any], problems: Problems, others: Container[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Merge C(kubelet.flags) and the C(--name=value) words of C(nodeadm.kubelet.flags), by flag name. others: flags that are left out."""
     own, words = (value_at(tree, place) for place in KUBELET_FLAGS)
-    flags = {name: tuple(value if isinstance(value, list) else [value]) for name, value in (own if isinstance(own, dict) else {}).items()}
+    fields = {name: value for name, value in (own if isinstance(own, dict) else {}).items() if name not in others}
+    flags = {name: tuple(value if isinstance(value, list) else [value]) for name, value in fields.items()}
     path = place_path(KUBELET_FLAGS[1])
     if words is INVALID or words is None:
         return flags
@@ -253,8 +259,8 @@ def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
                 value=word,
                 allowed="--name=value",
             )
-        else:
-            added[name[2:]] = (*added.get(name[2:], ()), _unquoted(value))
+        elif name[2:] not in others:
+            added[name[2:]] = (*added.get(name[2:], ()), unquoted(value))
     for name, values in added.items():
         own = flags.get(name)
         if own is not None and not is_same(name, value_of(name, [str(value) for value in own]), value_of(name, values)):
@@ -264,7 +270,7 @@ def merge_kubelet_flags(tree: dict[str, Any], problems: Problems) -> dict[str, t
     return added | flags
 
 
-def _unquoted(value: str) -> str:
+def unquoted(value: str) -> str:
     """Remove surrounding quotes, as systemd does when it splits the line that nodeadm writes."""
     quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" and value[0] not in value[1:-1]
     return value[1:-1] if quoted else value

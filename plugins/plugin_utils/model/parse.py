@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..errors import Problem, Problems, SpecError, joined
 from ..formats.compression import unpack
 from ..kubernetes import parse_version
 from ..network import cluster_dns_ips, no_proxy_entries
-from . import checks, compute, existing, instance_checks, merge, registries
+from . import checks, compute, existing, instance_checks, merge, own_fields, registries
 from .described_cluster import check_cluster
 from .fields import FAMILY_ALIASES, NODE_GROUP_KIND
 from .plain import INVALID, NamedFile, plain
@@ -95,18 +96,24 @@ class _Merged:
     system_reserved: Mapping[str, str]
     kubelet_config: Mapping[str, Any]
     kubelet_flags: Mapping[str, tuple[str, ...]]
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
 
 
 def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merged:
     strategy = group.get("strategy", "bootstrap_script" if group["family"] in SCRIPT_FAMILIES else None)
-    max_pods, max_pods_path = merge.merge_max_pods(group, group.get("max_pods"), problems)
-    dns_ips, dns_of_group = merge.merge_dns_ips(group, list(cluster.dns_ips) or None, problems)
+    flags_of = partial(own_fields.flag_places, group)
+    max_pods, max_pods_path = merge.merge_max_pods(group, group.get("max_pods"), problems, flags_of("max-pods"))
+    dns_ips, dns_of_group = merge.merge_dns_ips(group, list(cluster.dns_ips) or None, problems, flags_of("cluster-dns"))
     reserved = group.get("reserved", {})
     # With strategy static, the script of the image, which computes the reservations, does not run.
     own_kube = reserved.get("kube", "auto" if strategy == "static" else None)
-    kube_is_automatic, kube = merge.merge_reserved(group, merge.KUBE_RESERVED, own_kube, "node_group.reserved.kube", problems)
-    own_system = reserved.get("system")
-    system_is_automatic, system = merge.merge_reserved(group, merge.SYSTEM_RESERVED, own_system, "node_group.reserved.system", problems)
+    kube_is_automatic, kube = merge.merge_reserved(
+        group, merge.KUBE_RESERVED, own_kube, "node_group.reserved.kube", problems, flags_of("kube-reserved")
+    )
+    system_is_automatic, system = merge.merge_reserved(
+        group, merge.SYSTEM_RESERVED, reserved.get("system"), "node_group.reserved.system", problems, flags_of("system-reserved")
+    )
     if system_is_automatic:
         problems.add(
             "reserved.unsupported_auto",
@@ -114,8 +121,10 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
             "auto is available only for reserved.kube",
             fix="use quantities such as 100m or 100Mi",
         )
-    rest = merge.without(group, merge.COMPUTED_PLACES)
-    flags = merge.merge_kubelet_flags(rest, problems)
+    labels = own_fields.merge_labels(group, problems)
+    taints = own_fields.merge_taints(group, problems)
+    rest = merge.without(group, (*merge.COMPUTED_PLACES, *own_fields.TAINT_PLACES))
+    flags = merge.merge_kubelet_flags(rest, problems, own_fields.FIELD_OF_FLAG)
     config = merge.without_flagged(rest, merge.merge_kubelet_config(rest, problems), flags, problems)
     return _Merged(
         group=merge.without(rest, merge.KUBELET_PLACES),
@@ -129,6 +138,8 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
         system_reserved=system,
         kubelet_config=config,
         kubelet_flags=dict(sorted(flags.items())),
+        labels=labels,
+        taints=tuple(Taint(one["key"], one.get("value", ""), one["effect"]) for _path, one in taints if "key" in one and "effect" in one),
     )
 
 
@@ -174,8 +185,8 @@ def _specification(
         strategy=merged.strategy,
         instance_types=computed.shape.types,
         hostname_type=group.get("instance", {}).get("hostname_type", "ip_name"),
-        labels=dict(sorted(group.get("labels", {}).items())),
-        taints=tuple(Taint(t["key"], t.get("value", ""), t["effect"]) for t in group.get("taints", []) if "key" in t and "effect" in t),
+        labels=merged.labels,
+        taints=merged.taints,
         max_pods=computed.max_pods,
         dns_ips=merged.dns_ips or dns_of_cidr,
         dns_of_group=merged.dns_of_group,

@@ -9,6 +9,7 @@ all items of a list, all keys of a map; only feature gates leave the keys of the
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -47,6 +48,8 @@ def _add(by_flag: dict[str, Any], name: str, value: str) -> None:
         by_flag[name] = {**by_flag.get(name, {}), **pairs}
     elif kind == "list":
         by_flag[name] = [*by_flag.get(name, []), *value.split(",")]
+    elif kind == "taints":
+        by_flag[name] = [dict(zip(("key", "value", "effect"), re.split("[=:]", text), strict=True)) for text in value.split(",")]
     else:
         by_flag[name] = value
 

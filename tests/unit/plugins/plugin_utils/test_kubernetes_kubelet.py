@@ -248,7 +248,7 @@ FLAGS: list[tuple[Any, tuple[int, int] | None, str]] = [
     ({"register-node": "yes"}, None, "kubelet.wrong_type flags.register-node"),
     ({"sync-frequency": 60}, None, "kubelet.invalid_value flags.sync-frequency"),
     ({"node-labels": ["a=b", "c"]}, None, "kubelet.invalid_value flags.node-labels[1]"),
-    ({"feature-gates": "A=1"}, None, "kubelet.invalid_value flags.feature-gates"),
+    ({"feature-gates": "A=on"}, None, "kubelet.invalid_value flags.feature-gates"),
     (
         {"eviction-hard": "memory.available=1Gi"},
         None,

@@ -35,22 +35,23 @@ Tree = dict[str, Any]
 
 
 class Setting(NamedTuple):
-    """A field of KubeletConfiguration, its flag, two values, and fields of the node group or the cluster that give it."""
+    """A field of KubeletConfiguration, its flag, two values, and fields of the node group or the cluster that give it.
+
+    field: C(--name) for a flag without a field.
+    """
 
     field: str
     flag: str
     one: Any
     other: Any
     fields: tuple[str, ...] = ()
-    own_flag: bool = True
-    """Whether C(kubelet.flags) accepts the flag."""
 
 
 SETTINGS = (
-    Setting("maxPods", "max-pods", 58, 20, ("max_pods",), own_flag=False),
-    Setting("clusterDNS", "cluster-dns", ["9.9.9.9"], ["10.100.0.53", "fd00::a"], ("dns_ips",), own_flag=False),
-    Setting("kubeReserved", "kube-reserved", {"cpu": "100m", "memory": "1Gi"}, {"cpu": "90m", "memory": "1Gi"}, ("reserved.kube",), False),
-    Setting("systemReserved", "system-reserved", {"memory": "200Mi"}, {"memory": "1Gi"}, ("reserved.system",), own_flag=False),
+    Setting("maxPods", "max-pods", 58, 20, ("max_pods",)),
+    Setting("clusterDNS", "cluster-dns", ["9.9.9.9"], ["10.100.0.53", "fd00::a"], ("dns_ips",)),
+    Setting("kubeReserved", "kube-reserved", {"cpu": "100m", "memory": "1Gi"}, {"cpu": "90m", "memory": "1Gi"}, ("reserved.kube",)),
+    Setting("systemReserved", "system-reserved", {"memory": "200Mi"}, {"memory": "1Gi"}, ("reserved.system",)),
     Setting("evictionHard", "eviction-hard", {"memory.available": "100Mi"}, {"memory.available": "5%"}),
     Setting("featureGates", "feature-gates", {"CPUManagerPolicyBetaOptions": True}, {"CPUManagerPolicyBetaOptions": False}),
     Setting("podPidsLimit", "pod-max-pids", 1024, 2048),
@@ -59,6 +60,14 @@ SETTINGS = (
     Setting("authentication.anonymous.enabled", "anonymous-auth", True, False),
     Setting("allowedUnsafeSysctls", "allowed-unsafe-sysctls", ["net.core.somaxconn"], ["kernel.msg*", "net.*"]),
     Setting("clusterDomain", "cluster-domain", "a.example", "b.example"),
+    Setting("--node-labels", "node-labels", {"a": "1"}, {"a": "2"}, ("labels",)),
+    Setting(
+        "registerWithTaints",
+        "register-with-taints",
+        [{"key": "a", "value": "1", "effect": "NoSchedule"}],
+        [{"key": "a", "value": "2", "effect": "NoSchedule"}],
+        ("taints",),
+    ),
 )
 
 
@@ -84,6 +93,8 @@ def unite(first: Tree, second: Tree) -> Tree:
 
 def flag_text(flag: str, value: Any) -> str:
     kind = TABLE[flag]["type"]
+    if kind == "taints":
+        return ",".join(f"{taint['key']}={taint['value']}:{taint['effect']}" for taint in value)
     if isinstance(value, dict):
         return ",".join(f"{key}{SEPARATORS[kind]}{as_text(item)}" for key, item in value.items())
     return ",".join(value) if isinstance(value, list) else str(as_text(value))
@@ -145,6 +156,18 @@ PLACES = {
         lambda one, value: {"user_data": nest("kubelet.flags", [word(one, value)])},
         lambda one: f"spec.kubelet.flags --{one.flag}",
     ),
+    "second user data, config": Place(
+        "user_data",
+        "config",
+        lambda one, value: {"second_user_data": nest(f"kubelet.config.{one.field}", value)},
+        lambda one: f"spec.kubelet.config.{one.field}",
+    ),
+    "second user data, flag": Place(
+        "user_data",
+        "flag",
+        lambda one, value: {"second_user_data": nest("kubelet.flags", [word(one, value)])},
+        lambda one: f"spec.kubelet.flags --{one.flag}",
+    ),
     "override, config": Place(
         "override",
         "config",
@@ -163,10 +186,15 @@ PLACES = {
 def pairs(settings: tuple[Setting, ...]) -> Iterator[tuple[Setting, str, str]]:
     for setting in settings:
         known = [
-            name for name in PLACES if (name != "field" or setting.fields) and (setting.own_flag or not name.endswith("kubelet.flags"))
+            name
+            for name, place in PLACES.items()
+            if (name != "field" or setting.fields) and (name == "field" or place.form == "flag" or not setting.field.startswith("--"))
         ]
         for first, second in itertools.combinations(known, 2):
-            yield setting, first, second
+            # Beside other layers, the second document is like the first one.
+            is_second = second.startswith("second")
+            if not first.startswith("second") and (not is_second or PLACES[first].layer == "user_data"):
+                yield setting, first, second
 
 
 def document(spec: Tree) -> str:
@@ -178,7 +206,9 @@ def inputs(precedence: str | None, *trees: Tree) -> tuple[Tree, Tree]:
     for tree in trees:
         united = unite(united, tree)
     group = {"family": "al2023", **united.get("group", {})}
-    group |= {name: document(united[name]) for name in ("user_data", "override") if name in united}
+    documents = [document(united[name]) for name in ("user_data", "second_user_data") if name in united]
+    group |= {"user_data": documents} if documents else {}
+    group |= {"override": document(united["override"])} if "override" in united else {}
     return {**CLUSTER, **united.get("cluster", {})}, group | ({"user_data_precedence": precedence} if precedence else {})
 
 
@@ -187,7 +217,14 @@ def cannot_win(setting: Setting, winner: str, loser: str) -> bool:
 
     For the same reason, two documents of the user cannot both have it, even with the same items.
     """
-    return isinstance(setting.one, list) and loser == "user data, flag" and winner != loser
+    return is_appended(setting) and loser in USER_FLAGS and winner != loser
+
+
+USER_FLAGS = ("user data, flag", "second user data, flag")
+
+
+def is_appended(setting: Setting) -> bool:
+    return bool(TABLE[setting.flag]["type"] == "list")
 
 
 def winner_of(first: str, second: str, precedence: str | None) -> str | None:
@@ -209,7 +246,7 @@ def check_pair(setting: Setting, first: str, second: str) -> None:
     for precedence in PRECEDENCES:
         beside = {"group": {"kubelet": {"config": BESIDE.get(setting.field, {})}}}
         equal = inputs(precedence, beside, PLACES[first].put(setting, setting.one), PLACES[second].put(setting, setting.one))
-        if {first, second} != {"user data, flag", "override, flag"} or not isinstance(setting.one, list):
+        if not is_appended(setting) or not {first, second} <= {*USER_FLAGS, "override, flag"}:
             assert same_text(in_force(node_config(*equal))[setting.field], setting.one), (first, second, precedence)
         values = {first: setting.one, second: setting.other}
         both = inputs(precedence, beside, *(PLACES[place].put(setting, value) for place, value in values.items()))
@@ -228,12 +265,11 @@ def check_pair(setting: Setting, first: str, second: str) -> None:
 
 
 def _names(setting: Setting, *places: str) -> list[str]:
-    found = []
-    for place in places:
-        name = PLACES[place].named(setting)
-        layer = PLACES[place].layer
-        found += {"group": [name], "user_data": ["user_data"], "override": ["spec.kubelet"]}[layer]
-    return found
+    layers = [PLACES[place].layer for place in places]
+    if layers == ["user_data", "user_data"] and places[1].startswith("second"):
+        return ["user_data[0]", "user_data[1]"]
+    names = {"user_data": "user_data", "override": "spec.kubelet"}
+    return [names.get(layer, PLACES[place].named(setting)) for place, layer in zip(places, layers, strict=True)]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda one: one.field)
@@ -335,7 +371,7 @@ FORMS = ("config", "flag")
 CHOSEN = ("user data", "group", "override")
 """The layers of the generated inputs, weakest first if C(user_data_precedence) is C(ours)."""
 
-_single = st.sampled_from([setting for setting in SETTINGS if setting.field not in MAPS and setting.own_flag])
+_single = st.sampled_from([setting for setting in SETTINGS if setting.field not in MAPS and not setting.field.startswith("--")])
 _layers = st.fixed_dictionaries({}, optional=dict.fromkeys(CHOSEN, st.sampled_from(FORMS)))
 
 
@@ -351,9 +387,7 @@ def three_layers(draw: st.DrawFn) -> tuple[Setting, dict[str, tuple[str, Any]]]:
     if draw(st.booleans()):
         field, (flag, keys, values) = draw(st.sampled_from(sorted(MAPS.items())))
         value = st.dictionaries(st.sampled_from(keys), st.sampled_from(values), min_size=1)
-        setting = Setting(field, flag, None, None, ("reserved.kube",) if field == "kubeReserved" else (), field != "kubeReserved")
-        if not setting.own_flag and "group" in forms:
-            forms["group"] = "config"
+        setting = Setting(field, flag, None, None, ("reserved.kube",) if field == "kubeReserved" else ())
     else:
         setting = draw(_single)
         value = st.sampled_from([setting.one, setting.other])
@@ -386,7 +420,7 @@ def test_every_layer_is_in_force_where_no_stronger_one_sets_the_value(
     unresolved = precedence is None and {"group", "user data"} <= layers.keys() and disagree(values["group"], values["user data"])
     flags = {layer for layer, (form, _value) in layers.items() if form == "flag"}
     wanted = expected(layers, order)
-    taken_back = isinstance(wanted, list) and "user data" in flags and ("override" in flags or not same_text(values["user data"], wanted))
+    taken_back = is_appended(setting) and "user data" in flags and ("override" in flags or not same_text(values["user data"], wanted))
     try:
         documents = node_config(*inputs(precedence, *inputs_of))
     except SpecError as error:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.quantities import (
+    parse_bool,
     parse_duration,
     parse_quantity,
 )
@@ -103,6 +104,21 @@ def test_a_duration(text: str, seconds: str) -> None:
 )
 def test_no_duration(text: Any) -> None:
     assert parse_duration(text) is None
+
+
+@pytest.mark.parametrize("text", ["1", "t", "T", "true", "TRUE", "True"])
+def test_a_true_boolean(text: str) -> None:
+    assert parse_bool(text) is True
+
+
+@pytest.mark.parametrize("text", ["0", "f", "F", "false", "FALSE", "False"])
+def test_a_false_boolean(text: str) -> None:
+    assert parse_bool(text) is False
+
+
+@pytest.mark.parametrize("text", ["", "tRUE", "yes", "on", " true", "true ", "01", "-1", 1, True, None])
+def test_no_boolean(text: Any) -> None:
+    assert parse_bool(text) is None
 
 
 @given(st.text())

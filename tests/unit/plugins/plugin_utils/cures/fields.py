@@ -23,6 +23,9 @@ OUTPOST: dict[str, Any] = {"outpost": True, "id": "x"}
 TWO_DNS = {"dns_ips": ["10.100.0.10", "10.100.0.11"]}
 IPV6 = {"service_cidr": "fd30:1::/108"}
 ALLOW = {"node_group.allow_secrets_in_user_data": True}
+TWENTY_PODS, THIRTY_PODS = (
+    f"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {{kubelet: {{config: {{maxPods: {pods}}}}}}}\n" for pods in (20, 30)
+)
 
 
 def nested(levels: int) -> Any:
@@ -44,6 +47,16 @@ ROWS = (
     # The form of the input.
     group(
         "input.conflict", AL2023 | {"max_pods": 20, "kubelet": {"config": {"maxPods": 10}}}, {"node_group.kubelet.config.maxPods": REMOVED}
+    ),
+    group(
+        "input.conflict",
+        AL2023 | {"labels": {"a": "1"}, "kubelet": {"flags": {"node-labels": "a=2"}}},
+        {"node_group.kubelet.flags.node-labels": REMOVED},
+    ),
+    group(
+        "input.conflict",
+        AL2023 | {"user_data": [TWENTY_PODS, THIRTY_PODS]},
+        {"node_group.user_data": TWENTY_PODS, "node_group.override": THIRTY_PODS},
     ),
     group("input.conflict", AL2023 | {"instance": {"type": "m5.large", "types": ["m5.large"]}}, {"node_group.instance.types": REMOVED}),
     group("input.conflict", AL2023 | {"instance": {"type": "m5.large", "types": ["m5.large"]}}, {"node_group.instance.type": REMOVED}),

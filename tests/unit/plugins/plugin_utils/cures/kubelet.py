@@ -59,23 +59,6 @@ ROWS = (
     group("kubelet.set_by_image", AL2023 | flags(config="/x"), {f"{FLAGS}.config": REMOVED}),
     group("kubelet.unsafe_flag_value", AL2 | flags(node_ip="a'b"), {f"{FLAGS}.node-ip": "10.0.0.1"}),
     group("kubelet.unsafe_flag_value", AL2 | flags(resolv_conf="/a'b"), {f"{FLAGS}": REMOVED, f"{CONFIG}.resolvConf": "/a'b"}),
-    group("kubelet.has_own_field", AL2023 | flags(max_pods=5), {f"{FLAGS}.max-pods": REMOVED, "node_group.max_pods": 5}),
-    group("kubelet.has_own_field", AL2023 | flags(node_labels="a=b"), {f"{FLAGS}.node-labels": REMOVED, "node_group.labels": {"a": "b"}}),
-    group(
-        "kubelet.has_own_field",
-        AL2023 | flags(cluster_dns="10.0.0.10"),
-        {f"{FLAGS}.cluster-dns": REMOVED, f"{CONFIG}.clusterDNS": ["10.0.0.10"]},
-    ),
-    group(
-        "kubelet.has_own_field",
-        AL2023 | flags(system_reserved="cpu=1"),
-        {f"{FLAGS}.system-reserved": REMOVED, "node_group.reserved.system": {"cpu": "1"}},
-    ),
-    group(
-        "kubelet.has_own_field",
-        AL2023 | config(registerWithTaints=[{"key": "a", "effect": "NoSchedule"}]),
-        {f"{CONFIG}.registerWithTaints": REMOVED, "node_group.taints": [{"key": "a", "effect": "NoSchedule"}]},
-    ),
     # Configuration.
     group(
         "kubelet.field_not_in_version",

@@ -132,6 +132,10 @@ ROWS = (
     ),
     _is("flag and field", NODE_CONFIG + "spec: {kubelet: {config: {maxPods: 5}, flags: [--max-pods=6]}}\n"),
     _is("two NodeConfigs in one document", f"{NODE_CONFIG}---\n{NODE_CONFIG}"),
+    _is("two NodeConfigs that differ", [f"{NODE_CONFIG}spec: {{kubelet: {{config: {{maxPods: {pods}}}}}}}\n" for pods in (5, 6)]),
+    _is("two NodeConfigs with one list", [f"{NODE_CONFIG}spec: {{kubelet: {{flags: [--cluster-dns=10.0.0.10]}}}}\n"] * 2),
+    _is("a NodeConfig with a flag and a field", f"{NODE_CONFIG}spec: {{kubelet: {{flags: [--max-pods=5], config: {{maxPods: 6}}}}}}\n"),
+    _is("a NodeConfig with a flag twice", f"{NODE_CONFIG}spec: {{kubelet: {{flags: [--v=2, --v=3]}}}}\n"),
     group(
         "flag and field in override",
         {"family": "al2023", "override": NODE_CONFIG + "spec: {kubelet: {config: {maxPods: 5}, flags: [--max-pods=6]}}\n"},
