@@ -33,6 +33,7 @@ ORDER = (
     "formats",
     "nodeconfig",
     "bootstrap_calls",
+    "windows_calls",
     "model",
     "aws_auth",
     "artifacts",

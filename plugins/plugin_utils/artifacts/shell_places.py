@@ -11,38 +11,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..bootstrap_calls import SCRIPT, Call, read_calls
-from ..errors import Problem, Problems, joined, shown
+from ..errors import Problems, joined, shown
 from ..formats import mime
 from ..formats.shell_reader import PackageMissing
-from ..kubelet_settings import NODE_LABELS, TAINTS, is_map, is_same, value_of
+from ..kubelet_settings import is_same
 from ..kubernetes import node_labels_flag
 from ..model.spec import NodeSpec
 from . import boot_labels, cloud_init, origins
-from .bootstrap_script import CONFIG_DIR, Image, common_options, kubelet_words
+from .bootstrap_script import Image, common_options, kubelet_words
 from .eksctl_contract import HELPER, variables
-from .kubelet_precedence import labels_of, taints_of
 from .model import Notes
+from .passed_flags import CONFIG_DIR, FIX, Difference, Given, differences, warn
 
 _USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
 _MENTION = re.compile(r"bootstrap\.sh|kubelet|/etc/eks|/etc/kubernetes")
 _LOOKED_UP = ("--apiserver-endpoint", "--b64-cluster-ca")
 """Options whose values the script gets from EKS if they are missing."""
-_CONFIG_DIR = "config-dir"
-_FIX = "set it in one place only"
-
-
-@dataclass(frozen=True)
-class _Given:
-    """A value that our call passes. name: as it is passed. path: the input that gives it. is_computed: the user did not write it."""
-
-    name: str
-    value: str
-    path: str
-    is_computed: bool = False
 
 
 def check(spec: NodeSpec, problems: Problems) -> None:
@@ -63,7 +50,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
             for given, other in _differences(spec, call):
                 if other is not None and not given.is_computed:
                     message = f"passes {given.name} {shown(other)} to {SCRIPT}, but {given.path} is {shown(given.value)}"
-                    problems.add("user_data.conflict", path, message, fix=_FIX)
+                    problems.add("user_data.conflict", path, message, fix=FIX)
 
 
 def notes(spec: NodeSpec, image: Image) -> Notes:
@@ -78,7 +65,7 @@ def notes(spec: NodeSpec, image: Image) -> Notes:
     if spec.override is not None:
         reading = _reading(_OVERRIDE, spec.override, known_variables(spec, image), unchecked)
         for call in reading[-1:]:
-            _compare_override(spec, call, warnings)
+            warn(_differences(spec, call), SCRIPT, _LOOKED_UP, warnings)
     return Notes(tuple(warnings), tuple(unchecked))
 
 
@@ -111,41 +98,20 @@ def _reading(path: str, text: str, known: Mapping[str, str] | None, unchecked: P
     return reading.calls
 
 
-def _compare_override(spec: NodeSpec, call: Call, warnings: Problems) -> None:
-    for given, other in _differences(spec, call):
-        if given.is_computed or (other is None and given.name in _LOOKED_UP):
-            continue
-        if other is None:
-            value = "" if given.name == f"--{_CONFIG_DIR}" else f", which is {shown(given.value)},"
-            message = f"does not pass {given.name} to {SCRIPT}, so {given.path}{value} has no effect"
-        else:
-            message = f"passes {given.name} {shown(other)} to {SCRIPT}, which replaces {shown(given.value)} of {given.path}"
-        warnings.extend([Problem("user_data.replaced_by_override", _OVERRIDE, message, fix=_FIX)])
-
-
-def _differences(spec: NodeSpec, call: Call) -> Iterator[tuple[_Given, str | None]]:
+def _differences(spec: NodeSpec, call: Call) -> Iterator[Difference]:
     """Every value of our call that C(call) does not pass, or passes differently; then with that value."""
     if call.cluster_name != spec.cluster.name:
-        yield _Given("the cluster name", str(spec.cluster.name), "cluster.name"), call.cluster_name
+        yield Given("the cluster name", str(spec.cluster.name), "cluster.name"), call.cluster_name
     for given in _options(spec):
         other = call.options.get(given.name)
         if other is None or not _is_same_option(given.name, given.value, other):
             yield given, other
-    labels = labels_of(call.flags.get(NODE_LABELS, ()))
-    for key, value in spec.labels.items():
-        if labels.get(key) != value:
-            yield _Given(f"label {key}", value, origins.of_label(spec, key)), labels.get(key)
-    taints = {f"{taint.key}:{taint.effect}": taint.value for taint in taints_of(",".join(call.flags.get(TAINTS, [])[-1:]))}
-    for taint in spec.taints:
-        name = f"{taint.key}:{taint.effect}"
-        if taints.get(name) != taint.value:
-            yield _Given(f"taint {name}", taint.value, origins.of_taints(spec)), taints.get(name)
-    yield from _flags(spec, call)
+    yield from differences(spec, kubelet_words(spec), call.flags, {CONFIG_DIR: _configuration_path(spec)})
 
 
-def _options(spec: NodeSpec) -> Iterator[_Given]:
-    yield _Given("--apiserver-endpoint", str(spec.cluster.endpoint), "cluster.endpoint")
-    yield _Given("--b64-cluster-ca", str(spec.cluster.certificate_authority), "cluster.certificate_authority")
+def _options(spec: NodeSpec) -> Iterator[Given]:
+    yield Given("--apiserver-endpoint", str(spec.cluster.endpoint), "cluster.endpoint")
+    yield Given("--b64-cluster-ca", str(spec.cluster.certificate_authority), "cluster.certificate_authority")
     words = common_options(spec)
     paths = {
         "--dns-cluster-ip": origins.of_field(spec, ("clusterDNS",)),
@@ -157,40 +123,12 @@ def _options(spec: NodeSpec) -> Iterator[_Given]:
     for name, value in zip(words[::2], words[1::2], strict=True):
         # Whether the script computes max pods has an effect only through the flag, which is compared below.
         if name in paths:
-            yield _Given(name, value, paths[name], is_computed=name == "--dns-cluster-ip" and paths[name] == "cluster.service_cidr")
-
-
-def _flags(spec: NodeSpec, call: Call) -> Iterator[tuple[_Given, str | None]]:
-    wanted: dict[str, list[str]] = {}
-    for word in kubelet_words(spec):
-        name, _unused, value = word.removeprefix("--").partition("=")
-        wanted.setdefault(name, []).append(value)
-    for name, values in wanted.items():
-        if name in (NODE_LABELS, TAINTS):
-            continue
-        found = call.flags.get(name)
-        if found is not None and _is_same_flag(name, values, found):
-            continue
-        path = origins.of_flag(spec, name)
-        if name == "max-pods":
-            path = origins.of_field(spec, ("maxPods",))
-        elif name == _CONFIG_DIR:
-            path = _configuration_path(spec)
-        yield _Given(f"--{name}", ",".join(values), path), None if found is None else ",".join(found)
+            yield Given(name, value, paths[name], is_computed=name == "--dns-cluster-ip" and paths[name] == "cluster.service_cidr")
 
 
 def _configuration_path(spec: NodeSpec) -> str:
     kubelet: Any = spec.given.get("kubelet")
     return "node_group.kubelet.config" if isinstance(kubelet, Mapping) and kubelet.get("config") else "node_group.reserved"
-
-
-def _is_same_flag(name: str, values: list[str], found: list[str]) -> bool:
-    if name == _CONFIG_DIR:
-        return found[-1].rstrip("/") == CONFIG_DIR
-    if is_map(name):
-        wanted, other = value_of(name, values), value_of(name, found)
-        return all(key in other and is_same(name, value, other[key]) for key, value in wanted.items())
-    return is_same(name, value_of(name, values), value_of(name, found))
 
 
 def _is_same_option(name: str, value: str, other: str) -> bool:

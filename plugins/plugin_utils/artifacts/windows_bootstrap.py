@@ -81,12 +81,15 @@ def data(spec: NodeSpec) -> str:
     return "\n".join(["@{", *lines, "}", ""])
 
 
-def variables(spec: NodeSpec) -> list[str]:
+def variable_values(spec: NodeSpec) -> dict[str, str | Sequence[str]]:
     """What an override finds: the variables that eksctl sets, set or not, and the others that were given."""
-    given = dict(parameters(spec))
     # Every image since Kubernetes 1.24 runs containerd only.
-    always = dict.fromkeys(_EKSCTL_VARIABLES, "") | {"ContainerRuntime": "containerd"} | given
-    lines = [_assignment(name, value) for name, value in always.items()]
+    return dict.fromkeys(_EKSCTL_VARIABLES, "") | {"ContainerRuntime": "containerd"} | dict(parameters(spec))
+
+
+def variables(spec: NodeSpec) -> list[str]:
+    """Lines that set these variables, and a hashtable of kubelet's arguments."""
+    lines = [_assignment(name, value) for name, value in variable_values(spec).items()]
     pairs = [(name, ",".join(values)) for name, values in flags(spec)]
     return [*lines, f"$KubeletExtraArgsMap = {_hashtable(pairs)}"]
 

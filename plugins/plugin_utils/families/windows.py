@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from ..artifacts import windows_bootstrap
+from ..artifacts import windows_bootstrap, windows_places
 from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
     given_at,
@@ -75,9 +75,9 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     _existing(spec, problems)
 
 
-def notes(_spec: NodeSpec) -> Notes:
-    """Nothing is left to say about a valid specification."""
-    return Notes()
+def notes(spec: NodeSpec) -> Notes:
+    """What C(override) changes, and PowerShell of the user that is not compared with the fields."""
+    return windows_places.notes(spec)
 
 
 def kubelet_input(spec: NodeSpec, problems: Problems) -> None:

@@ -195,6 +195,13 @@ def kubelet_extra_args(words: Sequence[str]) -> str:
     return " ".join(_argument(word) for word in words)
 
 
+def split_arguments(text: str) -> list[str] | None:
+    """The words of a command line, as Windows splits it. None for text with a backslash before a quote, which is not read."""
+    if re.search(r"\\\"", text) or text.count('"') % 2:
+        return None
+    return [word.replace('"', "") for word in re.findall(r"(?:[^\s\"]|\"[^\"]*\")+", text)]
+
+
 def _argument(word: str) -> str:
     if _PLAIN_ARGUMENT.fullmatch(word):
         return word

@@ -38,6 +38,8 @@ def pods_in_force(group: Mapping[str, Any], texts: Iterable[str], own: Pods | No
         theirs = _of_settings(texts)
     elif group["family"] in ("al2", "ubuntu"):
         last = _of_call(group.get("override"), own, shape)
+    elif group["family"] == "windows":
+        last = _of_windows_call(group.get("override"), own)
     if last is not None:
         return last
     return theirs if theirs is not None and (own is None or group.get("user_data_precedence") == "theirs") else own
@@ -134,6 +136,21 @@ def _of_call(override: str | None, own: Pods | None, shape: Shape) -> Pods | Non
     if own is not None and passed == own.number:
         return own
     return Pods(shape.image_pods() if passed is None else passed, _OVERRIDE) if passed is not None or shape.known else None
+
+
+def _of_windows_call(override: str | None, own: Pods | None) -> Pods | None:
+    """The number of pods that the call in C(override) passes, or kubelet's own. None if there is no readable call."""
+    if override is None:
+        return None
+    from .. import windows_calls
+
+    number = "" if own is None or own.number is None else str(own.number)
+    calls = windows_calls.read_calls(override, {windows_calls.EXTRA_ARGS: f"--max-pods={number}" if number else ""}).calls
+    flags = windows_calls.flags_of(calls[-1]) if calls else None
+    if flags is None:
+        return None
+    passed = _whole(flags["max-pods"][-1]) if "max-pods" in flags else windows_calls.KUBELET_MAX_PODS
+    return own if own is not None and passed == own.number else Pods(passed, _OVERRIDE)
 
 
 def _of_settings(texts: Iterable[str]) -> Pods | None:

@@ -87,8 +87,8 @@ def merge_taints(group: Mapping[str, Any], problems: Problems) -> list[Given]:
     found: dict[tuple[str, str], Given] = {}
     rest: list[Given] = []
     for place, path, taint in _taint_places(group, problems):
-        key = (taint.get("key"), taint.get("effect"))
-        first = found.get(key) if None not in key else None
+        key = (str(taint.get("key")), str(taint.get("effect")))
+        first = found.get(key) if "key" in taint and "effect" in taint else None
         if first is None or first[0].startswith(f"{place}["):
             rest.append((path, taint))
             found.setdefault(key, (path, taint))

@@ -273,7 +273,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "unknown field in user data",
         {"user_data": nodeconfig(kubelet={"maxPodz": 1})},
-        "nodeconfig.unknown_field node_group.user_data.spec.kubelet.maxPodz",
+        "nodeconfig.unknown_field node_group.user_data[0].spec.kubelet.maxPodz",
     ),
     ("cluster under nodeadm", {"nodeadm": {"cluster": {"name": "x"}}}, "nodeadm.cluster_field node_group.nodeadm.cluster"),
     ("script as override", {"override": "#!/bin/bash\necho\n"}, "nodeconfig.wrong_document node_group.override"),

@@ -1,0 +1,181 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads the literal arguments of calls of one PowerShell script. Everything else is reported as not read, and never guessed.
+
+Read are assignments of one literal to a variable, and calls with named parameters. Expandable strings are expanded with known variables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+Value = tuple[str, ...]
+"""The items of an argument: one for text."""
+
+_SINGLE, _DOUBLE = "'\u2018\u2019\u201a\u201b", '"\u201c\u201d\u201e'
+"""The characters that PowerShell takes for quotes."""
+_REDIRECTION = re.compile(r"[1-6*]?>&[1-6]")
+_NAME = re.compile(r"\$(?:\{(?:script:)?([A-Za-z0-9_]+)\}|(?:script:)?([A-Za-z0-9_]+)(?![A-Za-z0-9_:]))", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"\s*(?:\[[A-Za-z.]+(?:\[\])?\])?\s*\$(?:script:)?([A-Za-z0-9_]+)\s*=\s*(\S.*)", re.IGNORECASE | re.DOTALL)
+_PARAMETER = re.compile(r"-[A-Za-z][A-Za-z0-9]*")
+_BARE = re.compile(r"[A-Za-z0-9_./:\\=+*<>%-]")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """calls: parameter → items, or None for a value that is not literal. is_complete: whether every line was read."""
+
+    calls: tuple[Mapping[str, Value | None], ...]
+    is_complete: bool
+
+
+class _UnsupportedSyntaxError(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A word of a line. value: None if it depends on something unknown."""
+
+    value: Value | None
+    is_bare: bool
+
+
+def read_calls(text: str, script: str, variable: str, parameters: Iterable[str], known: Mapping[str, str]) -> Reading:
+    """The calls of C(script), a file name, or of the file in C(variable). parameters: their names. known: values of variables."""
+    values: dict[str, Value | None] = {name.lower(): (value,) for name, value in known.items()}
+    names = {name.lower(): name for name in parameters}
+    calls: list[Mapping[str, Value | None]] = []
+    complete, certain = True, True
+    for line in _lines(text):
+        try:
+            if (assignment := _ASSIGNMENT.fullmatch(line)) is not None:
+                [word] = _words(assignment[2], values) or [_Word(None, False)]
+                if assignment[1].lower() != variable.lower() or script.lower() not in assignment[2].lower():
+                    values[assignment[1].lower()] = word.value
+            else:
+                calls.append(_call(line, script, variable, names, values))
+        except (_UnsupportedSyntaxError, ValueError):
+            complete, certain = False, certain and not set("{}@") & set(line)
+            for name in [name for name in values if name in line.lower()]:
+                values[name] = None
+    return Reading(tuple(calls) if certain and variable.lower() not in values else (), complete)
+
+
+def _lines(text: str) -> list[str]:
+    joined = re.sub(r"`[ \t]*\r?\n", " ", text)
+    return [line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _call(
+    line: str, script: str, variable: str, names: Mapping[str, str], values: Mapping[str, Value | None]
+) -> Mapping[str, Value | None]:
+    target = re.match(r"\s*&\s*(\S+)\s*", line) if f"${variable}".lower() in line.lower() else None
+    if target is None:
+        target = re.match(r"""\s*&\s*(["'][^"']*["'])\s*""", line)
+    if target is None or target[1].lower().strip("\"'").rpartition("\\")[2] not in (f"${variable}".lower(), script.lower()):
+        raise _UnsupportedSyntaxError
+    found: dict[str, Value | None] = {}
+    name = None
+    for word in _words(line[target.end() :], values):
+        if word.is_bare and word.value is not None and _PARAMETER.fullmatch(word.value[0]):
+            given = word.value[0][1:].lower()
+            matches = [given] if given in names else [one for one in names if one.startswith(given)]
+            if name is not None or len(matches) != 1:
+                raise _UnsupportedSyntaxError
+            name = names[matches[0]]
+        elif name is None:
+            raise _UnsupportedSyntaxError
+        else:
+            found[name] = word.value
+            name = None
+    if name is not None:
+        raise _UnsupportedSyntaxError
+    return found
+
+
+def _words(line: str, values: Mapping[str, Value | None]) -> list[_Word]:
+    found = []
+    at = 0
+    while at < len(line):
+        if line[at].isspace():
+            at += 1
+        elif line[at] == "#":
+            break
+        elif (redirection := _REDIRECTION.match(line, at)) is not None:
+            at = redirection.end()
+        else:
+            word, at = _word(line, at, values)
+            found.append(word)
+    return found
+
+
+def _word(line: str, at: int, values: Mapping[str, Value | None]) -> tuple[_Word, int]:
+    items: list[Value | None] = []
+    is_bare = line[at] not in _SINGLE + _DOUBLE + "$"
+    while True:
+        item, at = _item(line, at, values)
+        items.append(item)
+        if at < len(line) and line[at] == ",":
+            at += 1
+            continue
+        if at < len(line) and not line[at].isspace():
+            raise _UnsupportedSyntaxError
+        known = [one for one in items if one is not None]
+        return _Word(tuple(text for one in known for text in one) if len(known) == len(items) else None, is_bare and len(items) == 1), at
+
+
+def _item(line: str, at: int, values: Mapping[str, Value | None]) -> tuple[Value | None, int]:
+    if at >= len(line):
+        raise _UnsupportedSyntaxError
+    if line[at] in _SINGLE:
+        text, at = _quoted(line, at, _SINGLE)
+        return (text,), at
+    if line[at] in _DOUBLE:
+        text, at = _quoted(line, at, _DOUBLE)
+        return _expanded(text, values), at
+    if (variable := _NAME.match(line, at)) is not None:
+        return values.get((variable[1] or variable[2]).lower()), variable.end()
+    end = at
+    while end < len(line) and _BARE.fullmatch(line[end]):
+        end += 1
+    if end == at or "--%" in line[at:end]:
+        raise _UnsupportedSyntaxError
+    return (line[at:end],), end
+
+
+def _quoted(line: str, at: int, quotes: str) -> tuple[str, int]:
+    """The content of a string, with two quotes for one, and where it ends."""
+    content: list[str] = []
+    at += 1
+    while at < len(line):
+        if line[at] in quotes:
+            if line[at + 1 : at + 2] == "" or line[at + 1] not in quotes:
+                return "".join(content), at + 1
+            at += 1
+        elif line[at] == "`":
+            if quotes == _SINGLE:
+                content.append("`")
+                at += 1
+                continue
+            raise _UnsupportedSyntaxError
+        content.append(line[at])
+        at += 1
+    raise _UnsupportedSyntaxError
+
+
+def _expanded(text: str, values: Mapping[str, Value | None]) -> Value | None:
+    pieces = []
+    at = 0
+    for match in _NAME.finditer(text):
+        value = values.get((match[1] or match[2]).lower())
+        if value is None or len(value) != 1:
+            return None
+        pieces += [text[at : match.start()], value[0]]
+        at = match.end()
+    rest = text[at:]
+    pieces.append(rest)
+    return None if any("$" in piece for piece in (*pieces[::2], rest)) else ("".join(pieces),)
