@@ -14,7 +14,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, run_live_action
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import options, windows
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import windows
 
 FOLDER = Path(__file__).parents[1] / "plugin_utils" / "_powershell"
 
@@ -38,4 +38,4 @@ class ActionModule(ActionBase):
             check_mode=self._task.check_mode,
             diff=self._task.diff,
         )
-        return result | run_live_action(self, facts, options.OPTIONS, partial(windows.apply, node), ["ansible.windows"])
+        return result | run_live_action(self, facts, windows.OPTIONS, partial(windows.apply, node), ["ansible.windows"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 class ModuleDocFragment:
     """C(live): options of every module that changes a node. C(live.input): the input, and how long to wait for the node.
 
-    C(live.linux): options of the modules for Linux nodes.
+    C(live.linux): options of the modules for Linux nodes. C(live.refused): the same options in the other modules.
     """
 
     DOCUMENTATION = r"""
@@ -48,6 +48,17 @@ options:
     type: list
     elements: str
     choices: [preflight, configure, validate, start, verify]
+"""
+
+    REFUSED = r"""
+options:
+  drift:
+    description: Refused, because this module always compares the node with the node group. Only M(nodebootstrap.eks.apply) supports it.
+    type: str
+    choices: [repair, report, ignore]
+  lock_timeout:
+    description: Refused, because a run does not wait for another run on the same node. Only M(nodebootstrap.eks.apply) supports it.
+    type: int
 """
 
     INPUT = r"""

@@ -26,6 +26,7 @@ author:
 extends_documentation_fragment:
   - nodebootstrap.eks.live
   - nodebootstrap.eks.live.input
+  - nodebootstrap.eks.live.refused
   - nodebootstrap.eks.fields
   - nodebootstrap.eks.fields.node_group
 options:

@@ -61,23 +61,24 @@ def test_there_is_a_role_for_every_family() -> None:
 
 
 LINUX_ONLY = ("eks_node_drift", "eks_node_lock_timeout")
-"""Variables that the other systems accept, because an inventory may have several families, and do not need."""
+"""Variables that the other systems refuse."""
 
 
 def test_the_defaults_are_those_of_the_action() -> None:
     given = {f"eks_node_{name}": option["default"] for name, option in apply.OPTIONS.items() if "default" in option}
-    assert given.pop(WAIT_FOR) == "ready"
+    assert [given.pop(name) for name in (WAIT_FOR, *LINUX_ONLY)] == ["ready", "repair", 30]
     assert defaults() == given
     for common in (live_options.OPTIONS, bottlerocket.OPTIONS):
         found = {f"eks_node_{name}": option["default"] for name, option in common.items() if "default" in option}
         assert found.pop(WAIT_FOR) == "healthy"
-        assert {name: value for name, value in defaults().items() if name not in LINUX_ONLY}.items() <= found.items()
+        assert defaults().items() <= found.items()
 
 
 @pytest.mark.parametrize("role", (FACADE, *FAMILY_ROLES))
 def test_the_readme_tells_every_variable_and_its_default(role: str) -> None:
     known = {name: "required" if name in REQUIRED else shown(defaults()[name]) for name in (*REQUIRED, *defaults())}
     known[WAIT_FOR] = "healthy" if role in NOT_JOINED else "ready"
+    known |= dict(zip(LINUX_ONLY, ("", "") if role in NOT_JOINED else ("repair", "30"), strict=True))
     own = options(role).keys() - known.keys()
     told = table(role)
     assert {name: told.get(name) for name in known} == known

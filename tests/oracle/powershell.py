@@ -34,6 +34,27 @@ class Invocation:
     arguments: list[str] = field(default_factory=list)
 
 
+def literals_and_commands(text: str) -> tuple[list[str], list[str]]:
+    """The single-quoted literals and the names of the commands in C(text), as tree-sitter-pwsh parses it."""
+    import tree_sitter
+    import tree_sitter_pwsh
+
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_pwsh.language()))
+    root = parser.parse(text.encode("utf-8")).root_node
+    if root.has_error:
+        raise NotUnderstoodError("the tree holds an ERROR node")
+    literals, commands, waiting = [], [], [root]
+    while waiting:
+        node = waiting.pop(0)
+        content = (node.text or b"").decode("utf-8")
+        if node.type == "verbatim_string_characters":
+            literals.append(content[1:-1].replace("''", "'"))
+        elif node.type == "command_name":
+            commands.append(content)
+        waiting.extend(node.children)
+    return literals, sorted(commands)
+
+
 # --- reader 1 -----------------------------------------------------------------------------------------------------------
 
 

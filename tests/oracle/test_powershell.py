@@ -8,13 +8,16 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import windows_proxy
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import powershell
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model import spec
 
 _SPEC = importlib.util.spec_from_file_location("oracle_powershell", Path(__file__).with_name("powershell.py"))
 assert _SPEC is not None and _SPEC.loader is not None
@@ -76,6 +79,20 @@ def test_a_call_is_one_invocation_with_its_parameters(read, parameters):
     assert found.command == "$Script"
     assert not found.arguments
     assert found.parameters == [(name, (value,) if isinstance(value, str) else tuple(value)) for name, value in parameters]
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda text: not powershell.kubelet_args_problem(text)), min_size=1, max_size=3))
+def test_the_values_of_a_proxy_stay_in_their_literals(values):
+    """The grammar finds the lines of the proxy with any values, and the literals hold the values."""
+    plain = [value for value in values if not set(value) & set("\u2018\u2019\u201a\u201b")]  # The grammar does not know these quotes.
+    proxy = spec.Proxy("http://p:1", "https://q:2", tuple(plain))
+    given = SimpleNamespace(proxy=proxy)
+    text = "\n".join([*windows_proxy.variables(given), *windows_proxy.services(given), ""])
+    literals, commands = oracle.literals_and_commands(text)
+    for name, value in proxy.variables().items():
+        assert literals.count(value) == 1 and literals.count(f"{name}={value}") == 1
+    empty = "\n".join(windows_proxy.services(SimpleNamespace(proxy=spec.Proxy("a", None, ()))))
+    assert commands == oracle.literals_and_commands(empty)[1]
 
 
 @pytest.mark.parametrize("read", READERS)

@@ -45,6 +45,7 @@ $script:Recovered = $null
 $script:ImageScript = "$env:ProgramFiles\Amazon\EKS\Start-EKSBootstrap.ps1"
 $script:StartupTask = 'EKS Windows startup task'
 $script:Services = @('kubelet', 'kube-proxy')
+$script:Proxied = @('containerd', 'kubelet')
 $script:KubeletConfig = "$env:ProgramData\kubernetes\kubelet-config.json"
 $script:Authority = "$env:ProgramData\Amazon\EKS\cluster_ca.crt"
 $script:NetworkFolder = "$env:ProgramData\Amazon\EKS\cni\config"
@@ -107,7 +108,7 @@ function Get-OurPath {
 
 function Read-State {
     # What an earlier run left, with every field that is used.
-    $state = @{ keys = @{}; kubelet_arguments = ''; kube_proxy_arguments = ''; pending = @(); sensitive = $false }
+    $state = @{ keys = @{}; kubelet_arguments = ''; kube_proxy_arguments = ''; pending = @(); sensitive = $false; proxy = $false }
     $text = Read-Text -Path (Get-OurPath -Name 'state.json')
     if (-not $text) {
         return $state
@@ -124,6 +125,7 @@ function Read-State {
     $state.kube_proxy_arguments = [string]$found.kube_proxy_arguments
     $state.pending = @($found.pending | Where-Object -FilterScript { $_ })
     $state.sensitive = [bool]$found.sensitive
+    $state.proxy = [bool]$found.proxy
     return $state
 }
 
@@ -138,6 +140,7 @@ function Write-State {
         kube_proxy_arguments = $State.kube_proxy_arguments
         pending = @($State.pending)
         sensitive = $State.sensitive
+        proxy = $State.proxy
     }
     Write-Text -Path (Get-OurPath -Name 'state.json') -Text (ConvertTo-Json -InputObject $content)
 }

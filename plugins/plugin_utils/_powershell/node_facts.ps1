@@ -184,13 +184,45 @@ function Get-WantedCommandLine {
     return Get-CommandLine -Current $current -Old $State.$key -New $script:Wanted.expected.$key
 }
 
+function Get-ServiceVariable {
+    # The variables that Windows adds when it starts a service, as NAME=value.
+    param ([string] $Name)
+    $key = "HKLM:\SYSTEM\CurrentControlSet\Services\$Name"
+    $found = Get-ItemProperty -LiteralPath $key -ErrorAction SilentlyContinue
+    return @($found.Environment | Where-Object -FilterScript { $_ })
+}
+
+function Get-WantedVariable {
+    # The variables that a service shall have. A proxy that is not ours stays.
+    param ([string] $Name, [hashtable] $State)
+    $now = @(Get-ServiceVariable -Name $Name)
+    if ($script:Wanted.proxy.Count -eq 0 -and -not $State.proxy) {
+        return $now
+    }
+    return @($now | Where-Object -FilterScript { $_ -notmatch '^(HTTP|HTTPS|NO)_PROXY=' }) + @($script:Wanted.proxy)
+}
+
+function Get-Unproxied {
+    # The services whose variables differ from the plan.
+    param ([hashtable] $State)
+    foreach ($name in @($script:Proxied | Where-Object -FilterScript { Get-NodeService -Name $_ })) {
+        if ((@(Get-ServiceVariable -Name $name) -join "`n") -cne (@(Get-WantedVariable -Name $name -State $State) -join "`n")) {
+            $name
+        }
+    }
+}
+
 function Get-Fingerprint {
     # What a service reads when it starts.
     param ([string] $Name)
-    $files = @($script:Kubeconfig, $script:Authority)
+    $files = @()
+    if ($Name -in $script:Services) {
+        $files += $script:Kubeconfig, $script:Authority
+    }
     if ($Name -eq 'kubelet') {
         $files += $script:KubeletConfig
     }
-    $parts = @((Get-NodeService -Name $Name).PathName) + @($files | ForEach-Object -Process { Read-Text -Path $_ })
+    $parts = @((Get-NodeService -Name $Name).PathName) + @(Get-ServiceVariable -Name $Name)
+    $parts += @($files | ForEach-Object -Process { Read-Text -Path $_ })
     return $parts -join "`0"
 }

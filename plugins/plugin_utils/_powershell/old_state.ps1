@@ -33,8 +33,12 @@ function Save-Node {
         $now = Get-NodeService -Name $service
         @{ name = $service; command_line = [string]$now.PathName; running = [bool]($now.State -eq 'Running') }
     }
+    $variables = foreach ($service in @($script:Proxied | Where-Object -FilterScript { Get-NodeService -Name $_ })) {
+        @{ name = $service; items = @(Get-ServiceVariable -Name $service) }
+    }
     $task = Get-ScheduledTask -TaskName $script:StartupTask -ErrorAction SilentlyContinue
-    $list = @{ files = @($files); services = @($services); task = [bool]($task -and $task.State -ne 'Disabled') }
+    $enabled = [bool]($task -and $task.State -ne 'Disabled')
+    $list = @{ files = @($files); services = @($services); variables = @($variables); task = $enabled }
     Write-Text -Path ([IO.Path]::Combine($folder, 'list.json')) -Text (ConvertTo-Json -InputObject $list -Depth 4)
 }
 
@@ -76,6 +80,16 @@ function Set-CommandLine {
     }
 }
 
+function Set-ServiceVariable {
+    param ([string] $Name, [string[]] $Values)
+    $key = "HKLM:\SYSTEM\CurrentControlSet\Services\$Name"
+    if ($Values.Count -eq 0) {
+        Remove-ItemProperty -LiteralPath $key -Name 'Environment' -ErrorAction SilentlyContinue
+        return
+    }
+    New-ItemProperty -LiteralPath $key -Name 'Environment' -PropertyType MultiString -Value $Values -Force | Out-Null
+}
+
 function Remove-NodeService {
     param ([string] $Name)
     Stop-NodeService -Name $Name
@@ -108,6 +122,15 @@ function Restore-Node {
             Stop-NodeService -Name $service.name
             if ($now.PathName -cne $service.command_line) {
                 Set-CommandLine -Name $service.name -CommandLine $service.command_line
+            }
+        }
+    }
+    foreach ($one in @($list.variables | Where-Object -FilterScript { $_ -and (Get-NodeService -Name $_.name) })) {
+        if ((@($one.items) -join "`n") -cne (@(Get-ServiceVariable -Name $one.name) -join "`n")) {
+            Set-ServiceVariable -Name $one.name -Values @($one.items)
+            if ($one.name -eq 'containerd') {
+                Stop-NodeService -Name $one.name
+                Start-Service -Name $one.name
             }
         }
     }

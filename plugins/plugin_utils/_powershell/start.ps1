@@ -9,6 +9,7 @@ function Get-Work {
     param ([hashtable] $State)
     $wanted = $script:Wanted
     $work = @{ pre = $false; bootstrap = $false; post = $false; arguments = @(); stopped = @(); pending = $State.pending }
+    $work.proxy = @(Get-Unproxied -State $State)
     foreach ($one in @('pre', 'post')) {
         $work[$one] = [bool]($wanted.$one -and $State.keys[$one] -cne $wanted.$one.key)
     }
@@ -43,8 +44,9 @@ function Add-PlannedAction {
     if ($Work.pre) { $script:Actions.Add('run commands.pre') }
     if ($Work.bootstrap) { $script:Actions.Add("run $($script:Wanted.bootstrap.name)") }
     foreach ($name in $Work.arguments) { $script:Actions.Add("set the arguments of $name") }
-    foreach ($name in $script:Services) {
-        if ($name -in $Work.arguments -or $name -in $Work.pending) {
+    foreach ($name in $Work.proxy) { $script:Actions.Add("set the proxy of $name") }
+    foreach ($name in @('containerd') + $script:Services) {
+        if ($name -in $Work.arguments -or $name -in $Work.proxy -or $name -in $Work.pending) {
             if ($Restart -eq 'never') { $script:Warnings.Add("$name would need a restart") } else { $script:Actions.Add("restart $name") }
         }
         elseif ($name -in $Work.stopped) {
@@ -112,7 +114,8 @@ function Invoke-Restart {
     # Restarts what reads something else than before, starts what is stopped, and remembers what must not be restarted now.
     param ([hashtable] $Before, [hashtable] $Work, [hashtable] $State)
     $pending = @()
-    foreach ($name in $script:Services) {
+    $ran = @($script:Services | Where-Object -FilterScript { (Get-NodeService -Name $_).State -eq 'Running' })
+    foreach ($name in @('containerd') + $script:Services) {
         $changed = $Before.ContainsKey($name) -and $Before[$name] -cne (Get-Fingerprint -Name $name)
         if ($changed -or $name -in $Work.pending) {
             if ($Restart -eq 'never') {
@@ -120,31 +123,60 @@ function Invoke-Restart {
                 $script:Warnings.Add("$name runs with its old configuration until it is restarted: eks_node_restart is never")
                 continue
             }
-            Stop-NodeService -Name $name
-            Start-Service -Name $name
-            $script:Actions.Add("restart $name")
-            $script:Restarted.Add($name)
-            $Ansible.Changed = $true
+            Restart-NodeService -Name $name
         }
         elseif ($name -in $Work.stopped) {
             Start-Service -Name $name
             $script:Actions.Add("start $name")
             $Ansible.Changed = $true
         }
+        elseif ($name -in $ran) {
+            # A stop of containerd stops the services that depend on it.
+            Start-Service -Name $name
+        }
     }
     $State.pending = $pending
+}
+
+function Restart-NodeService {
+    param ([string] $Name)
+    Stop-NodeService -Name $Name
+    Start-Service -Name $Name
+    $script:Actions.Add("restart $Name")
+    $script:Restarted.Add($Name)
+    $Ansible.Changed = $true
+}
+
+function Set-Proxy {
+    param ([hashtable] $State)
+    foreach ($name in @(Get-Unproxied -State $State)) {
+        $script:Actions.Add("set the proxy of $name")
+        $Ansible.Changed = $true
+        Set-ServiceVariable -Name $name -Values @(Get-WantedVariable -Name $name -State $State)
+    }
 }
 
 function Invoke-Change {
     # Bootstraps, or corrects what is there. Throws when the node is not what the plan says afterwards.
     param ([hashtable] $Work, [hashtable] $State)
     $before = @{}
-    foreach ($name in @($script:Services | Where-Object -FilterScript { Get-NodeService -Name $_ })) {
+    foreach ($name in @(@('containerd') + $script:Services | Where-Object -FilterScript { Get-NodeService -Name $_ })) {
         $before[$name] = Get-Fingerprint -Name $name
+    }
+    Set-Proxy -State $State
+    if ('containerd' -in $Work.proxy -and $Restart -ne 'never' -and -not (Get-NodeService -Name 'kubelet')) {
+        # kubelet, which the bootstrap starts, is to pull through the proxy from the beginning.
+        Restart-NodeService -Name 'containerd'
+        $before['containerd'] = Get-Fingerprint -Name 'containerd'
     }
     if ($Work.bootstrap) {
         Invoke-Bootstrap
-        foreach ($name in @($script:Services | Where-Object -FilterScript { -not $before.ContainsKey($_) })) {
+        $new = @($script:Services | Where-Object -FilterScript { -not $before.ContainsKey($_) })
+        foreach ($name in $new) {
+            $before[$name] = Get-Fingerprint -Name $name
+        }
+        Set-Proxy -State $State
+        foreach ($name in @($new | Where-Object -FilterScript { (Get-NodeService -Name $_).State -eq 'Stopped' })) {
             # The image starts new services itself, once their network is there.
             $before[$name] = Get-Fingerprint -Name $name
         }
@@ -194,7 +226,8 @@ function Invoke-Start {
     if (-not (Test-Copy -Name 'originals')) {
         Save-Node -Name 'originals'
     }
-    if ($work.bootstrap -or $work.arguments.Count -gt 0 -or $work.pending.Count -gt 0 -or $work.stopped.Count -gt 0) {
+    $services = @($work.arguments) + @($work.proxy) + @($work.pending) + @($work.stopped)
+    if ($work.bootstrap -or $services.Count -gt 0) {
         Save-Node -Name 'before'
         try {
             Invoke-Change -Work $work -State $state
@@ -205,13 +238,15 @@ function Invoke-Start {
         # Before the state is written: a state that is older than the node does no harm, and a copy that is older does.
         Remove-Copy -Name 'before'
     }
-    $seen = @($state.keys['bootstrap'], $state.kubelet_arguments, $state.kube_proxy_arguments) -join "`0"
+    $seen = @($state.keys['bootstrap'], $state.kubelet_arguments, $state.kube_proxy_arguments, $state.proxy) -join "`0"
+    $state.proxy = $script:Wanted.proxy.Count -gt 0
     $state.keys['bootstrap'] = $script:Wanted.bootstrap.key
     if ($script:Wanted.expected) {
         $state.kubelet_arguments = $script:Wanted.expected.kubelet_arguments
         $state.kube_proxy_arguments = $script:Wanted.expected.kube_proxy_arguments
     }
-    if ($Ansible.Changed -or $seen -cne (@($state.keys['bootstrap'], $state.kubelet_arguments, $state.kube_proxy_arguments) -join "`0")) {
+    $now = @($state.keys['bootstrap'], $state.kubelet_arguments, $state.kube_proxy_arguments, $state.proxy) -join "`0"
+    if ($Ansible.Changed -or $seen -cne $now) {
         Write-State -State $state
     }
     if ($work.post) {

@@ -20,7 +20,7 @@ from ..formats import json
 from ..kubelet import healthz
 from ..kubernetes import taints_flag
 from ..model.spec import NodeSpec
-from . import windows_bootstrap
+from . import windows_bootstrap, windows_proxy
 
 FORMAT = 1
 """Version of the plan and of the state that the node keeps. The script refuses another one."""
@@ -74,6 +74,7 @@ def plan(spec: NodeSpec, *, pre: Script | None, bootstrap: Script, post: Script 
         "parameters": [] if overridden else [name for name, _unused in windows_bootstrap.parameters(spec)],
         "expected": None if overridden else _expected(spec),
         "healthz": healthz({}, spec.kubelet_flags),
+        "proxy": windows_proxy.items(spec),
     }
 
 

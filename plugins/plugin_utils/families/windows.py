@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from ..artifacts import windows_bootstrap, windows_places
+from ..artifacts import windows_bootstrap, windows_places, windows_proxy
 from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
     given_at,
@@ -37,11 +37,6 @@ _REFUSED = {
     "strategy": ("exists only on al2 and ubuntu; Windows always boots through Start-EKSBootstrap.ps1", "remove it"),
     "containerd": ("cannot be set: the image's Start-EKSBootstrap.ps1 writes containerd's configuration", "bake it into the AMI"),
     "local_storage": ("is not supported on Windows: the image does not prepare instance store disks", "use commands.pre"),
-    # containerd issues 6609 and 8846: machine variables and a restart of the service did not make containerd use the proxy.
-    "proxy": (
-        "is not supported: Windows services, including containerd, do not reliably see variables that are set after Windows has started",
-        "set the proxy in the AMI (Environment of the services containerd and kubelet), or with your own commands in commands.pre",
-    ),
 }
 
 _MANAGED_CAN = ("trust", "commands.pre", "user_data", "windows.version", "windows.edition")
@@ -71,6 +66,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     _check_network(spec, problems)
     _check_kubelet(spec, problems)
     _check_words(spec, problems)
+    windows_proxy.check(spec, problems)
     _check_lines(spec, problems)
     _existing(spec, problems)
 
@@ -134,7 +130,7 @@ def live_plan(spec: NodeSpec) -> dict[str, Any]:
             fix="remove it here, and keep it for the user data of a launch template",
         )
     problems.raise_any()
-    parts = dict(_pieces(spec, existing, (windows_bootstrap.call_with_data(),) if spec.override is None else ()))
+    parts = dict(_pieces(spec, existing, (windows_bootstrap.call_with_data(),) if spec.override is None else (), is_live=True))
     post = parts.pop("commands.post", None)
     after = None if post is None else windows_live.script("commands.post", "post.ps1", [windows_bootstrap.SCRIPT, *post])
     if spec.override is not None:
@@ -153,8 +149,11 @@ def _file(name: str, content: str) -> File:
     return File(f"{_FOLDER}\\{name}", content, mode="0600", owner="SYSTEM", group="Administrators")
 
 
-def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
-    """The script in named pieces. call: the line that bootstraps, none when an override or EKS does it."""
+def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...], *, is_live: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """The script in named pieces. call: the line that bootstraps, none when an override or EKS does it.
+
+    is_live: whether the node runs already, and the role sets the variables of its services.
+    """
     if existing:
         yield "user_data", list(existing)
     pre = [line for command in spec.commands_pre for line in _lines(command)]
@@ -164,6 +163,8 @@ def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...]) ->
         if pre:
             yield "commands.pre", pre
         return
+    if spec.proxy and (pre or not is_live):
+        yield "proxy", [_STOP, *windows_proxy.variables(spec), *(() if is_live else windows_proxy.services(spec)), _CONTINUE]
     yield "script", [windows_bootstrap.SCRIPT]
     if pre:
         # The first command that fails ends the script: a node that was not prepared does not join.
@@ -172,6 +173,8 @@ def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...]) ->
         yield "override", [*windows_bootstrap.variables(spec), *_lines(spec.override)]
     if call:
         yield "Start-EKSBootstrap", list(call)
+    if spec.proxy and not is_live:
+        yield "proxy of kubelet", [_STOP, *windows_proxy.services(spec), _CONTINUE]
     if spec.commands_post:
         yield "commands.post", [_STOP, _KUBELET_RUNS, *(line for command in spec.commands_post for line in _lines(command))]
 

@@ -29,8 +29,8 @@ IMDS = "nodebootstrap.eks.imds_info"
 OPTIONS: dict[str, Any] = {
     **common.OPTIONS,
     "wait_for": {**common.OPTIONS["wait_for"], "default": "ready"},
-    "drift": {"type": "str", "default": "repair", "choices": ["repair", "report", "ignore"]},
-    "lock_timeout": {"type": "int", "default": 30},
+    "drift": {**common.LINUX_ONLY["drift"], "default": "repair"},
+    "lock_timeout": {**common.LINUX_ONLY["lock_timeout"], "default": 30},
 }
 """The argument spec of the action."""
 
@@ -74,7 +74,7 @@ class Node:
 
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     """The result of the task. options: the checked C(OPTIONS). Raises C(SpecError) before the node is contacted."""
-    common.check_wait(options, "Linux")
+    common.check_options(options, "Linux")
     cluster, group = options["cluster"], options["node_group"]
     leaves = options["state"] == "absent"
     asks = not leaves and needs_instance(group)

@@ -19,12 +19,13 @@ from ..families import bottlerocket
 from ..families.registry import resolve
 from ..model.spec import NodeSpec
 from . import apiclient, report, settings_changes
+from .options import LINUX_ONLY, check_options
 from .options import OPTIONS as COMMON
-from .options import check_wait
 from .settings_changes import Change
 
 OPTIONS: dict[str, Any] = {
     **COMMON,
+    **LINUX_ONLY,
     "instance_id": {"type": "str", "required": True},
     "command_timeout": {"type": "int", "default": 120},
 }
@@ -82,7 +83,7 @@ class _Failed(Exception):
 
 def apply(instance: Instance, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     """The result of the task. options: the checked C(OPTIONS). Raises C(SpecError) before AWS is contacted."""
-    check_wait(options, "Bottlerocket", ("healthy",))
+    check_options(options, "Bottlerocket", ("healthy",))
     spec, wanted = _wanted(options["cluster"], options["node_group"])
     if not phases:
         return {"changed": False, "skipped": True, "skipped_reason": "the tags of this run leave no phase"}

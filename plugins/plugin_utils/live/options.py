@@ -32,6 +32,17 @@ OPTIONS: dict[str, Any] = {
 }
 """Argument spec for Ansible; documented in plugins/doc_fragments/live.py."""
 
+LINUX_ONLY: dict[str, Any] = {
+    "drift": {"type": "str", "choices": ["repair", "report", "ignore"]},
+    "lock_timeout": {"type": "int"},
+}
+"""Options that other actions refuse if a task sets them."""
+
+_WITHOUT = {
+    "drift": "the action always compares the node with the node group, and changes what differs",
+    "lock_timeout": "a run does not wait for another run on the same node",
+}
+
 
 COLLECTIONS = {"ansible.windows": ">=3.0.0", "kubernetes.core": ">=5.0.0"}
 """Other collections that some nodes need, with their versions. galaxy.yml does not list them: most users need none."""
@@ -52,9 +63,13 @@ def check_collections(needed: Iterable[str], is_installed: Callable[[str], bool]
     problems.raise_any()
 
 
-def check_wait(options: Mapping[str, Any], system: str, states: tuple[str, ...] = WAIT_FOR) -> None:
-    """Raise C(SpecError) for a wait that is not possible on this operating system. states: the possible values of C(wait_for)."""
+def check_options(options: Mapping[str, Any], system: str, states: tuple[str, ...] = WAIT_FOR) -> None:
+    """Raise C(SpecError) for options that are not possible on this operating system. states: the possible values of C(wait_for)."""
     problems = Problems()
+    for name, reason in _WITHOUT.items() if states != WAIT_FOR else ():
+        if name in options and options[name] is not None:
+            fix = f"remove it, or set it (in roles: eks_node_{name}) only for al2, al2023 and ubuntu"
+            problems.add("live.linux_only", name, f"is not possible on {system}: {reason}", value=options[name], fix=fix)
     if options["wait_for"] not in states:
         problems.add(
             "live.wait_for",

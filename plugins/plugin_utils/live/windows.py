@@ -20,6 +20,9 @@ from ..outputs.node_plan import needs_instance
 from . import options as common
 from . import patches, report
 
+OPTIONS: dict[str, Any] = {**common.OPTIONS, **common.LINUX_ONLY}
+"""The argument spec of the action."""
+
 MODULE = "ansible.windows.win_powershell"
 
 SCRIPT = ("begin.ps1", "node_facts.ps1", "old_state.ps1", "checks.ps1", "configure.ps1", "start.ps1", "end.ps1")
@@ -71,7 +74,7 @@ class _Rendered:
 
 def apply(node: Node, options: Mapping[str, Any], phases: Sequence[str]) -> dict[str, Any]:
     """The result of the task. options: the checked options of the action. Raises C(SpecError) before the node is contacted."""
-    common.check_wait(options, "Windows", ("healthy",))
+    common.check_options(options, "Windows", ("healthy",))
     cluster, group = options["cluster"], options["node_group"]
     asks = needs_instance(group)
     rendered = _render(cluster, group, _STAND_IN if asks else None)

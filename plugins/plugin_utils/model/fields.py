@@ -361,7 +361,6 @@ NODE_GROUP: dict[str, Kind] = {
             }
         ),
         "Proxy for outgoing requests.",
-        only=("al2", "al2023", "bottlerocket", "ubuntu"),
     ),
     "commands": field(
         record(

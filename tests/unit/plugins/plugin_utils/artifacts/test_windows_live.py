@@ -48,6 +48,17 @@ def test_the_files_are_those_of_the_library() -> None:
     assert list(listed) == ["bootstrap.ps1", "bootstrap.psd1"]
 
 
+def test_the_script_of_the_node_sets_the_proxy_of_services() -> None:
+    """The commands see the variables, too. A change of the proxy is no reason to run the image's script again."""
+    proxy = {"https": "http://p:1"}
+    found = plan(proxy=proxy, commands={"pre": "one"})
+    assert [item.partition("=")[0] for item in found["proxy"]] == ["HTTPS_PROXY", "NO_PROXY"]
+    assert "$env:HTTPS_PROXY = 'http://p:1'" in files(proxy=proxy, commands={"pre": "one"})["pre.ps1"]
+    assert list(files(proxy=proxy)) == list(files()) and plan(proxy=proxy)["bootstrap"] == plan()["bootstrap"]
+    assert plan()["proxy"] == []
+    assert not any("ServiceName" in content for content in files(proxy=proxy, commands={"pre": "one"}).values())
+
+
 def test_commands_are_scripts_of_their_own() -> None:
     found = files(commands={"pre": "one", "post": "two"}, user_data="<powershell>zero</powershell>")
     stop, go_on = "$ErrorActionPreference = 'Stop'\n", "$ErrorActionPreference = 'Continue'\n"

@@ -15,7 +15,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import windows
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_wait
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, render_groups, render_sources
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.karpenter import karpenter_manifests
@@ -190,8 +190,16 @@ ROWS = (
         _windows_plan,
     ),
     _plan("live.wrong_family", WINDOWS, AL2023),
-    call("live.wait_for", lambda state: check_wait({"wait_for": state, "wait_timeout": 60}, "Windows", ("healthy",)), "ready", "healthy"),
-    call("live.wait_timeout", lambda seconds: check_wait({"wait_for": "ready", "wait_timeout": seconds}, "Ubuntu"), -1, 0),
+    call(
+        "live.linux_only",
+        lambda drift: check_options({"wait_for": "healthy", "wait_timeout": 60, "drift": drift}, "Windows", ("healthy",)),
+        "ignore",
+        None,
+    ),
+    call(
+        "live.wait_for", lambda state: check_options({"wait_for": state, "wait_timeout": 60}, "Windows", ("healthy",)), "ready", "healthy"
+    ),
+    call("live.wait_timeout", lambda seconds: check_options({"wait_for": "ready", "wait_timeout": seconds}, "Ubuntu"), -1, 0),
     # Outputs.
     _groups("output.duplicate_group", "a", "b"),
     call("output.no_node_config", lambda family: node_config(COMPLETE, {"family": family}), "al2", "al2023"),

@@ -15,7 +15,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import cloud_config, mime, powershell, shell, systemd, toml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import kubelet_config_problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_wait
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.schema import document_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, render_sources
@@ -88,8 +88,12 @@ ROWS = (
     ),
     Row("live.other_region", lambda: node_plan(COMPLETE, AL2023, {"region": "us-east-1"})),
     Row("live.plan_too_large", lambda: _windows_plan(commands={"pre": [f"# {NOISE}", f"# {NOISE[::-1]}", f"# {NOISE[1::2]}"]})),
-    Row("live.wait_for", lambda: check_wait({"wait_for": "ready", "wait_timeout": 60}, "Windows", ("healthy",))),
-    Row("live.wait_timeout", lambda: check_wait({"wait_for": "ready", "wait_timeout": -1}, "Ubuntu")),
+    Row(
+        "live.linux_only",
+        lambda: check_options({"wait_for": "healthy", "wait_timeout": 60, "drift": "report", "lock_timeout": 5}, "Windows", ("healthy",)),
+    ),
+    Row("live.wait_for", lambda: check_options({"wait_for": "ready", "wait_timeout": 60}, "Windows", ("healthy",))),
+    Row("live.wait_timeout", lambda: check_options({"wait_for": "ready", "wait_timeout": -1}, "Ubuntu")),
     _reports("mime.encoded_document", mime.read, f"{HEADER}Content-Transfer-Encoding: base64\n\n--B\n\nx\n--B--\n", "user_data"),
     _reports("mime.invalid_content_type", mime.read, "MIME-Version: 1.0\nContent-Type: multipart/\n\nx\n", "user_data"),
     Row("mime.unwritable_part", lambda: mime.write([mime.Part("text/x-shellscript", "\ud800")])),

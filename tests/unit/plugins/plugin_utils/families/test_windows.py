@@ -230,7 +230,13 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("several DNS servers", kubelet(clusterDNS=["10.0.0.1", "10.0.0.2"]), "cluster.too_many_dns_ips node_group.kubelet.config.clusterDNS"),
     ("containerd", {"containerd": {"registry_mirrors": {"a": "https://b"}}}, "family.unsupported_field node_group.containerd"),
     ("local storage", {"local_storage": {"strategy": "raid0"}}, "family.unsupported_field node_group.local_storage"),
-    ("proxy", {"proxy": {"https": "http://p:1"}}, "family.unsupported_field node_group.proxy"),
+    ("a proxy with a variable", {"proxy": {"https": "http://%x%:1"}}, "windows.unsafe_word node_group.proxy.https"),
+    ("no_proxy with a variable", {"proxy": {"https": "http://p:1", "no_proxy": "%x%"}}, "windows.unsafe_word node_group.proxy.no_proxy"),
+    (
+        "proxy in a managed group",
+        {"proxy": {"https": "http://p:1"}, "mode": "managed"},
+        "mode.unsupported_field node_group.proxy",
+    ),
     ("strategy", {"strategy": "static"}, "family.unsupported_field node_group.strategy"),
     ("another family's field", {"bottlerocket": {"settings": {"motd": "x"}}}, "family.foreign_field node_group.bottlerocket"),
     ("a label of the booting node", {"labels": {"a": "{instance_id}"}}, "labels.known_at_boot_only node_group.labels.a"),
@@ -345,7 +351,7 @@ def test_all_problems_at_once() -> None:
         labels={"a": "{instance_id}"},
         commands={"pre": ["</powershell>"]},
         user_data="<script>x</script>",
-        proxy={"https": "http://p"},
+        containerd={"pause_image": "x"},
         **kubelet(podPidsLimit=1),
     )
     paths = {line.partition(": ")[0] for line in found.splitlines()}
@@ -357,9 +363,42 @@ def test_all_problems_at_once() -> None:
         "node_group.labels.a",
         "node_group.commands.pre[0]",
         "node_group.user_data[0]",
-        "node_group.proxy",
+        "node_group.containerd",
         "node_group.kubelet.config.podPidsLimit",
     }
+
+
+PROXY = {"http": "http://p:1", "https": "http://it's:2", "no_proxy": ["10.0.0.0/8"]}
+
+
+def proxied(found: list[str]) -> list[int]:
+    """The lines with which the loop over the services begins."""
+    return [number for number, line in enumerate(found) if line == "foreach ($ServiceName in 'containerd', 'kubelet') {"]
+
+
+def test_the_proxy_reaches_the_script_and_the_services_before_and_after_the_bootstrap() -> None:
+    found = lines(proxy=PROXY, trust=[], commands={"pre": "pre", "post": "post"})
+    variables = [line for line in found if line.startswith("$env:")]
+    assert variables[:2] == ["$env:HTTP_PROXY = 'http://p:1'", "$env:HTTPS_PROXY = 'http://it''s:2'"]
+    assert variables[2].startswith("$env:NO_PROXY = '") and "10.0.0.0/8" in variables[2] and "169.254.169.254" in variables[2]
+    first, second = proxied(found)
+    [bootstrap] = [number for number, line in enumerate(found) if line.startswith("& ")]
+    assert found.index(variables[0]) < first < found.index("pre") < bootstrap < second < found.index("post")
+    for start in (first, second):
+        items = re.findall(r"'((?:[^']|'')*)'", found[start - 1])
+        assert [item.partition("=")[0] for item in items] == ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"]
+        assert items[1] == "HTTPS_PROXY=http://it''s:2"
+        assert found[start - 2 - 3 * (start == first)] == STOP
+
+
+def test_the_proxy_reaches_the_services_beside_an_override() -> None:
+    found = lines(proxy=PROXY, override="over")
+    first, second = proxied(found)
+    assert first < found.index("over") < second
+
+
+def test_without_a_proxy_no_service_is_changed() -> None:
+    assert proxied(lines(commands={"pre": "pre"})) == []
 
 
 def test_node_files() -> None:

@@ -47,7 +47,7 @@ SYSTEMS: dict[str, tuple[Apply, dict[str, Any], tuple[str, ...]]] = {
     "al2": (lambda given: apply.apply(LINUX, given, PHASES), apply.OPTIONS, options.WAIT_FOR),
     "al2023": (lambda given: apply.apply(LINUX, given, PHASES), apply.OPTIONS, options.WAIT_FOR),
     "ubuntu": (lambda given: apply.apply(LINUX, given, PHASES), apply.OPTIONS, options.WAIT_FOR),
-    "windows": (lambda given: windows.apply(WINDOWS, given, PHASES), options.OPTIONS, ("healthy",)),
+    "windows": (lambda given: windows.apply(WINDOWS, given, PHASES), windows.OPTIONS, ("healthy",)),
     "bottlerocket": (lambda given: bottlerocket.apply(BOTTLEROCKET, given, PHASES), bottlerocket.OPTIONS, ("healthy",)),
 }
 """Family → its action, the options of the action, and the states that it can wait for."""
@@ -75,6 +75,16 @@ def test_a_state_that_cannot_be_waited_for_is_refused_before_any_contact(family:
         apply_with(family, wait_for=wait_for)
     if isinstance(caught.value, SpecError):
         assert [(problem.rule, problem.path) for problem in caught.value.problems] == [("live.wait_for", "wait_for")]
+
+
+@pytest.mark.parametrize("name", options.LINUX_ONLY)
+@pytest.mark.parametrize("family", SYSTEMS)
+def test_options_that_have_no_effect_are_refused_before_any_contact(family: str, name: str) -> None:
+    is_linux = SYSTEMS[family][2] == options.WAIT_FOR
+    with pytest.raises(Contacted if is_linux else SpecError) as caught:
+        apply_with(family, **{name: {"drift": "ignore", "lock_timeout": 0}[name]})
+    if isinstance(caught.value, SpecError):
+        assert [(problem.rule, problem.path) for problem in caught.value.problems] == [("live.linux_only", name)]
 
 
 @pytest.mark.parametrize("family", SYSTEMS)
