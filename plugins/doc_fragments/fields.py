@@ -296,7 +296,7 @@ _NODE_GROUP = r"""
             type: str
       proxy:
         description:
-        - Proxy for outgoing requests. Only for al2, al2023, bottlerocket, ubuntu.
+        - Proxy for outgoing requests.
         type: dict
         suboptions:
           http:
