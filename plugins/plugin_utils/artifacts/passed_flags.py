@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compares the flags of kubelet that we pass to a bootstrap script with those that a call of the user passes."""
+"""Compares the flags of kubelet that we pass to a bootstrap script with the flags in a call of the user."""
 
 from __future__ import annotations
 

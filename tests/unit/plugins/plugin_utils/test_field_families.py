@@ -25,7 +25,6 @@ VALUES: dict[str, Any] = {
     "containerd.pause_image": "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.5",
     "local_storage": {"strategy": "raid0"},
     "local_storage.mount_path": "/mnt/disks",
-    "proxy": {"https": "http://proxy.example.com:3128"},
     "commands": {"pre": "echo hello"},
     "override": {"al2023": NODE_CONFIG, "windows": "Get-Date"},
     "nodeadm": {"featureGates": {"InstanceIdNodeName": True}},
