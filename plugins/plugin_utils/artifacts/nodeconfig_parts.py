@@ -19,7 +19,6 @@ from .precedence import Precedence, flag_value_problem, flag_word
 __all__ = [
     "CONFIG_DROP_IN",
     "check_document",
-    "configs",
     "flag_value_problem",
     "flag_values",
     "flag_word",
@@ -48,11 +47,6 @@ def placed_configs(parts: Iterable[tuple[str, Part]], problems: Problems) -> lis
             if document:
                 found.append((place, document))
     return found
-
-
-def configs(parts: Iterable[Part], problems: Problems) -> list[dict[str, Any]]:
-    """The NodeConfigs among the parts, in order."""
-    return [document for _place, document in placed_configs((("node_group.user_data", part) for part in parts), problems)]
 
 
 def merged(documents: list[dict[str, Any]]) -> dict[str, Any]:

@@ -121,13 +121,18 @@ def notes(spec: NodeSpec) -> Notes:
     if spec.override is None:
         return Notes()
     problems, found = Problems(), Problems()
-    existing = nodeconfig_parts.configs(cloud_init.existing_parts(spec, problems), problems)
+    existing = _existing(spec, problems)
     nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems, found)
     return Notes(tuple(found))
 
 
 def _override(spec: NodeSpec, problems: Problems) -> dict[str, Any] | None:
     return None if spec.override is None else nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
+
+
+def _existing(spec: NodeSpec, problems: Problems) -> list[dict[str, Any]]:
+    """The NodeConfigs in the user's own user data."""
+    return [document for _place, document in nodeconfig_parts.placed_configs(cloud_init.placed_parts(spec, problems), problems)]
 
 
 def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers:
@@ -152,7 +157,7 @@ def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers:
 def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:
     """The NodeConfig documents of a specification in the order in which nodeadm merges them."""
     problems = Problems()
-    existing = nodeconfig_parts.configs(cloud_init.existing_parts(spec, problems), problems)
+    existing = _existing(spec, problems)
     own = _own(spec, existing)
     last = _override(spec, problems)
     return [*existing, *([own] if own else []), *([] if last is None else [last])]
@@ -162,7 +167,7 @@ def user_data(spec: NodeSpec) -> UserData:
     """Existing parts, pre commands, files, our NodeConfig, override: nodeadm reads the NodeConfigs, cloud-init runs the rest."""
     problems = Problems()
     existing = cloud_init.existing_parts(spec, problems)
-    own = _own(spec, nodeconfig_parts.configs(existing, problems))
+    own = _own(spec, _existing(spec, problems))
     guard = None if spec.managed else _PRE_FAILED
     before = trust.install(spec) + cloud_init.proxy_exports(spec)
     own_parts = cloud_init.name_parts(

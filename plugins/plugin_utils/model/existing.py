@@ -8,7 +8,7 @@ Reservations follow this number. The family reports the problems of user data, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .. import capacity
@@ -21,10 +21,10 @@ _NODE_CONFIG = "application/node.eks.aws"
 _USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
 
 
-def pods_in_force(group: Mapping[str, Any], texts: Iterable[str], own: Pods | None, shape: Shape) -> Pods | None:
+def pods_in_force(group: Mapping[str, Any], texts: Mapping[str, str], own: Pods | None, shape: Shape) -> Pods | None:
     """The number of pods that kubelet will use. None if neither the fields nor the user's documents set it.
 
-    group: the node group. texts: its existing user data, decoded. own: the result of C(max_pods).
+    group: the node group. texts: its existing user data, decoded, by its paths in the input. own: the result of C(max_pods).
     """
     kubelet = group.get("nodeadm", {}).get("kubelet")
     expression = kubelet.get("maxPodsExpression") if isinstance(kubelet, Mapping) else None
@@ -45,20 +45,21 @@ def pods_in_force(group: Mapping[str, Any], texts: Iterable[str], own: Pods | No
     return theirs if theirs is not None and (own is None or group.get("user_data_precedence") == "theirs") else own
 
 
-def _documents(texts: Iterable[str]) -> list[dict[str, Any]]:
+def _documents(texts: Mapping[str, str]) -> list[dict[str, Any]]:
     """The valid NodeConfigs in the user data."""
     found = []
-    for index, text in enumerate(texts):
+    for path, text in texts.items():
         kind = classify(text)
         if kind == "nodeconfig":
-            found.append(_checked(text, _USER_DATA))
+            found.append(_checked(text, path))
         elif kind == "mime":
             from ..formats import mime
 
             ignored = Problems()
-            for part in mime.read(text, f"{_USER_DATA}[{index}]", ignored):
+            for index, part in enumerate(mime.read(text, path, ignored)):
                 if part.media_type == _NODE_CONFIG:
-                    found.append(_checked(mime.decoded(part, _USER_DATA, ignored), _USER_DATA))
+                    place = f"{path}, part {index}"
+                    found.append(_checked(mime.decoded(part, place, ignored), place))
     return [document for document in found if document]
 
 
@@ -153,12 +154,11 @@ def _of_windows_call(override: str | None, own: Pods | None) -> Pods | None:
     return own if own is not None and passed == own.number else Pods(passed, _OVERRIDE)
 
 
-def _of_settings(texts: Iterable[str]) -> Pods | None:
+def _of_settings(texts: Mapping[str, str]) -> Pods | None:
     from ..formats import toml
 
     found = None
-    for index, text in enumerate(texts):
-        path = f"{_USER_DATA}[{index}]"
+    for path, text in texts.items():
         value: Any = toml.load(text, path, Problems()) if classify(text) in ("toml", "unknown") else None
         for key in ("settings", "kubernetes", "max-pods"):
             value = value.get(key) if isinstance(value, Mapping) else None

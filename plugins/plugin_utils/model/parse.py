@@ -44,7 +44,7 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     merged = _merge(resolved, group, problems)
     existing_texts = _user_data(group, problems)
     texts = tuple(existing_texts.values())
-    computed = _compute(group, merged, texts, problems, running)
+    computed = _compute(group, merged, existing_texts, problems, running)
     spec = replace(_specification(resolved, given, merged, computed, texts, problems), user_data_paths=tuple(existing_texts))
     warnings = (
         *spec.warnings,
@@ -153,7 +153,7 @@ class _Computed:
     warnings: tuple[Problem, ...]
 
 
-def _compute(group: Mapping[str, Any], merged: _Merged, texts: tuple[str, ...], problems: Problems, running: str | None) -> _Computed:
+def _compute(group: Mapping[str, Any], merged: _Merged, texts: Mapping[str, str], problems: Problems, running: str | None) -> _Computed:
     family = group["family"]
     shape = compute.Shape.of(group.get("instance", {}), problems, running)
     max_pods = compute.max_pods(merged.max_pods, merged.max_pods_path, family, shape, problems, running=running is not None)
