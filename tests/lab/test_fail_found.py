@@ -54,22 +54,25 @@ class Found:
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: Where the flags of these nodes are set.
+FLAGS = ("spec.kubelet.flags of the NodeConfig in the user data", "/etc/eks/kubelet/environment")
+
 FOUND = {
     "forbidden-label": Found(
         cause="forbidden_label",
-        says=("kubernetes.io/role",),
+        says=("kubernetes.io/role", *FLAGS),
         shown="labels specified with --node-labels",
         flags=("--node-labels=kubernetes.io/role=web",),
     ),
     "removed-flag": Found(
         cause="unknown_flag",
-        says=("--container-runtime",),
+        says=("--container-runtime", *FLAGS),
         shown="unknown flag: --container-runtime",
         flags=("--container-runtime=remote",),
     ),
     "invalid-value": Found(
         cause="invalid_config",
-        says=("imageGCHighThresholdPercent",),
+        says=("imageGCHighThresholdPercent", "the NodeConfig in the user data", "40-nodeadm.conf", "imageGCLowThresholdPercent"),
         shown="imageGCHighThresholdPercent",
         config={"imageGCHighThresholdPercent": 10},
     ),
