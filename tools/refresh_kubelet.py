@@ -82,7 +82,7 @@ CHECKS: dict[str, dict[str, Any]] = {
     "memoryManagerPolicy": {"enum": ["None", "Static"]},
     "memoryReservationPolicy": {"enum": ["None", "TieredReservation"]},
     "memorySwap.swapBehavior": {"enum": ["", "NoSwap", "LimitedSwap", "UnlimitedSwap"]},
-    "nodeLeaseDurationSeconds": {"minimum": 1},
+    "nodeLeaseDurationSeconds": COUNT,
     "nodeStatusMaxImages": {"minimum": -1},
     "oomScoreAdj": {"minimum": -1000, "maximum": 1000},
     "podsPerCore": COUNT,

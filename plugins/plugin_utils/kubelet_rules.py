@@ -66,6 +66,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_RANGE, ("imageMinimumGCAge",), values.not_negative("imageMinimumGCAge"), since=36),
     Rule(_RANGE, ("imageMaximumGCAge",), values.not_negative("imageMaximumGCAge")),
     Rule(_RANGE, ("containerLogMonitorInterval",), values.log_monitor_interval),
+    Rule(_RANGE, ("nodeLeaseDurationSeconds",), values.lease_duration),
     Rule(_RANGE, _SHUTDOWN, values.shutdown_at_least_a_second),
     Rule(_RANGE, ("crashLoopBackOff",), values.restart_period),
     Rule(_RANGE, ("memoryThrottlingFactor",), values.memory_throttling_factor),

@@ -47,6 +47,12 @@ def log_monitor_interval(effective: Effective) -> Findings:
         yield Finding("containerLogMonitorInterval", "is too short", value=value, allowed="3s or longer")
 
 
+def lease_duration(effective: Effective) -> Findings:
+    """At least 1 s. kubelet replaces a zero by its default, except in a drop-in of old kubelets."""
+    if effective.get("nodeLeaseDurationSeconds") == 0:
+        yield Finding("nodeLeaseDurationSeconds", "is out of range", value=0, allowed="1 or more")
+
+
 def shutdown_at_least_a_second(effective: Effective) -> Findings:
     """Zero, or a second or more."""
     for name in ("shutdownGracePeriod", "shutdownGracePeriodCriticalPods"):

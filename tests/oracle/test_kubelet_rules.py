@@ -49,7 +49,7 @@ STRICTER: dict[tuple[str, str | None], str] = {
     ("input.out_of_range", "maxPods"): "the range of max_pods",
     ("strategy.missing_max_pods", None): "the number beside it is refused",
     ("kubelet.out_of_range", "port"): "a zero is the default",
-    ("kubelet.out_of_range", "nodeLeaseDurationSeconds"): "a zero is the default",
+    ("input.invalid_quantity", "systemReserved"): "kubelet puts the number of reservedSystemCPUs in its place before it reads it",
     ("kubelet.field_not_in_version", None): "kubelet says that it does not know the field, and goes on without it",
     ("reserved.exceeds_capacity", None): "kubelet compares the sum with the machine when it starts its manager of containers",
     ("kubelet.cgroup_version", None): "Amazon Linux 2 has cgroup v1, and the machine of the test may have v2",

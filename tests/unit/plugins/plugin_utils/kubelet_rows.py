@@ -62,6 +62,7 @@ ROWS = (
     Row(_R, "imageMinimumGCAge", {"imageMinimumGCAge": "-1s"}, {"imageMinimumGCAge": "0s"}),
     Row(_R, "imageMaximumGCAge", {"imageMaximumGCAge": "-1s"}, {"imageMaximumGCAge": "0s"}, minor=30),
     Row(_R, "containerLogMonitorInterval", {"containerLogMonitorInterval": "2.9s"}, {"containerLogMonitorInterval": "3s"}),
+    Row(_R, "nodeLeaseDurationSeconds", {"nodeLeaseDurationSeconds": 0}, {"nodeLeaseDurationSeconds": 1}, minor=30),
     Row(_R, "shutdownGracePeriod", {"shutdownGracePeriod": "999ms"}, {"shutdownGracePeriod": "1s"}, minor=30),
     Row(_R, "shutdownGracePeriodCriticalPods", {"shutdownGracePeriodCriticalPods": "-1s"}, {"shutdownGracePeriodCriticalPods": "0s"}),
     Row(_R, "crashLoopBackOff.maxContainerRestartPeriod", {"crashLoopBackOff": {"maxContainerRestartPeriod": "301s"}},
