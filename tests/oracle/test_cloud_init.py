@@ -42,13 +42,16 @@ PRE_FAILED = "/run/nodebootstrap/pre-failed"
 def node(request: pytest.FixtureRequest) -> Node:
     """A node of each family. What cloud-init does on Amazon Linux 2023 needs no image but a bare machine."""
     found: Node = request.getfixturevalue({"al2023": "cloud_init"}.get(request.param, f"{request.param}_node"))
-    found.write({"/usr/local/bin/say": ('#!/bin/sh\necho "$1" >>/etc/order\n', 0o755), **tame_sysctl()})
+    found.write({"/usr/local/bin/say": ('#!/bin/sh\necho "$1" >>/etc/order\n', 0o755), **programs_of_the_image()})
     return found
 
 
-def tame_sysctl() -> dict[str, Any]:
-    # A container may not set the host's kernel parameters; that the command is run is what counts.
-    return {"/usr/local/sbin/sysctl": ('#!/bin/sh\necho "sysctl $*" >>/etc/order\n', 0o755)}
+def programs_of_the_image() -> dict[str, Any]:
+    """Programs that only record their call: a container may not set kernel parameters, and a bare machine does not have the other one."""
+    return {
+        "/usr/local/sbin/sysctl": ('#!/bin/sh\necho "sysctl $*" >>/etc/order\n', 0o755),
+        "/usr/local/sbin/update-ca-trust": ("#!/bin/sh\n", 0o755),
+    }
 
 
 def family_of(node: Node) -> str:
@@ -86,6 +89,7 @@ def files_are_in_place(node: Node, cluster: dict[str, Any], group: dict[str, Any
 OF_AN_IMAGE = (
     "/etc/eks/nodeadm.d/50-nodebootstrap.yaml",
     "/etc/nodebootstrap/boot-labels",
+    "/etc/systemd/system/nodeadm-config.service.d/40-nodebootstrap-trust.conf",
     "/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf",
     "/etc/systemd/system/nodeadm-run.service.d/50-nodebootstrap.conf",
 )
@@ -221,7 +225,7 @@ def marked_examples() -> Iterator[Any]:
 def test_every_example_boots(request: pytest.FixtureRequest, cluster: dict[str, Any], group: dict[str, Any]) -> None:
     family = "ubuntu" if group["family"].startswith("U") else group["family"]
     machine: Node = request.getfixturevalue({"al2023": "cloud_init"}.get(family, f"{family}_node"))
-    machine.write(tame_sysctl())
+    machine.write(programs_of_the_image())
     rendered = render(cluster, group)
     boot_text(machine, rendered.document.text)
     assert [line.partition(" ")[0] for line in order(machine)] == ["sysctl"] * sum(
