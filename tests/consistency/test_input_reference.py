@@ -170,7 +170,7 @@ def test_the_schema_accepts_a_describe_cluster_response(name: str) -> None:
         # None of these is a response: it has neither an authority nor an ARN.
         ({"name": "demo", "kubernetesNetworkConfig": {}}, ""),
         ({"cluster": {"name": "demo"}}, "cluster"),
-        ({"name": "demo", "endpiont": "https://x"}, ""),
+        ({"name": "demo", "endpoints": "https://x"}, ""),
     ],
 )
 def test_the_schema_rejects_what_is_wrong_in_a_cluster(cluster: dict[str, Any], where: str) -> None:

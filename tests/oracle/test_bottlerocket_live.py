@@ -53,8 +53,8 @@ def test_one_transaction_and_then_nothing(lab: Lab) -> None:
 def test_a_run_ignores_no_option(lab: Lab) -> None:
     """The same check of the other operating systems: tests/unit/plugins/plugin_utils/live/test_options.py."""
     lab.apply()
-    # The adapter reads the phases and files_dir, and ssm.Runner the timeout of a command.
-    assert bottlerocket.OPTIONS.keys() - lab.options.read == {"files_dir", "phases", "command_timeout"}
+    # The adapter reads the phases and files_dir, and refuses drift and lock_timeout; ssm.Runner reads the timeout of a command.
+    assert bottlerocket.OPTIONS.keys() - lab.options.read == {"files_dir", "phases", "command_timeout", "drift", "lock_timeout"}
 
 
 def test_every_call_of_aws(lab: Lab) -> None:
