@@ -34,7 +34,7 @@ UNDER_ANSIBLE_TEST = REPOSITORY.parts[-3:] == ("ansible_collections", "nodeboots
 EXAMPLES = {
     "ansible-test": (10, 20, 20),
     "dev": (25, 50, 100),
-    "ci": (50, 100, 300),
+    "ci": (40, 75, 150),
     "matrix": (200, 1_000, 3_000),
     "fuzz": (2_000, 100_000, 100_000),
 }

@@ -36,6 +36,7 @@ def look(node: Any, folder: Path, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.matrix
 def test_amazon_linux_2_with_finished_files(al2_node: Al2Node, tmp_path: Path) -> None:
     fresh = look(al2_node, tmp_path, "--check")
     assert fresh["kubelet"]["pid"] is None and fresh["kubelet"]["argv"] is None and fresh["node_name"] is None

@@ -38,7 +38,7 @@ CORE_DEPENDENT = (
 SANITY = ("action-plugin-docs", "ansible-doc", "compile", "import", "pylint", "runtime-metadata", "validate-modules", "yamllint")
 
 #: Scenarios of molecule/ whose subject tests of oracle and lab show as well, by the module or by the playbook.
-REPEATED_SCENARIOS = ("broken_connection", "check_first", "join", "wrong_machine")
+REPEATED_SCENARIOS = ("broken_connection", "check_first", "join", "values", "wrong_machine")
 
 #: Sanity tests on the oldest release: whether Python 3.7, the oldest on the nodes, can compile and import what runs there.
 OLD_NODES = ("--test", "compile", "--test", "import", "--python", "3.7")
