@@ -114,6 +114,9 @@ def _run(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) -> N
         if not kubelet.is_running:
             builder.undo_snap(service_commands.snap_stop(step.snap, kubelet.needs_enable))
     builder.actions.append(f"run {step.name}")
+    if not kubelet.is_running and not step.snap:
+        # Between the look at the node and the script, a queued job may start kubelet with the old configuration.
+        builder.commands.append(service_commands.stop([kubelet.name])._replace(optional=True))
     # The script asks the network who the node is, so the transaction cannot be finished while the machine boots.
     builder.commands.append(Command((step.path,), undo_at_boot=True))
     enabled = [name for name in (containerd.name, kubelet.name, *step.installed_units) if context.node.units[name].needs_enable]

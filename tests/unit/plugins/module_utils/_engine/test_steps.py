@@ -169,6 +169,16 @@ def test_drift_of_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
     assert decide(content).runs_image
 
 
+def test_a_kubelet_that_starts_meanwhile_is_stopped_before_the_script() -> None:
+    """Between the look at the node and the script a queued job may start it, and the script does not restart a kubelet that runs."""
+    content = typed_plan("al2 script")
+    [step] = [step for step in content.steps if isinstance(step, ImageScriptStep)]
+    forward = words(decide(content, kubelet=stopped("kubelet.service")).forward)
+    assert forward.index("systemctl stop kubelet.service") < forward.index(step.path)
+    forward = words(decide(content).forward)
+    assert forward.index(step.path) < forward.index("systemctl restart kubelet.service")
+
+
 def disabled(name: str) -> Unit:
     return unit(name, file_state="disabled")
 
