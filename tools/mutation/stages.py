@@ -99,7 +99,8 @@ def confirmation(stage: Stage, result: Result) -> Stage:
 
 def failed_test(result: Result) -> str:
     """The first failed test that the output names, or the last line of the output."""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", result.tail, re.MULTILINE)
+    # The name of a case may contain blanks; " - " comes before the error.
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", result.tail, re.MULTILINE)
     lines = [line for line in result.tail.splitlines() if line.strip()]
     return found[1] if found else (lines[-1][:160] if lines else f"exit code {result.code}")
 
