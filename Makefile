@@ -55,7 +55,7 @@ lint: ## run ruff, mypy, yamllint, shellcheck, codespell, REUSE, changelog, ansi
 	@$(CHECK) lint
 
 .PHONY: sanity
-sanity: ## run ansible-test sanity: what reads code and docs on the newest ansible-core, compile and import with Python 3.7 on the oldest
+sanity: ## run ansible-test sanity: docs, compile and import on the newest ansible-core, compile and import with Python 3.7 on the oldest
 	@$(SETUP) outer_cores
 	@$(CHECK) sanity
 

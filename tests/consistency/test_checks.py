@@ -298,6 +298,7 @@ def test_nothing_that_is_a_test_stays_outside() -> None:
     [
         ("tests/oracle", ["not docker and not matrix", "docker and not matrix", "docker and matrix", "not docker"]),
         ("tests/lab", ["not matrix", "matrix"]),
+        ("tests/unit", ["not matrix"]),
     ],
 )
 def test_every_marked_test_is_in_a_step(folder: str, chosen: list[str]) -> None:

@@ -12,6 +12,7 @@ built; other minors get a go.mod of the same form, and Go checks every download 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -89,21 +90,28 @@ def build(minor: int) -> Path:
         recipe.update(path.read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nodebootstrap.eks" / "oracle"
     program = cache / f"kubelet_check-1.{minor}-{recipe.hexdigest()[:16]}"
-    if not program.is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            _assemble(minor, folder, pinned)
-            # The pinned go.mod lists no more than the version of Kubernetes: Go completes it here, within the sums of its go.sum.
-            flags = go_programs.GOFLAGS.replace("-mod=readonly", "-mod=mod")
-            tags = ["-tags", _TAGS] if minor < 31 else []
-            version = {"gitVersion": _version(minor), "gitMajor": "1", "gitMinor": str(minor), "gitTreeState": "clean"}
-            link = ["-ldflags", " ".join(["-s", "-w", *(f"-X k8s.io/component-base/version.{key}={one}" for key, one in version.items())])]
-            _go(go, folder, flags, "build", *tags, *link, "-o", "program", ".")
-            fresh = program.with_name(f"{program.name}.{os.getpid()}")
-            shutil.copy2(folder / "program", fresh)
-            fresh.replace(program)  # in one step: parallel workers meet here
+    cache.mkdir(parents=True, exist_ok=True)
+    # A link takes all processors and more than a gigabyte of memory: parallel workers wait for the first one.
+    with (cache / f"kubelet_check-1.{minor}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not program.is_file():
+            _build(go, minor, pinned, program)
     return program
+
+
+def _build(go: str, minor: int, pinned: Path | None, program: Path) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _assemble(minor, folder, pinned)
+        # The pinned go.mod lists no more than the version of Kubernetes: Go completes it here, within the sums of its go.sum.
+        flags = go_programs.GOFLAGS.replace("-mod=readonly", "-mod=mod")
+        tags = ["-tags", _TAGS] if minor < 31 else []
+        version = {"gitVersion": _version(minor), "gitMajor": "1", "gitMinor": str(minor), "gitTreeState": "clean"}
+        link = ["-ldflags", " ".join(["-s", "-w", *(f"-X k8s.io/component-base/version.{key}={one}" for key, one in version.items())])]
+        _go(go, folder, flags, "build", *tags, *link, "-o", "program", ".")
+        fresh = program.with_name(f"{program.name}.{os.getpid()}")
+        shutil.copy2(folder / "program", fresh)
+        fresh.replace(program)  # in one step: what is there is whole
 
 
 def sources(minor: int) -> Path:

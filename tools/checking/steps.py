@@ -34,8 +34,9 @@ CORE_DEPENDENT = (
     "tests/unit/roles/test_misspelt_fields.py",
 )
 
-#: The tests of ansible-test that understand code and documentation. The others look for words and names of files, as linters do.
-SANITY = ("action-plugin-docs", "ansible-doc", "compile", "import", "pylint", "runtime-metadata", "validate-modules", "yamllint")
+#: The tests of ansible-test that understand documentation, and that import and compile. The others look for words and names of files, as
+#: linters do, or are pylint, which takes longer than all of these together.
+SANITY = ("action-plugin-docs", "ansible-doc", "compile", "import", "runtime-metadata", "validate-modules", "yamllint")
 
 #: Scenarios of molecule/ whose subject tests of oracle and lab show as well, by the module or by the playbook.
 REPEATED_SCENARIOS = ("broken_connection", "check_first", "join", "values", "wrong_machine")
@@ -105,7 +106,7 @@ def sanity() -> list[Step]:
     """
     oldest, *_between, newest = cores()
     tests = [word for name in SANITY for word in ("--test", name)]
-    return [ansible_test("sanity", newest, *tests, seconds=120), ansible_test("sanity", oldest, *OLD_NODES, seconds=40)]
+    return [ansible_test("sanity", newest, *tests, seconds=80), ansible_test("sanity", oldest, *OLD_NODES, seconds=40)]
 
 
 def reports_of(step: Step) -> list[Path] | None:
@@ -157,7 +158,7 @@ def lint() -> list[Step]:
 def unit() -> list[Step]:
     """Create the steps of tests that need no container: tests/unit, and those of tests/oracle that ask programs of this machine."""
     return [
-        pytest("unit", 170, "-n", "2", "tests/unit"),
+        pytest("unit", 170, "-n", "2", "-m", "not matrix", "tests/unit"),
         pytest("unit: oracle without containers", 150, "-n", "2", "--dist", "loadfile", "-m", "not docker and not matrix", "tests/oracle"),
     ]
 
