@@ -331,9 +331,19 @@ def test_the_newest_core_runs_the_sanity_tests_and_the_oldest_the_units() -> Non
     assert [step.command[2] for step in layers()["sanity"]] == [newest, oldest]
 
 
-def test_the_matrix_runs_everything_on_every_core() -> None:
-    for what in ("sanity-all-files", "units"):
-        assert {step.command[2] for step in every_step() if step.command[1:2] == (what,) and len(step.command) == 3} == set(cores())
+def test_the_matrix_runs_on_every_core_what_depends_on_it() -> None:
+    *older, newest = cores()
+    words = {what: {step.command[2:] for step in matrix() if step.command[1:2] == (what,)} for what in ("sanity-all-files", "units")}
+    assert words["sanity-all-files"] == {(core,) for core in cores()}
+    assert words["units"] == {(newest,), *((core, *steps.WITH_ANSIBLE) for core in older)}
+
+
+def test_unit_tests_that_depend_on_ansible_are_those_that_import_it() -> None:
+    names = [name for name in project.under("tests/unit", ".py") if Path(name).name.startswith("test_")]
+    importing = re.compile(r"^(from|import) ansible\b|\bansible_runs\b|import .*AnsibleModule", re.MULTILINE)
+    missed = [name for name in names if importing.search(project.text(name)) and not name.startswith(steps.WITH_ANSIBLE)]
+    assert not missed
+    assert all((project.TOP / path).exists() for path in steps.WITH_ANSIBLE)
 
 
 def test_the_oldest_core_runs_each_kind_of_plugin_that_runs_on_the_controller_and_a_role() -> None:

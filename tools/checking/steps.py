@@ -34,6 +34,16 @@ CORE_DEPENDENT = (
     "tests/unit/roles/test_misspelt_fields.py",
 )
 
+#: The unit tests that depend on Ansible, by folder. The others import only the library or module_utils.
+WITH_ANSIBLE = (
+    "tests/unit/plugins/action/",
+    "tests/unit/plugins/filter/",
+    "tests/unit/plugins/modules/",
+    "tests/unit/plugins/plugin_utils/test_ansible_adapter.py",
+    "tests/unit/plugins/test/",
+    "tests/unit/roles/",
+)
+
 #: The tests of ansible-test that understand documentation, and that import and compile. The others look for words and names of files, as
 #: linters do, or are pylint, which takes longer than all of these together.
 SANITY = ("action-plugin-docs", "ansible-doc", "compile", "import", "runtime-metadata", "validate-modules", "yamllint")
@@ -207,9 +217,11 @@ def matrix() -> list[Step]:
     """Return the steps of C(make matrix)."""
     thorough = (("HYPOTHESIS_PROFILE", "matrix"),)
     programs, *_tests = lab()
+    *older, newest = cores()
     return [
         *(ansible_test("sanity-all-files", core, seconds=300, detail=", all files") for core in cores()),
-        *(ansible_test("units", core, seconds=450, detail=", all tests") for core in cores()),
+        ansible_test("units", newest, seconds=600, detail=", all tests"),
+        *(ansible_test("units", core, *WITH_ANSIBLE, seconds=120, detail=", all that depend on Ansible") for core in older),
         pytest("unit: more examples", 600, "-n", "2", "tests/unit", variables=thorough),
         pytest("unit: oracle without containers, more examples", 900, "-n", "2", "-m", "not docker", "tests/oracle", variables=thorough),
         pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle"),
