@@ -67,6 +67,18 @@ def plan(cluster: dict, group: dict, contents: dict[str, str]) -> str:
     return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
 
+def write_examples() -> None:
+    """Write the output of every example. Whoever interrupts this keeps the old folder, and not a part of the new one."""
+    fresh = GOLDEN.with_name(f"{GOLDEN.name}.fresh")
+    shutil.rmtree(fresh, ignore_errors=True)
+    for name, text in rendered().items():
+        path = fresh / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+    shutil.rmtree(GOLDEN, ignore_errors=True)
+    fresh.rename(GOLDEN)
+
+
 def write_messages() -> None:
     """Write the messages of every test that compares some (tests/unit/messages.py). Tests that are skipped here keep theirs."""
     tests = sorted(str(path) for path in (TOP / "tests").rglob("test_*.py") if "golden_message" in path.read_text(encoding="utf-8"))
@@ -76,19 +88,18 @@ def write_messages() -> None:
 
 def main() -> None:
     sys.path.insert(0, str(TOP / ".cache"))
-    if GOLDEN.exists():
-        shutil.rmtree(GOLDEN)
-    for name, text in rendered().items():
-        path = GOLDEN / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode("utf-8"))
+    print("tests/golden/examples", flush=True)
+    write_examples()
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
     from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes
 
     for topic, module in errors.TOPICS.items():
+        print(f"tests/golden: problems of {topic}", flush=True)
         errors.write(topic, module)
+    print("reference of the input, causes of joins", flush=True)
     input_reference.main()
     join_causes.main()
+    print("tests/golden/messages", flush=True)
     write_messages()
 
 
