@@ -46,10 +46,10 @@ class DriftWatch:
         self.repairs = self._found if self._mode == drift.REPAIR and can_repair else ()
 
     def _differences(self, manifest: Manifest) -> list[Drift]:
-        if manifest.effective is not None:
+        if manifest.effective:
             return drift.find(self._plan, manifest, files.read, self.snaps)
-        if manifest.is_empty:
-            # The first run decides by itself whether programs of the image have to run.
+        if manifest.is_empty or manifest.pending:
+            # The run decides by itself whether programs of the image have to run.
             return []
         from . import drift_asked
 
@@ -85,10 +85,13 @@ class DriftWatch:
         )
 
     def _must_record(self, current: Manifest) -> bool:
-        if current.effective is None:
-            # What differs from the plan is not right yet.
-            return not (self._differences(current) if self._found is None else self._found)
-        return not current.effective or bool(self.repairs)
+        if self.repairs:
+            return True
+        if current.effective:
+            return False
+        has_run_image = current.effective is not None and self._before.effective != {}
+        # What differs from the plan is not right yet.
+        return has_run_image or not (self._differences(current) if self._found is None else self._found)
 
     def accepted(self) -> list[str]:
         """Warnings about values that the image's own program has set again: the run of it was no repair, and they count as right now."""

@@ -204,15 +204,29 @@ def test_a_value_that_was_repaired_before_fails_after_the_repair(
 
 def test_when_a_record_is_made(files: Files, kubelet_started: list[float]) -> None:
     plan = typed_plan("al2 script")
-    due = Manifest(family="al2", effective={})
-    assert DriftWatch(plan, "repair", due).verified(due).effective
-    assert DriftWatch(plan, "ignore", due).verified(due) == due
+    before, due = Manifest(family="al2"), Manifest(family="al2", effective={})
+    assert DriftWatch(plan, "repair", before).verified(due).effective
+    assert DriftWatch(plan, "ignore", before).verified(due) == due
     for current in (Manifest(), due._replace(pending=("bootstrap script",)), due._replace(effective={"x": None})):
         assert DriftWatch(plan, "repair", current).verified(current) == current
-    # What differs from the plan is not recorded.
-    unknown = Manifest(family="al2")
+    # What differs from the plan is not recorded, also not after a run that was killed before it could record.
     files[KUBECONFIG] = "clusters: []\n"
-    assert DriftWatch(plan, "repair", unknown).verified(unknown) == unknown
+    for unknown in (Manifest(family="al2"), due):
+        assert DriftWatch(plan, "repair", unknown).verified(unknown) == unknown
+
+
+def test_a_run_that_was_killed_before_it_recorded_is_compared_with_its_plan(files: Files, kubelet_started: list[float]) -> None:
+    plan = typed_plan("al2 script")
+    killed = Manifest(family="al2", effective={})
+    files[CONFIG] = json.dumps({"clusterDNS": ["9.9.9.9"]})
+    watch = DriftWatch(plan, "repair", killed)
+    watch.look(node_state(manifest=killed), True)
+    assert (CONFIG, "clusterDNS") in {(item.source, item.name) for item in watch.repairs}
+    assert watch.verified(killed).effective
+    # The program that has to run anyway sets its values.
+    pending = killed._replace(pending=("bootstrap script",))
+    watch.look(node_state(manifest=pending), True)
+    assert watch.repairs == []
 
 
 def test_a_node_without_a_record_is_compared_with_its_plan(files: Files, snap: dict[str, Any]) -> None:
