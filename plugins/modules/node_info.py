@@ -13,8 +13,7 @@ version_added: 0.1.0
 description:
   - Runs on a node of any Linux family. It returns versions, units, the flags and the merged configuration of the running kubelet, the
     cluster of the node, and the files of this collection that changed since they were written.
-  - Only reads. It runs C(systemctl show) and C(snap get). If no file contains the versions, it also runs C(kubelet --version) and
-    C(containerd --version).
+  - Only reads. It runs C(systemctl show), C(snap get), C(kubelet --version) and C(containerd --version).
   - Does not fail if a value cannot be determined. The value is then null or empty, and RV(node.problems) contains the reason.
   - Returns no secrets. It replaces passwords in URLs, keys, tokens, long base64, and values whose name suggests a secret by asterisks. Some
     of these values may not be secret. Of the environment of kubelet, it returns only the names of the variables.
@@ -289,11 +288,12 @@ node:
           restarts: 0
           pid: 1234
     versions:
-      description: The C(version) of C(kubelet) and C(containerd), and its C(source). Null if it is unknown.
+      description: The C(version) of C(kubelet) and C(containerd), and its C(source). That is the program, or a file of the image if the
+        program does not answer. Null if it is unknown.
       type: dict
       returned: always
       sample:
-        kubelet: {"version": "1.33.4-eks-99d6cc0", "source": "/etc/eks/kubelet-version.txt"}
+        kubelet: {"version": "1.33.4-eks-99d6cc0", "source": "/usr/bin/kubelet --version"}
         containerd: null
 """
 

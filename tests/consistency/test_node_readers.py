@@ -34,12 +34,21 @@ TEXTS = {
 """Whole text constants → the files that may contain them. Programs that are embedded as text are longer: they run without this package, at
 boot or inside a transaction, and so have to bring everything with them."""
 
+PARTS = {
+    "/etc/eks/nodeadm.d": {"_node/nodeadm_files.py"},
+    "-version.txt": {"_node/program_versions.py"},
+    "--version": {"_node/program_versions.py"},
+}
+"""Parts of text constants → the files that may contain them, outside docstrings."""
+
 PROGRAMS: dict[tuple[object, ...], set[str]] = {("systemctl", "show"): {"_node/systemd.py"}, ("snap", "get"): {"_node/snapd.py"}}
 """The first words of an argument list → the files that may contain it."""
 
 
 def problems_in(name: str, source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -51,6 +60,10 @@ def problems_in(name: str, source: str) -> Iterator[str]:
                 yield f"{name}:{node.lineno}: imports {module}"
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and name not in TEXTS.get(node.value, {name}):
             yield f"{name}:{node.lineno}: contains {node.value!r}"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            for part, files in PARTS.items():
+                if part in node.value and name not in files:
+                    yield f"{name}:{node.lineno}: contains {part!r}"
         if isinstance(node, (ast.List, ast.Tuple)):
             words = tuple(item.value if isinstance(item, ast.Constant) else None for item in node.elts[:2])
             if name not in PROGRAMS.get(words, {name}):
@@ -59,7 +72,7 @@ def problems_in(name: str, source: str) -> Iterator[str]:
 
 def test_each_subject_has_one_reader() -> None:
     names = {path.removeprefix(f"{NODE}/"): path for path in project.under(NODE, ".py")}
-    readers = set().union(*MODULES.values(), *TEXTS.values(), *PROGRAMS.values())
+    readers = set().union(*MODULES.values(), *TEXTS.values(), *PARTS.values(), *PROGRAMS.values())
     assert readers <= names.keys()
     project.none_of(problem for name, path in names.items() for problem in problems_in(name, project.text(path)))
 
@@ -75,6 +88,11 @@ def test_each_subject_has_one_reader() -> None:
         ("run(['systemctl', 'show', name])", 1),
         ("run(('systemctl', 'restart', name))", 0),
         ("run(['snap', 'get', '-d', name])", 1),
+        ("os.listdir('/etc/eks/nodeadm.d')", 1),
+        ("f'/etc/eks/nodeadm.d/{name}'", 1),
+        ("def f():\n    'Reads /etc/eks/nodeadm.d.'", 0),
+        ("run('/usr/bin/kubelet', '--version')", 1),
+        ("host.text('/etc/eks/containerd-version.txt')", 1),
         ("PROGRAM = 'import socket, subprocess\\nsystemctl show'", 0),
         ("from .._node import http_client, systemd", 0),
     ],

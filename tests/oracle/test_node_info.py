@@ -145,7 +145,7 @@ def test_amazon_linux_2023(tmp_path: Path) -> None:
     with boot(Al2023Node, user_data, files=files) as (node, _unused):
         found = look(node, tmp_path)
         assert found["kubelet"]["pid"] and found["cluster"]["server"] == CLUSTER["endpoint"]
-        assert found["versions"]["kubelet"] == {"version": "1.30.9-eks-123", "source": "/etc/eks/kubelet-version.txt"}
+        assert found["versions"]["kubelet"] == {"version": "1.30.14", "source": "/usr/bin/kubelet --version"}
         [document] = found["nodeadm"]
         assert document["path"] == "/etc/eks/nodeadm.d/20-own.yaml" and "podPidsLimit: 88" in document["text"]
         assert found["kubelet"]["config"]["effective"]["podPidsLimit"] == 88 and found["registration"]["labels"] == {"a": "b"}

@@ -9,7 +9,7 @@ import os
 import time
 from typing import Any, Sequence
 
-from .._node import files, health
+from .._node import files, health, nodeadm_files
 from .._node.errors import ApplyRefused
 from .._node.host import Host
 from .._node.placeholders import Identity
@@ -128,7 +128,7 @@ def _validate(run: ApplyRun, node: NodeState, changes: Sequence[FileChange]) -> 
     units = {file.path: file.content for file in run.plan.files if file.form == "unit" and file.path.startswith(UNIT_FOLDER)}
     if any(path in units for path in contents):
         run.result.warnings += run.sandbox.check_units(units, files.read, list(node.units))
-    if any(item.change.path.startswith(nodeadm.FOLDER + "/") for item in changes):
+    if any(item.change.path.startswith(nodeadm_files.DIRECTORY + "/") for item in changes):
         before = nodeadm.documents(files.read)
         run.sandbox.check_nodeadm(nodeadm.documents_after(run.plan, [item.change for item in changes], before))
 

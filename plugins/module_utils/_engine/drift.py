@@ -13,11 +13,11 @@ import hashlib
 import json
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
-from .._node import snapd
+from .._node import nodeadm_files, snapd
 from .._node.files import Reader
+from .._node.kubelet_process import BOOTSTRAP_KUBECONFIG, KUBECONFIG
 from .._node.redaction import redact_value
 from .._node.systemd import Unit
-from . import nodeadm
 from .file_changes import written_by_programs
 from .manifest import Effective, Manifest
 from .plan import ImageScriptStep, Plan, SnapStep, Step
@@ -85,7 +85,7 @@ def sources_of(plan: Plan, step: Step) -> list[str]:
     if isinstance(step, ImageScriptStep):
         found += step.writes
     elif getattr(step, "runs_nodeadm", False):
-        found += nodeadm.WRITES
+        found += nodeadm_files.WRITES
     if isinstance(step, (ImageScriptStep, SnapStep)) and step.snap:
         found.append(SNAP + step.snap)
     return [path for path in found if path not in plan.paths and path not in _CACHES]
@@ -110,9 +110,9 @@ def record(plan: Plan, read: Reader, units: Mapping[str, Unit], snaps: Snaps | N
     for path in _paths(plan):
         current = read(path)
         found[path] = None if current is None else Effective(_digest(current.content), effective_values.parse(path, current.content))
-    if found.get(nodeadm.BOOTSTRAP_KUBECONFIG) is not None:
+    if found.get(BOOTSTRAP_KUBECONFIG) is not None:
         # kubelet itself writes the kubeconfig, once the cluster has signed its certificate.
-        found.pop(nodeadm.KUBECONFIG, None)
+        found.pop(KUBECONFIG, None)
     snaps = snaps or Snaps()
     for name in _snap_names(plan):
         found[SNAP + name] = Effective("", dict(snaps.settings(name)))

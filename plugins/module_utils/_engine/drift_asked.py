@@ -14,14 +14,13 @@ import json
 import shlex
 from typing import Any, Iterator, Mapping, Tuple
 
-from .._node import kubeconfig
+from .._node import kubeconfig, nodeadm_files
 from .._node.files import Reader
+from .._node.kubelet_process import KUBECONFIG
 from . import effective_values, image_script, nodeadm
 from .drift import SNAP, Drift, Snaps
 from .plan import ImageScriptStep, Plan
 
-_ENVIRONMENT = "/etc/eks/kubelet/environment"
-_DROP_IN = "/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf"
 _SERVER = "server"
 
 Asked = Tuple[str, str, Any]
@@ -50,7 +49,7 @@ def _values(source: str, read: Reader, snaps: Snaps) -> Mapping[str, Any]:
     current = read(source)
     if current is None:
         return {}
-    if source == image_script.KUBECONFIG:
+    if source == KUBECONFIG:
         return {_SERVER: kubeconfig.find_server(current.content.decode("utf-8", "replace"))}
     return effective_values.parse(source, current.content)
 
@@ -84,7 +83,7 @@ def _of_script(plan: Plan, step: ImageScriptStep) -> Iterator[Asked]:
         return
     wanted = dict(zip(words[2::2], words[3::2]))
     if "--apiserver-endpoint" in wanted and "--enable-local-outpost" not in wanted:
-        yield (image_script.KUBECONFIG, _SERVER, wanted["--apiserver-endpoint"])
+        yield (KUBECONFIG, _SERVER, wanted["--apiserver-endpoint"])
     certificate = _certificate(wanted.get("--b64-cluster-ca", ""))
     if certificate is not None and "--b64-cluster-ca" in wanted:
         yield certificate
@@ -103,11 +102,11 @@ def _of_script(plan: Plan, step: ImageScriptStep) -> Iterator[Asked]:
 
 def _of_nodeadm(plan: Plan, read: Reader) -> Iterator[Asked]:
     """The values of our NodeConfig that no later document can replace."""
-    documents = [file for file in plan.files if file.path.startswith(nodeadm.FOLDER + "/")]
+    documents = [file for file in plan.files if file.path.startswith(nodeadm_files.DIRECTORY + "/")]
     others = "".join(
         content.decode("utf-8", "replace")
         for name, content in nodeadm.documents(read).items()
-        if f"{nodeadm.FOLDER}/{name}" not in plan.paths
+        if f"{nodeadm_files.DIRECTORY}/{name}" not in plan.paths
     )
     for file in documents:
         try:
@@ -129,16 +128,16 @@ def _of_spec(spec: Mapping[str, Any]) -> Iterator[Asked]:
     cluster, kubelet = _section(spec, "cluster"), _section(spec, "kubelet")
     is_outpost = str(cluster.get("enableOutpost")).lower() == "true"
     if isinstance(cluster.get("apiServerEndpoint"), str) and not is_outpost:
-        yield (image_script.KUBECONFIG, _SERVER, cluster["apiServerEndpoint"])
+        yield (KUBECONFIG, _SERVER, cluster["apiServerEndpoint"])
     certificate = _certificate(str(cluster.get("certificateAuthority", "")))
     if certificate is not None and cluster.get("certificateAuthority"):
         yield certificate
     config = kubelet.get("config")
     if isinstance(config, dict) and config:
         for name, value in effective_values.flatten(config).items():
-            yield (_DROP_IN, name, value)
+            yield (nodeadm_files.KUBELET_DROP_IN, name, value)
     arguments = kubelet.get("flags")
     if isinstance(arguments, list):
         text = " ".join(shlex.quote(str(word)) for word in arguments)
         for name, value in effective_values.flags("NODEADM_KUBELET_ARGS", text).items():
-            yield (_ENVIRONMENT, name, value)
+            yield (nodeadm_files.ENVIRONMENT, name, value)

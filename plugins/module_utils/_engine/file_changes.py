@@ -16,11 +16,10 @@ import os
 import pwd
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
-from .._node import files
+from .._node import files, nodeadm_files
 from .._node.errors import ApplyRefused
 from .._node.files import Change, Current, Reader
 from .._transaction.store import Store
-from . import nodeadm
 from .manifest import ManagedFile, Manifest, Original
 from .plan import ImageScriptStep, Plan
 
@@ -151,7 +150,7 @@ def _leftovers(plan: Plan, manifest: Manifest, originals: Originals, read: Reade
 
 def written_by_programs(plan: Plan) -> set[str]:
     """The files that programs of the image write when the steps of a plan run them."""
-    paths = set(nodeadm.WRITES if plan.runs_nodeadm else ())
+    paths = set(nodeadm_files.WRITES if plan.runs_nodeadm else ())
     for step in plan.steps:
         if isinstance(step, ImageScriptStep):
             paths.update(step.writes)

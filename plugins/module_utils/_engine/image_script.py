@@ -19,6 +19,7 @@ from typing import Any, Mapping, Sequence
 
 from .._node import kubeconfig
 from .._node.files import Current
+from .._node.kubelet_process import KUBECONFIG
 from .._node.placeholders import PLACEHOLDERS
 from .._node.systemd import Unit
 from .._transaction.recovery import Command
@@ -28,7 +29,6 @@ from .file_changes import restore
 from .plan import ImageScriptStep, Plan
 from .steps import StepContext, WorkBuilder
 
-KUBECONFIG = kubeconfig.DEFAULT_PATH
 CONFIG = "/etc/kubernetes/kubelet/kubelet-config.json"
 CA = "/etc/kubernetes/pki/ca.crt"
 CONTAINERD_CONFIG = "/etc/containerd/config.toml"

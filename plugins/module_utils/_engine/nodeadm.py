@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nodeadm on Amazon Linux 2023: the documents that it reads, what it writes, and whether its configuration changes.
+"""nodeadm on Amazon Linux 2023: the documents that it merges, and whether its configuration changes.
 
 nodeadm merges the user data with every document in its folder. Each run of it restarts containerd and kubelet.
 """
@@ -10,39 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
+from .._node import nodeadm_files
 from .._node.files import Change, Reader
+from .._node.host import Host
 from .._node.placeholders import Identity
 from .manifest import Manifest, NodeadmSources
 from .plan import UNIT_FOLDER, Plan
 from .validation import ValidationSandbox
-
-FOLDER = "/etc/eks/nodeadm.d"
-KUBECONFIG = "/var/lib/kubelet/kubeconfig"
-BOOTSTRAP_KUBECONFIG = "/var/lib/kubelet/bootstrap-kubeconfig"
-WRITES = (
-    "/etc/containerd/base-runtime-spec.json",
-    "/etc/containerd/config.toml",
-    "/etc/eks/image-credential-provider/config.json",
-    "/etc/eks/kubelet/environment",
-    "/etc/kubernetes/kubelet/config.json",
-    "/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf",
-    "/etc/kubernetes/pki/ca.crt",
-    "/etc/soci-snapshotter-grpc/config.toml",
-    "/etc/systemd/system.conf.d/environment.conf",
-    "/etc/systemd/system/containerd.service.d/10-soci-snapshotter.conf",
-    "/etc/systemd/system/containerd.service.d/environment.conf",
-    "/etc/systemd/system/kubelet.service.d/environment.conf",
-    "/run/eks/nodeadm/config.json",
-    "/run/systemd/resolved.conf.d/40-eks.conf",
-    BOOTSTRAP_KUBECONFIG,
-    KUBECONFIG,
-)
-"""What nodeadm writes (amazon-eks-ami, July 2026)."""
-
-_DOCUMENT = re.compile(r"\.(ya?ml|json)\Z", re.IGNORECASE)
 
 
 class ForeignSources(NamedTuple):
@@ -57,19 +33,15 @@ class ForeignSources(NamedTuple):
         return NodeadmSources(_digest(drop_ins), None if self.user_data is None else _digest(self.user_data))
 
 
-def documents(read: Reader, folder: str = FOLDER) -> dict[str, bytes]:
+def documents(read: Reader, host: Host | None = None) -> dict[str, bytes]:
     """The documents in nodeadm's folder: {file name: content}."""
-    try:
-        names = sorted(name for name in os.listdir(folder) if _DOCUMENT.search(name))
-    except OSError:
-        return {}
-    found = {name: read(os.path.join(folder, name)) for name in names}
+    found = {os.path.basename(path): read(path) for path in nodeadm_files.document_paths(host or Host())}
     return {name: current.content for name, current in found.items() if current is not None}
 
 
 def documents_after(plan: Plan, changes: Iterable[Change], before: Mapping[str, bytes]) -> dict[str, bytes]:
     """The documents in nodeadm's folder once the plan is carried out: {file name: content}."""
-    prefix = FOLDER + "/"
+    prefix = nodeadm_files.DIRECTORY + "/"
     after = dict(before)
     for change in changes:
         if change.path.startswith(prefix):
@@ -81,7 +53,7 @@ def documents_after(plan: Plan, changes: Iterable[Change], before: Mapping[str, 
 def foreign_sources(plan: Plan, manifest: Manifest, read: Reader) -> ForeignSources:
     """Read what nodeadm reads besides our documents. Asks the instance metadata service for the user data."""
     ours = {*plan.paths, *plan.owned, *manifest.files, *manifest.owned}
-    found = {f"{FOLDER}/{name}": content for name, content in documents(read).items()}
+    found = {f"{nodeadm_files.DIRECTORY}/{name}": content for name, content in documents(read).items()}
     others = {path: content.decode("utf-8", "replace") for path, content in found.items() if path not in ours}
     return ForeignSources(others, Identity.of_user_data())
 
@@ -98,7 +70,7 @@ def is_affected(plan: Plan, changes: Sequence[Change], effects: Sequence[Change]
     """Whether nodeadm would produce another configuration. C(effects): the changes among C(changes) that it has to follow."""
     if not effects:
         return False
-    if any(not change.path.startswith((FOLDER + "/", UNIT_FOLDER)) for change in effects):
+    if any(not change.path.startswith((nodeadm_files.DIRECTORY + "/", UNIT_FOLDER)) for change in effects):
         return True
     before = documents(read)
     merged = sandbox.nodeadm_dump("before", before)

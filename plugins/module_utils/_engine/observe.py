@@ -91,7 +91,7 @@ def membership(host: Host, manifest: Manifest, kubelet_argv: Sequence[str]) -> M
     named = [
         path for name in ("kubeconfig", "bootstrap-kubeconfig") for path in kubelet_process.values(flags, name) if path.startswith("/")
     ]
-    for path in dict.fromkeys([kubeconfig.DEFAULT_PATH, kubeconfig.BOOTSTRAP_PATH, *named]):
+    for path in dict.fromkeys([kubelet_process.KUBECONFIG, kubelet_process.BOOTSTRAP_KUBECONFIG, *named]):
         server = kubeconfig.find_server(host.text(path) or "")
         if server:
             return Membership(None, server, path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
-from .._node import snapd
+from .._node import nodeadm_files, snapd
 from .._node.files import Current, Reader
 from .._node.placeholders import Identity
 from .._transaction.recovery import Command
@@ -283,7 +283,7 @@ def decide_service(step: ServiceStep, context: StepContext, builder: WorkBuilder
         builder.repair(found, has_changed or not found)
     builder.start(step.units, step.wait)
     if step.runs_nodeadm:
-        writes = [path for path in nodeadm.WRITES if path not in context.plan.paths]
+        writes = [path for path in nodeadm_files.WRITES if path not in context.plan.paths]
         builder.remember(writes, builder.originals_of(writes))
         builder.touch(name for name in context.plan.verify.units if name in units)
         builder.may_fail(step.units)

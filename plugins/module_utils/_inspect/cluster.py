@@ -15,13 +15,12 @@ import ssl
 from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
 from .._node import kubeconfig as kubeconfigs
-from .._node import snapd
+from .._node import nodeadm_files, snapd
 from .._node.errors import ApplyRefused
 from .._node.host import Host
 from .._node.redaction import redact_command_line, redact_document, redact_string, redact_value
 
 STATE = "/var/lib/nodebootstrap"
-NODEADM = "/etc/eks/nodeadm.d"
 
 _BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -131,15 +130,10 @@ def _state(host: Host, path: str, digest: str) -> str:
 
 def nodeadm(host: Host) -> List[Dict[str, Any]] | None:
     """The documents that nodeadm reads from its directory, in its order. None without that directory."""
-    if not host.exists(NODEADM):
+    if not host.exists(nodeadm_files.DIRECTORY):
         return None
-    documents = []
-    for name in host.names(NODEADM):
-        path = f"{NODEADM}/{name}"
-        if name.lower().endswith((".yaml", ".yml", ".json")) and os.path.isfile(host.path(path)):
-            text = host.text(path)
-            documents.append({"path": path, "text": None if text is None else redact_document(text)})
-    return documents
+    texts = ((path, host.text(path)) for path in nodeadm_files.document_paths(host))
+    return [{"path": path, "text": None if text is None else redact_document(text)} for path, text in texts]
 
 
 def snap(host: Host) -> Dict[str, Any] | None:

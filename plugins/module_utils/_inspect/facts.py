@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict
 
-from .._node import kubeconfig as kubeconfigs
 from .._node.host import Host, Process, read_process
 from .._node.kubelet_config import read_config, registration
-from .._node.kubelet_process import Flags, find_unit, last, node_name, parse
+from .._node.kubelet_process import KUBECONFIG, Flags, find_unit, last, node_name, parse
 from . import cluster, kubelet, kubelet_endpoints, units, versions
 
 
@@ -47,7 +46,7 @@ def _kubelet(host: Host, unit: str | None, process: Process, hostname: str, conf
     # A program in front of kubelet, such as an interpreter, has words of its own, which are not flags.
     flags = parse(process.argv[1:])
     config = read_config(host, flags, bool(process.argv))
-    kubeconfig = cluster.kubeconfig_at(host, last(flags, "kubeconfig") or kubeconfigs.DEFAULT_PATH)
+    kubeconfig = cluster.kubeconfig_at(host, last(flags, "kubeconfig") or KUBECONFIG)
     labels, taints = registration(flags, config.merged)
     return {
         "kubelet": {

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 
+from .._node import nodeadm_files
 from .._node.systemd import Unit
 from . import api_diagnosis, exit_causes, kubelet_exit_diagnosis
 from .model import Evidence, FailedUnit, Finding, Kubelet, NodeObject, quote_log, runs, shorten
@@ -103,7 +104,7 @@ def _explain_nodeadm(nodeadm: FailedUnit) -> Finding:
     message = _nodeadm_message(lines[-1]) if lines else "its log is empty"
     return Finding(
         "nodeadm_failed", f"{nodeadm.unit} failed, and kubelet waits for it: {message}",
-        f"correct the NodeConfig in user data or in /etc/eks/nodeadm.d, then run: systemctl restart {nodeadm.unit}",
+        f"correct the NodeConfig in user data or in {nodeadm_files.DIRECTORY}, then run: systemctl restart {nodeadm.unit}",
         quote_log(nodeadm.unit, *lines[-2:]), True,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ import re
 import zlib
 from typing import Any, Iterable, NamedTuple
 
-from .._node import systemd
+from .._node import nodeadm_files, program_versions, systemd
 from .._node.errors import ApplyRefused
 from .._node.host import Host
 from .._node.kubelet_config import ConfigFile, read_config
@@ -23,20 +23,14 @@ from .model import Settings, SettingsFile
 
 NODEADM = "nodeadm"
 BOOTSTRAP_SCRIPT = "/etc/eks/bootstrap.sh"
-NODEADM_DIRECTORY = "/etc/eks/nodeadm.d"
 USER_DATA = "the user data"
 
 _USER_DATA_FILE = "/var/lib/cloud/instance/user-data.txt"
-_WRITTEN_BY_NODEADM = (
-    "/etc/eks/kubelet/environment", "/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf",
-)  # fmt: skip
 _WRITTEN_BY_SCRIPT = re.compile(
     r"/etc/systemd/system/kubelet\.service\.d/(?:10-kubelet-args|30-kubelet-extra-args)\.conf\Z|/etc/kubernetes/kubelet/kubelet-config\.json\Z"
 )
 _FLAG = re.compile(r"(?<![\w-])--(?P<name>[a-z0-9][a-z0-9_-]*)(?:(?:=|[ \t]+(?![-\\]))(?P<value>[^\s\"'\\]*))?")
 _PROGRAM = re.compile(r"^ExecStart=[-@:+!]*(?P<path>/\S*kubelet)\s", re.MULTILINE)
-_PROGRAMS = ("/usr/bin/kubelet", "/snap/kubelet-eks/current/kubelet", "/usr/local/bin/kubelet")
-_VERSION = re.compile(r"Kubernetes v(?P<version>[0-9]+\.[0-9]+\.[0-9]+\S*)")
 
 
 def read_settings(host: Host, unit: str, has_nodeadm: bool) -> Settings:
@@ -88,7 +82,7 @@ def _describe(host: Host, file: ConfigFile, has_nodeadm: bool) -> SettingsFile:
 
 
 def _writer(host: Host, path: str, has_nodeadm: bool) -> str:
-    if has_nodeadm and path in _WRITTEN_BY_NODEADM:
+    if has_nodeadm and path in nodeadm_files.WRITES:
         return NODEADM
     return BOOTSTRAP_SCRIPT if not has_nodeadm and _WRITTEN_BY_SCRIPT.match(path) and host.exists(BOOTSTRAP_SCRIPT) else ""
 
@@ -97,8 +91,7 @@ def _node_configs(host: Host) -> list[tuple[str, str]]:
     """The sources of nodeadm, as (name, text), in the order in which they take effect."""
     content = host.read(_USER_DATA_FILE)
     found = [(f"{USER_DATA} ({_USER_DATA_FILE})", _decompressed(content))] if content else []
-    names = [name for name in host.names(NODEADM_DIRECTORY) if name.endswith((".yaml", ".yml", ".json"))]
-    return found + [(f"{NODEADM_DIRECTORY}/{name}", host.text(f"{NODEADM_DIRECTORY}/{name}") or "") for name in names]
+    return found + [(path, host.text(path) or "") for path in nodeadm_files.document_paths(host)]
 
 
 def _decompressed(content: bytes) -> str:
@@ -120,11 +113,8 @@ def _describe_origin(name: str, text: str, files: Iterable[SettingsFile]) -> Set
 
 def _version(host: Host, texts: Iterable[str]) -> str | None:
     named = [match.group("path") for text in texts for match in [_PROGRAM.search(text)] if match]
-    for path in dict.fromkeys([*named[-1:], *_PROGRAMS]):
-        match = _VERSION.search(host.run(path, "--version") or "") if host.exists(path) else None
-        if match:
-            return match.group("version")
-    return None
+    found = program_versions.of_kubelet(host, started_from=named[-1:])
+    return None if found is None else found.version
 
 
 # --- where to correct a setting: pure ----------------------------------------------------------------------------------------------
@@ -158,10 +148,10 @@ def place_of_field(settings: Settings, field: str, unit: str) -> Place | None:
 
 def _place(settings: Settings, file: SettingsFile, origin: SettingsFile | None, part: str, unit: str) -> Place:
     if file.writer == NODEADM and origin is None and settings.origins:
-        own = f"no NodeConfig sets it; to set it, use spec.kubelet.{part} of a NodeConfig in {NODEADM_DIRECTORY}"
+        own = f"no NodeConfig sets it; to set it, use spec.kubelet.{part} of a NodeConfig in {nodeadm_files.DIRECTORY}"
         return Place(f"{file.path}, which nodeadm wrote ({own})", "systemctl restart nodeadm-config nodeadm-run")
     if file.writer == NODEADM:
-        known = origin.path if origin is not None else f"{USER_DATA} or in {NODEADM_DIRECTORY}"
+        known = origin.path if origin is not None else f"{USER_DATA} or in {nodeadm_files.DIRECTORY}"
         where = f"spec.kubelet.{part} of the NodeConfig in {known}, from which nodeadm writes {file.path}"
         if known.startswith(USER_DATA):
             return Place(where, "replace the node, or stop it and change its user data: nodeadm reads it at each boot")

@@ -23,9 +23,6 @@ _SERVER_LINE = re.compile(r"""^[ \t]*(?:-[ \t]+)?["']?server["']?[ \t]*:[ \t]*["
 _CLUSTER_OPTIONS = ("-i", "--cluster-id", "--cluster-name")
 _PLACEHOLDER = "CLUSTER_NAME"
 
-DEFAULT_PATH = "/var/lib/kubelet/kubeconfig"
-BOOTSTRAP_PATH = "/var/lib/kubelet/bootstrap-kubeconfig"
-
 UNREADABLE = "cannot be read as YAML"
 """The message of Unusable, after the path, when our YAML parser failed. kubelet's parser may know more of YAML."""
 

@@ -16,6 +16,9 @@ from .host import Host
 
 UNITS = ("snap.kubelet-eks.daemon.service", "kubelet.service")
 ROOT_DIRECTORY = "/var/lib/kubelet"
+KUBECONFIG = "/var/lib/kubelet/kubeconfig"
+BOOTSTRAP_KUBECONFIG = "/var/lib/kubelet/bootstrap-kubeconfig"
+"""Where all images have the kubeconfigs of kubelet."""
 
 _REPEATABLE = """
     allowed-unsafe-sysctls cluster-dns cpu-manager-policy-options enforce-node-allocatable eviction-hard eviction-minimum-reclaim

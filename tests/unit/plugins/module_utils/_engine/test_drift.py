@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import drift, drift_asked, drift_watch, drift_writers, nodeadm
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import drift, drift_asked, drift_watch, drift_writers
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift import Drift, Snaps
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift_watch import DriftWatch
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Effective, Manifest, Repair
@@ -21,6 +21,8 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import sna
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Current
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.kubelet_process import BOOTSTRAP_KUBECONFIG
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.nodeadm_files import WRITES
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, typed_plan, unit
 
@@ -95,9 +97,9 @@ def test_files_of_the_plan_and_of_kubelet_itself_are_not_recorded(files: Files) 
     assert not drift.has_record(typed_plan("al2"))
     plan = typed_plan("al2023", kubelet={"config": {"maxPods": 5}})
     assert set(drift.record(plan, files.current, {})) >= {KUBECONFIG, CA}
-    files[nodeadm.BOOTSTRAP_KUBECONFIG] = "x"
+    files[BOOTSTRAP_KUBECONFIG] = "x"
     assert KUBECONFIG not in drift.record(plan, files.current, {})
-    assert nodeadm.WRITES[-4] == "/run/eks/nodeadm/config.json" and nodeadm.WRITES[-4] not in drift.record(plan, files.current, {})
+    assert WRITES[-4] == "/run/eks/nodeadm/config.json" and WRITES[-4] not in drift.record(plan, files.current, {})
 
 
 def test_units_that_start_at_boot_are_recorded(files: Files) -> None:

@@ -13,26 +13,28 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import nodeadm
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import NodeadmSources
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import nodeadm_files
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import Change, Current
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_files import machine
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import typed_plan
 
 
-def test_documents_of_nodeadm_by_their_ending(tmp_path: Path) -> None:
-    for name in ("b.yaml", "a.JSON", "c.yml", "d.yaml.bak", "e.txt"):
-        (tmp_path / name).write_text(name, encoding="utf-8")
+def test_the_contents_of_the_documents(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {f"{nodeadm_files.DIRECTORY}/{name}": name for name in ("b.yaml", "a.JSON", "e.txt")}
+    host = machine(tmp_path, files)
 
-    def read(path: str) -> Current:
-        return Current(Path(path).read_bytes(), 0o644, 0, 0)
+    def read(path: str) -> Current | None:
+        return None if path.endswith("a.JSON") else Current((tmp_path / path[1:]).read_bytes(), 0o644, 0, 0)
 
-    assert list(nodeadm.documents(read, str(tmp_path))) == ["a.JSON", "b.yaml", "c.yml"]
-    assert nodeadm.documents(read, str(tmp_path / "none")) == {}
+    assert nodeadm.documents(read, host) == {"b.yaml": b"b.yaml"}
+    assert nodeadm.documents(read, machine(tmp_path / "none", {})) == {}
 
 
 def test_documents_after_a_plan_are_those_of_others_and_its_own() -> None:
     plan = typed_plan("al2023")
-    [ours] = [file for file in plan.files if file.path.startswith(nodeadm.FOLDER)]
+    [ours] = [file for file in plan.files if file.path.startswith(nodeadm_files.DIRECTORY)]
     name = ours.path.rpartition("/")[2]
-    removed = Change(f"{nodeadm.FOLDER}/45-earlier.yaml", None)
+    removed = Change(f"{nodeadm_files.DIRECTORY}/45-earlier.yaml", None)
     before = {"40-theirs.yaml": b"theirs", "45-earlier.yaml": b"ours", name: b"old"}
     after = nodeadm.documents_after(plan, [removed, Change("/etc/other", b"x")], before)
     assert after == {"40-theirs.yaml": b"theirs", name: ours.content}
@@ -68,8 +70,8 @@ class Sandbox:
     [
         (None, {}, False),
         ("/etc/systemd/system/nodeadm-run.service.d/x.conf", {"before": "a", "after": "a"}, False),
-        (f"{nodeadm.FOLDER}/x.yaml", {"before": "a", "after": "b"}, True),
-        (f"{nodeadm.FOLDER}/x.yaml", {"before": None, "after": None}, True),
+        (f"{nodeadm_files.DIRECTORY}/x.yaml", {"before": "a", "after": "b"}, True),
+        (f"{nodeadm_files.DIRECTORY}/x.yaml", {"before": None, "after": None}, True),
         ("/etc/containerd/config.toml", {}, True),
     ],
 )

@@ -21,6 +21,7 @@ import yaml
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import cluster, units, versions
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._inspect import facts as info
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import host as hosts
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import nodeadm_files
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_files import machine
@@ -163,9 +164,10 @@ def test_what_is_ours(tmp_path: Path) -> None:
 
 
 def test_documents_of_nodeadm(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {f"{cluster.NODEADM}/{name}": f"password: {CANARY}\na: 1\n" for name in ("b.YAML", "a.json", "c.txt")}
+    folder = nodeadm_files.DIRECTORY
+    files: dict[str, str | bytes] = {f"{folder}/{name}": f"password: {CANARY}\na: 1\n" for name in ("b.YAML", "a.json", "c.txt")}
     documents = cluster.nodeadm(machine(tmp_path, files))
-    assert [one["path"] for one in documents] == [f"{cluster.NODEADM}/a.json", f"{cluster.NODEADM}/b.YAML"]
+    assert [one["path"] for one in documents] == [f"{folder}/a.json", f"{folder}/b.YAML"]
     assert all("a: 1" in one["text"] and CANARY not in one["text"] for one in documents)
     assert cluster.nodeadm(machine(tmp_path / "other", {})) is None
 
@@ -227,15 +229,11 @@ def test_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_versions(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"/etc/eks/kubelet-version.txt": "Kubernetes v1.33.4-eks-1\n", "/etc/eks/containerd-version.txt": "?"}
-    found = machine(tmp_path, {**files, "/usr/bin/containerd": "#!/bin/sh\necho containerd github.com/x v2.0.5 0123\n"})
-    (tmp_path / "usr/bin/containerd").chmod(0o755)
+    found = machine(tmp_path, {"/etc/eks/kubelet-version.txt": "Kubernetes v1.33.4-eks-1\n"})
     assert versions.versions(found, 0) == {
         "kubelet": {"version": "1.33.4-eks-1", "source": "/etc/eks/kubelet-version.txt"},
-        "containerd": {"version": "2.0.5", "source": "/usr/bin/containerd --version"},
+        "containerd": None,
     }
-    snap = machine(tmp_path / "snap", {"/snap/kubelet-eks/current/meta/snap.yaml": "name: x\nversion: 1.31.2\n"})
-    assert versions.versions(snap, 0)["kubelet"] == {"version": "1.31.2", "source": "/snap/kubelet-eks/current/meta/snap.yaml"}
 
 
 def test_programs_are_bounded(tmp_path: Path, golden_message: GoldenMessages) -> None:
