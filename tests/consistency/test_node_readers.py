@@ -28,6 +28,7 @@ TEXTS = {
     "cmdline": {"_node/host.py"},
     "environ": {"_node/host.py"},
     "journalctl": {"_node/journald.py"},
+    "/etc/containerd/config.toml": {"_node/containerd_config.py", "_node/nodeadm_files.py", "_engine/image_script.py"},
     "registerWithTaints": {"_node/kubelet_config.py"},
     "register-with-taints": {"_node/kubelet_config.py"},
 }
@@ -36,13 +37,20 @@ boot or inside a transaction, and so have to bring everything with them."""
 
 PARTS = {
     "/etc/eks/nodeadm.d": {"_node/nodeadm_files.py"},
+    r"options\.SystemdCgroup": {"_join/containerd.py"},
+    "conf_dir": {"_join/containerd.py"},
     "-version.txt": {"_node/program_versions.py"},
     "--version": {"_node/program_versions.py"},
 }
 """Parts of text constants → the files that may contain them, outside docstrings."""
 
-PROGRAMS: dict[tuple[object, ...], set[str]] = {("systemctl", "show"): {"_node/systemd.py"}, ("snap", "get"): {"_node/snapd.py"}}
-"""The first words of an argument list → the files that may contain it."""
+PROGRAMS: dict[tuple[object, ...], set[str]] = {
+    ("systemctl", "show"): {"_node/systemd.py"},
+    ("snap", "get"): {"_node/snapd.py"},
+    ("containerd", "--config"): {"_node/containerd_config.py", "_engine/validation.py"},
+}
+"""The first words of an argument list → the files that may contain it. _engine/validation.py lets programs read files that are not in
+place yet."""
 
 
 def problems_in(name: str, source: str) -> Iterator[str]:
@@ -64,8 +72,9 @@ def problems_in(name: str, source: str) -> Iterator[str]:
             for part, files in PARTS.items():
                 if part in node.value and name not in files:
                     yield f"{name}:{node.lineno}: contains {part!r}"
-        if isinstance(node, (ast.List, ast.Tuple)):
-            words = tuple(item.value if isinstance(item, ast.Constant) else None for item in node.elts[:2])
+        items = node.elts if isinstance(node, (ast.List, ast.Tuple)) else node.args if isinstance(node, ast.Call) else None
+        if items is not None:
+            words = tuple(item.value if isinstance(item, ast.Constant) else None for item in items[:2])
             if name not in PROGRAMS.get(words, {name}):
                 yield f"{name}:{node.lineno}: runs {words}"
 
@@ -93,6 +102,9 @@ def test_each_subject_has_one_reader() -> None:
         ("def f():\n    'Reads /etc/eks/nodeadm.d.'", 0),
         ("run('/usr/bin/kubelet', '--version')", 1),
         ("host.text('/etc/eks/containerd-version.txt')", 1),
+        ("host.text('/etc/containerd/config.toml')", 1),
+        ("re.compile('^ *conf_dir *=')", 1),
+        ("host.run('containerd', '--config', path, 'config', 'dump')", 1),
         ("PROGRAM = 'import socket, subprocess\\nsystemctl show'", 0),
         ("from .._node import http_client, systemd", 0),
     ],

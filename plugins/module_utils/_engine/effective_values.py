@@ -12,21 +12,15 @@ import hashlib
 import json
 import re
 import shlex
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, List
 
-from .._node import kubeconfig, kubelet_process
+from .._node import kubeconfig, kubelet_process, toml
 from .file_changes import unit_directives
 
 CONTENT = "content"
 """The name of the one value of a file that is not parsed."""
 
 _ARGUMENTS = re.compile(r"(?:NODEADM_)?KUBELET_(?:EXTRA_)?ARGS\Z")
-_QUOTED = r'"(?:[^"\\]|\\.)*"' + r"|'[^']*'"
-_LONG = r'"""(?:[^\\]|\\.)*?"""' + "|'''.*?'''"
-_TOML_TOKEN = re.compile(rf"{_LONG}|{_QUOTED}|#[^\n]*|[\[\]{{}}\n]|[^\[\]{{}}\n#\"']+", re.DOTALL)
-_TOML_WORD = re.compile(rf"{_LONG}|{_QUOTED}|[^\s\"']+|\s+", re.DOTALL)
-_KEY_PART = re.compile(rf"\s*({_QUOTED}|[\w-]+)\s*(?:\.|\Z)")
-_BARE = re.compile(r"[\w-]+\Z")
 
 
 def parse(path: str, content: bytes) -> Dict[str, Any]:
@@ -38,7 +32,7 @@ def parse(path: str, content: bytes) -> Dict[str, Any]:
         if path.endswith("kubeconfig"):
             return flatten(kubeconfig.parse_document(text, path))
         if path.endswith(".toml"):
-            return _toml(text)
+            return toml.parse(text)
         if text.lstrip().startswith("{"):
             return flatten(json.loads(text))
         if path.endswith((".service", ".conf")):
@@ -116,73 +110,3 @@ def flags(variable: str, text: str) -> Dict[str, Any]:
         else:
             found[name] = items if isinstance(value, list) else value
     return found
-
-
-# --- TOML --------------------------------------------------------------------------------------------------------------------------------
-
-
-def _toml(text: str) -> Dict[str, Any]:
-    """The settings of TOML, as far as order, comments and blanks go: Python 3.7 has no parser of it."""
-    table = ""
-    found: Dict[str, Any] = {}
-    counts: Dict[str, int] = {}
-    for statement in _toml_statements(text):
-        if statement.startswith("[["):
-            name = _toml_key(statement[2:-2])
-            counts[name] = counts.get(name, -1) + 1
-            table = f"{name}[{counts[name]}]."
-        elif statement.startswith("["):
-            table = _toml_key(statement[1:-1]) + "."
-        else:
-            key, value = _toml_pair(statement)
-            found.update(flatten(value, table + key))
-    return found
-
-
-def _toml_statements(text: str) -> Iterator[str]:
-    """Tables and pairs, one at a time, without comments."""
-    statement, depth = "", 0
-    for token in _TOML_TOKEN.findall(text + "\n"):
-        if token.startswith("#"):
-            continue
-        if token == "\n" and not depth:
-            if statement.strip():
-                yield statement.strip()
-            statement = ""
-            continue
-        depth += (token in ("[", "{")) - (token in ("]", "}"))
-        statement += " " if token == "\n" else token
-    if statement.strip():
-        raise ValueError("a bracket is not closed")
-
-
-def _toml_key(text: str) -> str:
-    parts, at = [], 0
-    while at < len(text.rstrip()):
-        match = _KEY_PART.match(text, at)
-        if match is None:
-            raise ValueError("a key cannot be read")
-        part = match.group(1)
-        bare = part[1:-1] if part[0] in "\"'" else part
-        parts.append(bare if _BARE.match(bare) else json.dumps(bare))
-        at = match.end()
-    return ".".join(parts)
-
-
-def _toml_pair(statement: str) -> Tuple[str, Any]:
-    match = re.match(rf"((?:{_QUOTED}|[^\"'=])+)=(.*)\Z", statement, re.DOTALL)
-    if match is None:
-        raise ValueError("a line is not a setting")
-    return _toml_key(match.group(1).strip()), _toml_value(match.group(2).strip())
-
-
-def _toml_value(text: str) -> Any:
-    """The value as JSON where it is like JSON; otherwise its text with one blank between words."""
-    words = [word[1:-1] if word[0] == "'" and word[1:2] != "'" else word for word in _TOML_WORD.findall(text)]
-    if len(words) == 1 and text[0] == "'":
-        return words[0]
-    text = "".join(json.dumps(word) if original[0] == "'" else word for word, original in zip(words, _TOML_WORD.findall(text)))
-    try:
-        return json.loads(re.sub(r",\s*\]", "]", text))
-    except ValueError:
-        return " ".join(text.split())

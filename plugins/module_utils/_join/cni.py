@@ -19,15 +19,12 @@ from .model import NetworkConfig, to_plain_text
 DEFAULT_DIRECTORY = "/etc/cni/net.d"
 
 _SUFFIXES = (".conf", ".conflist", ".json")
-_DIRECTORY = re.compile(r"^\s*conf_dir\s*=\s*[\"'](?P<path>/[^\"']+)[\"']", re.MULTILINE)
 _LOGGED = re.compile(r"cni config(?:uration)? load failed|failed to (?:re)?load cni config", re.IGNORECASE)
 _LOGGED_FILE = re.compile(r"CNI config (?:list )?file (?P<path>/[^\s:]+): (?P<why>.+?)(?:: invalid cni config.*|\"\s*\Z|\Z)")
 
 
-def read_network_config(host: Host, unit: str, containerd_config: str) -> NetworkConfig:
-    """The first file of the CNI configuration, and its problem. `unit`: of containerd."""
-    match = _DIRECTORY.search(host.text(containerd_config) or "")
-    directory = match.group("path") if match else DEFAULT_DIRECTORY
+def read_network_config(host: Host, unit: str, directory: str) -> NetworkConfig:
+    """The first file of the CNI configuration in a directory, and its problem. `unit`: of containerd."""
     names = [name for name in host.names(directory) if name.endswith(_SUFFIXES)]
     lines = tuple(to_plain_text(entry.text) for entry in journald.entries(unit) if _LOGGED.search(entry.text))[-1:]
     if not names:

@@ -75,6 +75,7 @@ class EvidenceCollector:
         self._client: ApiClient | None = None
         self._instance: Instance | None = None
         self._cgroup_drivers: dict[int, bool | None] = {}
+        self._cni_directories: dict[int, str | None] = {}
         self._settings: tuple[tuple[str, str], Settings] | None = None
 
     def collect(self) -> Evidence:
@@ -214,9 +215,13 @@ class EvidenceCollector:
         if evidence.node is None or not evidence.node.lacks_network:
             return None
         # Imported here, because most nodes do not need it.
-        from .cni import read_network_config
+        from . import cni
 
-        return read_network_config(self._host, CONTAINERD, containerd.DEFAULT_CONFIG)
+        unit = evidence.unit(CONTAINERD)
+        pid = unit.pid if unit is not None else 0
+        if pid not in self._cni_directories:
+            self._cni_directories = {pid: containerd.cni_directory(self._host, pid)}
+        return cni.read_network_config(self._host, CONTAINERD, self._cni_directories[pid] or cni.DEFAULT_DIRECTORY)
 
     def _check_serving_certificate(self, evidence: Evidence, unit: Unit) -> bool | None:
         node, port = evidence.node, evidence.kubelet.process.serving_port if evidence.kubelet is not None else None

@@ -16,7 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import programs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_node import FakeNode
 
-UNIT, CONFIG = "containerd.service", "/etc/containerd/config.toml"
+UNIT = "containerd.service"
 GOOD = {"cniVersion": "0.4.0", "name": "aws-cni", "plugins": [{"type": "aws-cni"}]}
 
 
@@ -53,20 +53,19 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeNode:
 
 
 def test_the_first_file_counts(node: FakeNode) -> None:
-    assert cni.read_network_config(node, UNIT, CONFIG) == NetworkConfig("/etc/cni/net.d")
+    assert cni.read_network_config(node, UNIT, cni.DEFAULT_DIRECTORY) == NetworkConfig("/etc/cni/net.d")
     node.file("/etc/cni/net.d/.lock", "")
     node.file("/etc/cni/net.d/20-later.conflist", "{broken")
     node.file("/etc/cni/net.d/10-aws.conflist", json.dumps(GOOD))
-    found = cni.read_network_config(node, UNIT, CONFIG)
+    found = cni.read_network_config(node, UNIT, cni.DEFAULT_DIRECTORY)
     assert (found.file, found.problem) == ("/etc/cni/net.d/10-aws.conflist", None)
     node.file("/etc/cni/net.d/10-aws.conflist", "{broken")
-    assert cni.read_network_config(node, UNIT, CONFIG).problem is not None
+    assert cni.read_network_config(node, UNIT, cni.DEFAULT_DIRECTORY).problem is not None
 
 
 def test_another_directory(node: FakeNode) -> None:
-    node.file(CONFIG, '[plugins."io.containerd.grpc.v1.cri".cni]\n  bin_dir = "/opt/cni/bin"\n  conf_dir = "/run/cni"\n')
     node.file("/run/cni/1.conf", "")
-    found = cni.read_network_config(node, UNIT, CONFIG)
+    found = cni.read_network_config(node, UNIT, "/run/cni")
     assert (found.directory, found.file) == ("/run/cni", "/run/cni/1.conf") and found.problem is not None
 
 
@@ -74,7 +73,7 @@ def test_containerd_finds_more_than_the_parser(node: FakeNode) -> None:
     path = "/etc/cni/net.d/10-aws.conflist"
     node.file(path, json.dumps({**GOOD, "cniVersion": 4}))
     node.logs("started", at=100.0, unit=UNIT)
-    assert cni.read_network_config(node, UNIT, CONFIG).problem is None
+    assert cni.read_network_config(node, UNIT, cni.DEFAULT_DIRECTORY).problem is None
     why = "error parsing configuration list: invalid cniVersion type float64"
     error = f"cni config load failed: failed to load CNI config list file {path}: {why}: invalid cni config: failed to load cni config"
     node.logs(
@@ -82,7 +81,7 @@ def test_containerd_finds_more_than_the_parser(node: FakeNode) -> None:
         at=101.0,
         unit=UNIT,
     )
-    found = cni.read_network_config(node, UNIT, CONFIG)
+    found = cni.read_network_config(node, UNIT, cni.DEFAULT_DIRECTORY)
     assert found.problem == why and len(found.lines) == 1
     (node.root / path.lstrip("/")).rename(node.root / "etc/cni/net.d/05-new.conflist")
-    assert cni.read_network_config(node, UNIT, CONFIG).problem is None, "the error is about another file"
+    assert cni.read_network_config(node, UNIT, cni.DEFAULT_DIRECTORY).problem is None, "the error is about another file"

@@ -28,7 +28,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
     KubeletExit,
     NodeObject,
 )
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import http_client, imds, journald, programs
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import http_client, imds, journald, programs, toml
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_node import KUBELET, FakeNode
 
 SNAP, CONTAINERD = "snap.kubelet-eks.daemon.service", "containerd.service"
@@ -333,7 +333,7 @@ V3 = "[plugins.'io.containerd.cri.v1.runtime'.containerd"
     ],
 )  # fmt: skip
 def test_the_cgroup_driver_of_containerd(text: str, expected: bool | None) -> None:
-    assert containerd.parse_systemd_cgroup(text) is expected
+    assert containerd.find_systemd_cgroup(toml.parse(text)) is expected
 
 
 def test_where_the_setting_of_containerd_is_read(node: FakeNode) -> None:
