@@ -63,6 +63,9 @@ ORACLE_GROUPS = {
     "connections": ("test_connections.py", "test_al2023_boot.py"),
 }
 
+#: The step that builds the programs of the lab.
+PROGRAMS = "lab: programs"
+
 #: The files of tests/lab that have a step of their own. Two labs wait side by side.
 LAB_JOINS = ("test_join.py", "test_join_ipv6.py", "test_join_settings.py", "test_one_winner.py", "test_user_nodes.py")
 
@@ -80,7 +83,7 @@ def molecule(scenario: str) -> Step:
     folder = str(TOP / ".cache" / "molecule" / scenario)
     command = ("molecule", "test", "--scenario-name", scenario)
     # Without "after", the scenario join would wait for the programs without any output.
-    after = "lab: programs" if scenario == "join" else ""
+    after = PROGRAMS if scenario == "join" else ""
     seconds = {"join": 100, "default": 250}.get(scenario, 60)
     variables = (("MOLECULE_EPHEMERAL_DIRECTORY", folder),)
     return Step(f"molecule: {scenario}", command, variables=variables, after=after, estimated_seconds=seconds)
@@ -167,10 +170,10 @@ def lint() -> list[Step]:
 
 def unit() -> list[Step]:
     """Create the steps of tests that need no container: tests/unit, and those of tests/oracle that ask programs of this machine."""
-    return [
-        pytest("unit", 170, "-n", "2", "-m", "not matrix", "tests/unit"),
-        pytest("unit: oracle without containers", 150, "-n", "2", "--dist", "loadfile", "-m", "not docker and not matrix", "tests/oracle"),
-    ]
+    marked = ("-m", "not docker and not matrix")
+    # The programs contain the packages of kubelet that these tests link, so that Go compiles them once.
+    without = pytest("unit: oracle without containers", 150, "-n", "2", "--dist", "loadfile", *marked, "tests/oracle", after=PROGRAMS)
+    return [pytest("unit", 170, "-n", "2", "-m", "not matrix", "tests/unit"), without]
 
 
 def oracle() -> list[Step]:
@@ -187,7 +190,7 @@ def oracle() -> list[Step]:
 def lab() -> list[Step]:
     """Create the steps of the lab, where real kubelets join a real API server. The programs are built once for each machine."""
     programs = Step(
-        "lab: programs", ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1000
+        PROGRAMS, ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1000
     )
     joins = [f"tests/lab/{file}" for file in LAB_JOINS]
     rest = ["tests/lab", *(word for file in joins for word in ("--ignore", file))]
