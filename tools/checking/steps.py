@@ -189,9 +189,7 @@ def oracle() -> list[Step]:
 
 def lab() -> list[Step]:
     """Create the steps of the lab, where real kubelets join a real API server. The programs are built once for each machine."""
-    programs = Step(
-        PROGRAMS, ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1000
-    )
+    programs = Step(PROGRAMS, ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1000)
     joins = [f"tests/lab/{file}" for file in LAB_JOINS]
     rest = ["tests/lab", *(word for file in joins for word in ("--ignore", file))]
     return [
