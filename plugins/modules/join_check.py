@@ -184,9 +184,10 @@ def main() -> None:
     if os.geteuid() != 0:
         module.fail_json(msg="root is required to read what kubelet uses: set become: true")
     result = wait.wait(wait.Options(module.params["wait_for"], timeout))
-    if result["cause"] is not None:
-        module.fail_json(msg=format_failure(result), **result)
-    module.exit_json(changed=False, **result)
+    plain = result.plain()
+    if result.finding is not None:
+        module.fail_json(msg=format_failure(plain), **plain)
+    module.exit_json(changed=False, **plain)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Sequence
 
 from .._node import files, health, nodeadm_files
 from .._node.errors import ApplyRefused
@@ -28,6 +28,10 @@ from .plan import UNIT_FOLDER
 from .registration import RegistrationDecision
 from .validation import ValidationSandbox
 
+if TYPE_CHECKING:
+    from .._join.model import JoinResult
+    from .plan import OnceStep
+
 MIN_JOIN_WAIT = 0.01
 """Seconds: the shortest wait for a join in which a single check does not decide."""
 
@@ -38,42 +42,52 @@ def apply(options: Options, store: Store | None = None) -> RunResult:
     preflight.check_system()
     store = store or Store()
     with store.lock(not options.check_mode, options.lock_timeout), ValidationSandbox(is_secret=options.plan.is_sensitive) as sandbox:
-        run = ApplyRun(options, store, sandbox, Identity(), RunResult())
-        current = _recover(run)
-        if options.state == "absent":
-            _remove(run, current)
-        else:
-            _set_up(run, current)
-    return run.result
+        run = ApplyRun(options, store, sandbox, Identity())
+        result = _recover(run)
+        current = _read_manifest(run)
+        return _remove(run, current, result) if options.state == "absent" else _set_up(run, current, result)
 
 
-def _recover(run: ApplyRun) -> Manifest:
-    """Finish or undo what an interrupted run has left. Returns the manifest of the node."""
+def _recover(run: ApplyRun) -> RunResult:
+    """Finish or undo what an interrupted run has left. Returns the result so far."""
     if not run.options.check_mode:
-        run.result.recovered = run.store.recover()
-    elif os.path.isdir(run.store.work):
-        run.result.warnings.append("an interrupted run is finished or undone first, so more may happen than this result says")
+        return RunResult(recovered=run.store.recover())
+    if os.path.isdir(run.store.work):
+        return RunResult(warnings=("an interrupted run is finished or undone first, so more may happen than this result says",))
+    return RunResult()
+
+
+def _read_manifest(run: ApplyRun) -> Manifest:
     return manifest.parse(run.store.manifest(), os.path.join(run.store.folder, "manifest.json"))
 
 
 # --- state: present ------------------------------------------------------------------------------------------------------------------
 
 
-def _set_up(run: ApplyRun, current: Manifest) -> None:
+class Configured(NamedTuple):
+    """C(node): as it was last observed. C(has_started): whether something was started since then."""
+
+    result: RunResult
+    node: NodeState
+    has_started: bool = False
+
+
+def _set_up(run: ApplyRun, current: Manifest, result: RunResult) -> RunResult:
     options, plan = run.options, run.plan
     node = observe(current, plan.units(), plan.kubelet_unit)
     preflight.check_machine(plan, node.os_release)
-    run.result.warnings += trust_store.expiry_warnings(plan, time.time())
+    result = result.warn(trust_store.expiry_warnings(plan, time.time()))
     decision = registration.decide(plan, node, options.take_over, options.reconcile, _checks_join(run))
     if decision.patched is not None and options.reconcile:
-        run.result.registration = registration.node_patch(decision.patched, node.kubelet_argv, run.identity)
-    has_started = False
+        result = result._replace(registration=registration.node_patch(decision.patched, node.kubelet_argv, run.identity))
     watch = DriftWatch(plan, options.drift, current)
+    configured = Configured(result, node)
     if run.has_phase("configure", "validate", "start"):
-        node, has_started = _configure(run, node, decision, watch)
+        configured = _configure(run, configured, decision, watch)
+    result = configured.result
     if run.has_phase("verify") and not options.check_mode:
-        _verify(run, node, decision, watch, has_started)
-    run.result.changed = bool(run.result.actions or run.result.recovered)
+        result = _verify(run, configured, decision, watch)
+    return result._replace(changed=bool(result.actions or result.recovered))
 
 
 def _checks_join(run: ApplyRun) -> bool:
@@ -81,33 +95,38 @@ def _checks_join(run: ApplyRun) -> bool:
     return run.has_phase("verify") and run.options.wait_for != "healthy"
 
 
-def _configure(run: ApplyRun, node: NodeState, registered: RegistrationDecision, watch: DriftWatch) -> tuple[NodeState, bool]:
-    """Change files and services. Returns the node as it was last observed, and whether something was started since then."""
+def _configure(run: ApplyRun, before: Configured, registered: RegistrationDecision, watch: DriftWatch) -> Configured:
+    """Change files and services."""
+    result, node = before.result, before.node
     originals, comparison = _compare(run, node)
     preflight.check_units(run.plan, node.units)
     if run.has_phase("validate"):
-        _validate(run, node, comparison.changes)
+        result = result.warn(_validate(run, node, comparison.changes))
     if not run.has_phase("configure", "start"):
-        return node, False
+        return Configured(result, node)
     if run.has_phase("configure") and not _was_set_up_by_user_data(node, comparison):
-        current = _run_one_time_scripts(run, node.manifest)
+        due = one_time_scripts.due(run.plan, node.manifest)
+        result = result.act(f"run {step.name}" for step in due)
+        current = _run_one_time_scripts(run, due, node.manifest)
         if current != node.manifest:
             # The scripts may have changed anything.
             node = observe(current, run.plan.units(), run.plan.kubelet_unit)
             originals, comparison = _compare(run, node)
     if not run.has_phase("configure"):
-        _check_files_are_in_place(run, comparison.changes)
+        result = result.warn(_check_files_are_in_place(comparison.changes))
     watch.look(node, run.has_phase("start") and run.options.restart != "never")
-    run.result.drift += watch.plain()
-    run.result.warnings += watch.warnings()
     decision = decide(run, node, comparison, originals, registered, watch)
-    run.result.actions += decision.actions
-    run.result.restarted += decision.work.restarted
-    run.result.diff += decision.diffs if run.options.diff else []
+    result = result.warn(watch.warnings()).act(decision.actions)
+    result = result._replace(
+        drift=tuple(watch.found()),
+        restarted=tuple(decision.work.restarted),
+        diff=tuple(decision.diffs) if run.options.diff else (),
+        foreign=decision.foreign,
+    )
     preflight.check_file_systems(decision.changes, decision.snapshots, run.store.folder, not decision.is_empty)
     if not run.options.check_mode and not decision.is_empty:
         _carry_out(run, decision)
-    return node, decision.work.has_started
+    return Configured(result, node, decision.work.has_started)
 
 
 def _compare(run: ApplyRun, node: NodeState) -> tuple[Originals, Comparison]:
@@ -118,8 +137,9 @@ def _compare(run: ApplyRun, node: NodeState) -> tuple[Originals, Comparison]:
     return originals, file_changes.compare(run.plan, node.manifest, originals, dump, run.options.label)
 
 
-def _validate(run: ApplyRun, node: NodeState, changes: Sequence[FileChange]) -> None:
-    """Let programs of the node read the files that are about to be written."""
+def _validate(run: ApplyRun, node: NodeState, changes: Sequence[FileChange]) -> Sequence[str]:
+    """Let programs of the node read the files that are about to be written. Returns warnings."""
+    warnings: Sequence[str] = ()
     contents = {item.change.path: item.change.content for item in changes if item.change.content is not None}
     configurations = {file.path for file in run.plan.files if file.form == "containerd"}
     for path, content in sorted(contents.items()):
@@ -127,10 +147,11 @@ def _validate(run: ApplyRun, node: NodeState, changes: Sequence[FileChange]) -> 
             run.sandbox.check_containerd(path, content)
     units = {file.path: file.content for file in run.plan.files if file.form == "unit" and file.path.startswith(UNIT_FOLDER)}
     if any(path in units for path in contents):
-        run.result.warnings += run.sandbox.check_units(units, files.read, list(node.units))
+        warnings = run.sandbox.check_units(units, files.read, list(node.units))
     if any(item.change.path.startswith(nodeadm_files.DIRECTORY + "/") for item in changes):
         before = nodeadm.documents(files.read)
         run.sandbox.check_nodeadm(nodeadm.documents_after(run.plan, [item.change for item in changes], before))
+    return warnings
 
 
 def _was_set_up_by_user_data(node: NodeState, comparison: Comparison) -> bool:
@@ -138,23 +159,21 @@ def _was_set_up_by_user_data(node: NodeState, comparison: Comparison) -> bool:
     return node.manifest.is_empty and not comparison.changes and node.kubelet is not None and node.kubelet.is_up
 
 
-def _run_one_time_scripts(run: ApplyRun, current: Manifest) -> Manifest:
+def _run_one_time_scripts(run: ApplyRun, due: Sequence[OnceStep], current: Manifest) -> Manifest:
     """Run the scripts that have not run yet. Returns the manifest that records them."""
-    for step in one_time_scripts.due(run.plan, current):
-        run.result.actions.append(f"run {step.name}")
-        if not run.options.check_mode:
-            current = one_time_scripts.run(step, run.store, current)
+    for step in due if not run.options.check_mode else ():
+        current = one_time_scripts.run(step, run.store, current)
     return current
 
 
-def _check_files_are_in_place(run: ApplyRun, changes: Sequence[FileChange]) -> None:
+def _check_files_are_in_place(changes: Sequence[FileChange]) -> Sequence[str]:
+    """Raise ApplyRefused if a file is missing. Returns warnings about other files."""
     missing = [item.change.path for item in changes if item.current is None]
     if missing:
         raise ApplyRefused(f"{', '.join(missing[:3])} is not in place yet, so nothing can be started", "run the phase configure, too")
-    if changes:
-        run.result.warnings.append(
-            f"{len(changes)} files differ from the plan ({changes[0].change.path}…): run the phase configure to change them"
-        )
+    if not changes:
+        return ()
+    return (f"{len(changes)} files differ from the plan ({changes[0].change.path}…): run the phase configure to change them",)
 
 
 # --- carry out -------------------------------------------------------------------------------------------------------------------
@@ -190,75 +209,77 @@ def run_transaction(transaction: Transaction, back: Sequence[Command], kubelet: 
 # --- verify ----------------------------------------------------------------------------------------------------------------------
 
 
-def _verify(run: ApplyRun, node: NodeState, registered: RegistrationDecision, watch: DriftWatch, has_started: bool) -> None:
+def _verify(run: ApplyRun, configured: Configured, registered: RegistrationDecision, watch: DriftWatch) -> RunResult:
     """Wait until the node is healthy and, if requested, in its cluster."""
-    plan, result = run.plan, run.result
+    plan, result, node = run.plan, configured.result, configured.node
     if run.options.restart == "never" and not all(node.units[name].is_up for name in plan.verify.units):
         # With restart: never, stopped units are not reported as unhealthy.
-        return
-    current = manifest.parse(run.store.manifest(), os.path.join(run.store.folder, "manifest.json"))
+        return result
+    current = _read_manifest(run)
     since = 0.0 if run.options.restart == "never" else kubelet_due(Host(), current.restarted)
     expected = health.Expected(plan.verify.units, plan.verify.healthz, plan.awaited_units, plan.kubelet_unit, since)
-    known = None if has_started else {name: node.units[name] for name in expected.names}
+    known = None if configured.has_started else {name: node.units[name] for name in expected.names}
     began = time.monotonic()
-    result.missing = health.wait_until_healthy(expected, run.options.wait_timeout, known)
-    result.waited = round(time.monotonic() - began, 3)
-    result.healthy = not result.missing
-    if result.missing:
+    missing = tuple(health.wait_until_healthy(expected, run.options.wait_timeout, known))
+    result = result._replace(missing=missing, waited=round(time.monotonic() - began, 3), healthy=not missing)
+    if missing:
         from . import crash_loop
 
-        result.evidence = crash_loop.evidence(plan.verify.units)
+        result = result._replace(evidence=tuple(crash_loop.evidence(plan.verify.units)))
+    join = None
     if run.options.wait_for != "healthy":
         remaining = run.options.wait_timeout - (time.monotonic() - began)
-        result.join = _wait_for_join(run, remaining)
-    is_verified = result.healthy and (result.join is None or result.join["cause"] is None)
+        join = _wait_for_join(run, remaining, not missing)
+        result = result._replace(join=join)
+    is_verified = not missing and (join is None or join.finding is None)
     after = current
-    if registered.joined is False and current.joined is False and result.join is not None and result.join["registered"]:
+    if registered.joined is False and current.joined is False and join is not None and join.is_registered:
         after = after._replace(joined=True)
     if is_verified:
-        result.warnings += watch.accepted()
+        result = result.warn(watch.accepted())
         after = watch.verified(after)
     if after != current:
         run.store.prepare()
         Transaction(run.store, manifest=after.plain()).run()
     if is_verified:
         watch.check_repairs_last()
+    return result
 
 
-def _wait_for_join(run: ApplyRun, seconds: float) -> dict[str, Any]:
+def _wait_for_join(run: ApplyRun, seconds: float, is_healthy: bool) -> JoinResult:
     from .._join import wait
 
     # If kubelet is not healthy, check the join once anyway: the result may show the cause.
-    timeout = max(seconds, MIN_JOIN_WAIT) if run.result.healthy else MIN_JOIN_WAIT
-    return dict(wait.wait(wait.Options(run.options.wait_for, timeout)))
+    timeout = max(seconds, MIN_JOIN_WAIT) if is_healthy else MIN_JOIN_WAIT
+    return wait.wait(wait.Options(run.options.wait_for, timeout))
 
 
 # --- state: absent ---------------------------------------------------------------------------------------------------------------
 
 
-def _remove(run: ApplyRun, current: Manifest) -> None:
+def _remove(run: ApplyRun, current: Manifest, result: RunResult) -> RunResult:
     """Remove everything that the manifest lists."""
     if current.is_empty:
-        return
+        return result
     from . import removal
 
     node = observe(current, removal.units_of(current), current.kubelet)
     if current.cluster is not None:
         preflight.check_cluster(run.plan.cluster, node.membership, lambda: run.options.take_over or registration.has_never_joined(node))
     if not run.has_phase("configure", "start"):
-        return
+        return result
     originals = Originals(run.store, current)
     decision = removal.decide(current, originals, node.units)
-    run.result.changed = True
-    run.result.actions += decision.actions
+    result = result._replace(changed=True).act(decision.actions)
     if run.options.diff:
         from . import diff_summary
 
         state = diff_summary.of_state(run.store.folder, recovery.UNIT_NAME, True, False)
-        run.result.diff += [*(file_changes.diff_of(item) for item in decision.changes), *decision.diffs, *state]
+        result = result._replace(diff=(*(file_changes.diff_of(item) for item in decision.changes), *decision.diffs, *state))
     preflight.check_file_systems([item.change for item in decision.changes], (), run.store.folder, True)
     if not run.options.check_mode:
         run.store.prepare()
         changes = [item.change for item in decision.changes] + originals.changes(Manifest())
         run_transaction(Transaction(run.store, changes, (), decision.forward, decision.back, (), {}), decision.back)
         removal.remove_empty_folders(current.folders)
+    return result

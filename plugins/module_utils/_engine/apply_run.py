@@ -6,12 +6,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Collection, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Mapping, NamedTuple
 
+from .._node.diff import Diff
 from .._node.placeholders import Identity
 from .._transaction.store import Store
+from .drift import Drift
 from .plan import Plan
+from .registration import NodePatch
 from .validation import ValidationSandbox
+
+if TYPE_CHECKING:
+    from .._join.model import JoinResult
 
 PHASES = ("preflight", "configure", "validate", "start", "verify")
 
@@ -37,39 +43,59 @@ class Options(NamedTuple):
     lock_timeout: float = 0.0
 
 
-class RunResult:
-    """What the module returns; filled in while the run goes on. The documentation of the module describes the fields."""
+class RunResult(NamedTuple):
+    """What the module returns. The documentation of the module describes the fields. C(warnings) are returned in another way."""
 
-    def __init__(self) -> None:
-        self.changed = False
-        self.actions: list[str] = []
-        self.restarted: list[str] = []
-        self.diff: list[Mapping[str, str]] = []
-        self.warnings: list[str] = []
-        self.healthy: bool | None = None
-        self.missing: list[str] = []
-        self.waited = 0.0
-        self.join: dict[str, Any] | None = None
-        self.recovered: str | None = None
-        self.registration: dict[str, Any] | None = None
-        self.facts = {"hostname": os.uname()[1]}
-        self.evidence: list[str] = []
-        self.foreign: dict[str, str] = {}
-        self.drift: list[dict[str, Any]] = []
+    changed: bool = False
+    actions: tuple[str, ...] = ()
+    restarted: tuple[str, ...] = ()
+    diff: tuple[Diff, ...] = ()
+    warnings: tuple[str, ...] = ()
+    healthy: bool | None = None
+    missing: tuple[str, ...] = ()
+    waited: float = 0.0
+    join: JoinResult | None = None
+    recovered: str | None = None
+    registration: NodePatch | None = None
+    evidence: tuple[str, ...] = ()
+    foreign: Mapping[str, str] = {}
+    drift: tuple[Drift, ...] = ()
+
+    def warn(self, warnings: Iterable[str]) -> RunResult:
+        """The result with more warnings."""
+        return self._replace(warnings=(*self.warnings, *warnings))
+
+    def act(self, actions: Iterable[str]) -> RunResult:
+        """The result with more actions."""
+        return self._replace(actions=(*self.actions, *actions))
 
     def plain(self) -> dict[str, Any]:
-        """The result as the module returns it. Warnings are returned in another way."""
-        return {name: value for name, value in vars(self).items() if name != "warnings"}
+        """The result as the module returns it."""
+        return {
+            "changed": self.changed,
+            "actions": list(self.actions),
+            "restarted": list(self.restarted),
+            "diff": [dict(item._asdict()) for item in self.diff],
+            "healthy": self.healthy,
+            "missing": list(self.missing),
+            "waited": self.waited,
+            "join": self.join and self.join.plain(),
+            "recovered": self.recovered,
+            "registration": self.registration and self.registration.plain(),
+            "facts": {"hostname": os.uname()[1]},
+            "evidence": list(self.evidence),
+            "foreign": dict(self.foreign),
+            "drift": [dict(item._asdict()) for item in self.drift],
+        }
 
 
 class ApplyRun(NamedTuple):
-    """What every part of a run needs: what to do, where the state of the node is stored, how to ask the node, and the result."""
+    """What every part of a run needs: what to do, where the state of the node is stored, and how to ask the node."""
 
     options: Options
     store: Store
     sandbox: ValidationSandbox
     identity: Identity
-    result: RunResult
 
     @property
     def plan(self) -> Plan:

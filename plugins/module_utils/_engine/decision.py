@@ -9,6 +9,7 @@ import os
 from typing import Mapping, NamedTuple, Sequence
 
 from .._node import files
+from .._node.diff import Diff
 from .._node.files import Change
 from .._transaction import recovery
 from . import drift_watch, file_changes, nodeadm, one_time_scripts, steps
@@ -26,6 +27,7 @@ class Decision(NamedTuple):
     """What a run changes on the node.
 
     C(changes), C(folders), C(snapshots): as in C(Transaction). C(manifest): the manifest afterwards. C(is_empty): there is nothing to do.
+    C(foreign): documents that nodeadm reads besides ours, by their source.
     """
 
     work: Work
@@ -35,7 +37,8 @@ class Decision(NamedTuple):
     manifest: Manifest
     is_empty: bool
     actions: list[str]
-    diffs: list[Mapping[str, str]]
+    diffs: list[Diff]
+    foreign: Mapping[str, str]
 
 
 def decide(
@@ -46,12 +49,13 @@ def decide(
     registered: RegistrationDecision,
     watch: DriftWatch,
 ) -> Decision:
-    """Decide about all changes. Reads the node, and puts documents that nodeadm reads besides ours into the result of the run."""
+    """Decide about all changes. Reads the node."""
     plan, writes_files = run.plan, run.has_phase("configure")
     changes = comparison.changes if writes_files else []
     folders = file_changes.missing_folders(plan) if writes_files else []
     hold = not run.has_phase("start") or run.options.restart == "never"
-    sources = _nodeadm_sources(run, node)
+    foreign = nodeadm.foreign_sources(plan, node.manifest, files.read) if plan.runs_nodeadm else None
+    sources = None if foreign is None else foreign.digests
     sources_changed = sources is not None and nodeadm.is_changed(node.manifest.sources, sources)
     context = StepContext(plan, node, changes, originals, hold, sources_changed, run.sandbox, run.identity, files.read)
     context = context._replace(drift=watch.repairs, snaps=watch.snaps)
@@ -81,10 +85,11 @@ def decide(
             *watch.diffs(work.repairs),
             *(_summary(run, node, work, after) if run.options.diff else ()),
         ],
+        foreign={} if foreign is None else foreign.all_texts,
     )
 
 
-def _summary(run: ApplyRun, node: NodeState, work: Work, after: Manifest) -> list[Mapping[str, str]]:
+def _summary(run: ApplyRun, node: NodeState, work: Work, after: Manifest) -> list[Diff]:
     """What changes and has no diff of its own."""
     from . import diff_summary
 
@@ -108,17 +113,6 @@ def decide_steps(context: StepContext, reload: bool) -> Work:
 
             image_script.decide(step, context, builder)
     return builder.build(reload)
-
-
-def _nodeadm_sources(run: ApplyRun, node: NodeState) -> NodeadmSources | None:
-    """Digests of the other sources of nodeadm; their texts go into the result. None if the plan does not run nodeadm."""
-    if not run.plan.runs_nodeadm:
-        return None
-    sources = nodeadm.foreign_sources(run.plan, node.manifest, files.read)
-    run.result.foreign.update(sources.texts)
-    if sources.user_data:
-        run.result.foreign["user_data"] = sources.user_data
-    return sources.digests
 
 
 def _manifest_after(

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping, Sequence
+from typing import Iterable, Sequence
 
+from .._node.diff import Diff
 from .._node.files import Reader
 
 _STATE = "state of nodebootstrap.eks"
 
 
-def of_programs(name: str, paths: Iterable[str], read: Reader) -> list[Mapping[str, str]]:
+def of_programs(name: str, paths: Iterable[str], read: Reader) -> list[Diff]:
     """One entry that lists the files that a program may write. Only the program knows their new content."""
     paths = sorted(paths)
     if not paths:
@@ -21,14 +22,14 @@ def of_programs(name: str, paths: Iterable[str], read: Reader) -> list[Mapping[s
     return [_entry(f"files that {name} writes", before, "".join(f"{path}: as {name} writes it\n" for path in paths))]
 
 
-def of_units(units: Sequence[str]) -> list[Mapping[str, str]]:
+def of_units(units: Sequence[str]) -> list[Diff]:
     """One entry for the units that are enabled."""
     if not units:
         return []
     return [_entry("units", *("".join(f"{name}: {state}\n" for name in sorted(units)) for state in ("disabled", "enabled")))]
 
 
-def of_state(folder: str, unit: str, had_manifest: bool, has_manifest: bool) -> list[Mapping[str, str]]:
+def of_state(folder: str, unit: str, had_manifest: bool, has_manifest: bool) -> list[Diff]:
     """One entry for the state directory and the recovery unit."""
     texts = {
         False: f"{folder}: absent\n{unit}: absent\n",
@@ -39,5 +40,5 @@ def of_state(folder: str, unit: str, had_manifest: bool, has_manifest: bool) -> 
     return [_entry(_STATE, texts[had_manifest], texts[has_manifest])]
 
 
-def _entry(header: str, before: str, after: str) -> Mapping[str, str]:
-    return {"before_header": header, "after_header": header, "before": before, "after": after}
+def _entry(header: str, before: str, after: str) -> Diff:
+    return Diff(header, header, before, after)

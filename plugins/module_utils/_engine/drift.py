@@ -14,6 +14,7 @@ import json
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from .._node import nodeadm_files, snapd
+from .._node.diff import Diff
 from .._node.files import Reader
 from .._node.kubelet_process import BOOTSTRAP_KUBECONFIG, KUBECONFIG
 from .._node.redaction import redact_value
@@ -198,7 +199,7 @@ def actions(found: Sequence[Drift]) -> list[str]:
     return [f"repair {source}" + (f": {', '.join(filter(None, listed))}" if any(listed) else "") for source, listed in names.items()]
 
 
-def diffs(found: Sequence[Drift]) -> list[Mapping[str, str]]:
+def diffs(found: Sequence[Drift]) -> list[Diff]:
     """The differences as C(--diff) shows them, one entry for each source. The values must be ones that can be shown."""
     texts: dict[str, tuple[list[str], list[str]]] = {}
     for item in found:
@@ -206,12 +207,7 @@ def diffs(found: Sequence[Drift]) -> list[Mapping[str, str]]:
         before += _lines(item.name, item.found)
         after += _lines(item.name, item.recorded)
     return [
-        {
-            "before_header": f"{source} (as it is now)",
-            "after_header": f"{source} (as the last run left it)",
-            "before": "".join(before),
-            "after": "".join(after),
-        }
+        Diff(f"{source} (as it is now)", f"{source} (as the last run left it)", "".join(before), "".join(after))
         for source, (before, after) in texts.items()
     ]
 

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Mapping, Sequence
+from typing import Sequence
 
 from .._node import files
+from .._node.diff import Diff
 from .._node.errors import ApplyRefused
 from .._node.host import Host, format_time, read_boot_id, to_wall_time
 from .._node.systemd import read_units
@@ -57,15 +58,15 @@ class DriftWatch:
 
     # --- the result ------------------------------------------------------------------------------------------------------------
 
-    def plain(self) -> list[dict[str, Any]]:
+    def found(self) -> list[Drift]:
         """All differences as the result shows them."""
-        return [dict(item._asdict()) for item in self._shown(self._found or ())]
+        return self._shown(self._found or ())
 
     def warnings(self) -> list[str]:
         """The differences that are only reported."""
         return [f"drift: {drift.describe(item)}" for item in self._shown(self._found or ())] if self._mode == drift.REPORT else []
 
-    def diffs(self, repairs: Sequence[Drift]) -> list[Mapping[str, str]]:
+    def diffs(self, repairs: Sequence[Drift]) -> list[Diff]:
         """The repairs as C(--diff) shows them."""
         return drift.diffs(self._shown(repairs))
 

@@ -14,9 +14,10 @@ import hashlib
 import json
 import os
 import pwd
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 from .._node import files, nodeadm_files
+from .._node.diff import Diff
 from .._node.errors import ApplyRefused
 from .._node.files import Change, Current, Reader
 from .._transaction.store import Store
@@ -201,7 +202,7 @@ def changes_units(changes: Iterable[FileChange]) -> bool:
     return any(item.change.path.startswith(_SYSTEMD_FOLDERS) for item in changes)
 
 
-def diff_of(item: FileChange) -> Mapping[str, str]:
+def diff_of(item: FileChange) -> Diff:
     """The before and after of one file, as C(--diff) shows it."""
     path, change, current = item.change.path, item.change, item.current
     before = _shown(None if current is None else current.content, item.is_secret)
@@ -210,7 +211,7 @@ def diff_of(item: FileChange) -> Mapping[str, str]:
         after = "(another content that is not shown)\n" if current.content != change.content else before
     old = " (absent)" if current is None else f" ({current.mode:04o})"
     new = " (absent)" if change.content is None else f" ({change.mode:04o})"
-    return {"before_header": f"{path}{old}", "after_header": f"{path}{new}", "before": before, "after": after}
+    return Diff(f"{path}{old}", f"{path}{new}", before, after)
 
 
 def _shown(content: bytes | None, is_secret: bool) -> str:

@@ -28,6 +28,11 @@ class ForeignSources(NamedTuple):
     user_data: str | None
 
     @property
+    def all_texts(self) -> Mapping[str, str]:
+        """The texts by source."""
+        return {**self.texts, "user_data": self.user_data} if self.user_data else self.texts
+
+    @property
     def digests(self) -> NodeadmSources:
         drop_ins = "\0".join(f"{path}\0{text}" for path, text in sorted(self.texts.items()))
         return NodeadmSources(_digest(drop_ins), None if self.user_data is None else _digest(self.user_data))

@@ -23,6 +23,17 @@ from .plan import Plan, Registration
 _OF_EKS = re.compile(r"([a-z0-9-]+\.)*(eks\.amazonaws\.com|nvidia\.com)/")
 
 
+class NodePatch(NamedTuple):
+    """What the controller has to patch in the Node object of this name."""
+
+    node: str
+    change: RegistrationChange
+
+    def plain(self) -> dict[str, Any]:
+        """The patch as the module returns it."""
+        return {"node": self.node, **self.change.plain()}
+
+
 class RegistrationDecision(NamedTuple):
     """What a run means for the registration of the node.
 
@@ -104,12 +115,12 @@ def combine(earlier: RegistrationChange | None, change: RegistrationChange | Non
     return RegistrationChange({**earlier.labels, **change.labels}, to_set + change.set_taints, to_remove + change.remove_taints)
 
 
-def node_patch(change: RegistrationChange, argv: Sequence[str], identity: Identity, hostname: str | None = None) -> dict[str, Any]:
+def node_patch(change: RegistrationChange, argv: Sequence[str], identity: Identity, hostname: str | None = None) -> NodePatch:
     """What the controller has to patch, with placeholders filled in. C(argv): the command line of the running kubelet."""
     hostname = hostname or os.uname()[1]
     name = kubelet_process.node_name(kubelet_process.parse(argv[1:]), hostname) or hostname
     labels = {key: value if value is None else identity.label(value) for key, value in change.labels.items()}
-    return {"node": name.lower(), **change._replace(labels=labels).plain()}
+    return NodePatch(name.lower(), change._replace(labels=labels))
 
 
 def _refusal(change: RegistrationChange) -> ApplyRefused:

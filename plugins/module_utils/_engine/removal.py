@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from .._node import files, snapd
+from .._node.diff import Diff
 from .._node.errors import ApplyRefused
 from .._node.files import Reader
 from .._node.systemd import Unit
@@ -28,7 +29,7 @@ class Removal(NamedTuple):
     actions: Sequence[str]
     forward: Sequence[Command]
     back: Sequence[Command]
-    diffs: Sequence[Mapping[str, str]]
+    diffs: Sequence[Diff]
 
 
 def units_of(manifest: Manifest) -> list[str]:
@@ -42,7 +43,7 @@ def decide(manifest: Manifest, originals: Originals, units: Mapping[str, Unit], 
     actions: list[str] = []
     forward: list[Command] = []
     back: list[Command] = []
-    diffs: list[Mapping[str, str]] = []
+    diffs: list[Diff] = []
     kubelet = manifest.kubelet
     running = [name for name in [kubelet, *_created_units(manifest)] if name and units[name].is_running]
     enabled = [name for name in manifest.enabled if not units[name].needs_enable and units[name].exists]

@@ -9,6 +9,7 @@ import json
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 from .._node import nodeadm_files, snapd
+from .._node.diff import Diff
 from .._node.files import Current, Reader
 from .._node.placeholders import Identity
 from .._transaction.recovery import Command
@@ -74,7 +75,7 @@ class Work(NamedTuple):
 
     actions: Sequence[str]
     restarted: Sequence[str]
-    diffs: Sequence[Mapping[str, str]]
+    diffs: Sequence[Diff]
     changes: Sequence[FileChange]
     snapshots: Sequence[str]
     forward: Sequence[Command]
@@ -119,7 +120,7 @@ class WorkBuilder:
         self.repairs: list[Drift] = []
         self.runs_image = False
         self._restarted: list[str] = []
-        self._diffs: list[Mapping[str, str]] = []
+        self._diffs: list[Diff] = []
         self._enable: list[str] = []
         self._enables: list[str] = []
         self._touched: list[str] = []

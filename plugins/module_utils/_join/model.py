@@ -78,6 +78,24 @@ class Settings(NamedTuple):
     cpus: int | None = None
 
 
+class RejectedSettings(NamedTuple):
+    """What a kubelet that rejects its settings was started with.
+
+    `places`: field, or flag with its dashes, → where it is set, and how a correction takes effect.
+    """
+
+    version: str | None
+    configs: tuple[Mapping[str, Any], ...]
+    flags: Mapping[str, Any]
+    cpus: int | None
+    places: Mapping[str, tuple[str, str]]
+
+    def plain(self) -> dict[str, Any]:
+        """The settings as a module returns them."""
+        places = {name: list(place) for name, place in self.places.items()}
+        return {**self._asdict(), "configs": list(self.configs), "flags": dict(self.flags), "places": places}
+
+
 class KubeletExit(NamedTuple):
     """The log of a kubelet start that failed.
 
@@ -248,19 +266,48 @@ class Evidence(NamedTuple):
         return (self.units or {}).get(name)
 
 
+class JoinResult(NamedTuple):
+    """What is known at the end of a wait. `node`: its name. `waited`: seconds.
+
+    `finding`: None if the node is in the wanted state and has no final problem; then `warnings` may say what is not right.
+    """
+
+    node: str | None = None
+    is_registered: bool = False
+    is_ready: bool = False
+    finding: Finding | None = None
+    warnings: tuple[str, ...] = ()
+    waited: float = 0.0
+    rejected: RejectedSettings | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """The result as a module returns it. The controller compares `kubelet_settings` with the rules of kubelet, and removes them."""
+        finding = self.finding
+        return {
+            "node": self.node,
+            "registered": self.is_registered,
+            "ready": self.is_ready,
+            "cause": finding and finding.cause,
+            "message": finding and finding.message,
+            "fix": finding and finding.fix,
+            "evidence": list(self.warnings if finding is None else finding.evidence),
+            "final": finding is not None and finding.final,
+            "waited": self.waited,
+            "kubelet_settings": self.rejected and self.rejected.plain(),
+        }
+
+
 def runs(unit: Unit) -> bool:
     """Whether the main process of a unit runs."""
     return unit.pid > 0 and unit.is_up
 
 
-def format_failure(finding: Finding | Mapping[str, Any]) -> str:
-    """Lines with the cause, the fix and the evidence, for the user. `finding`: a Finding, or the result of `wait.wait`."""
-    if isinstance(finding, Finding):
-        finding = finding._asdict()
-    joined = "the node has joined, but" if finding.get("ready") else "the node did not join:"
-    lines = [f"{joined} {finding['message']}", f"Fix: {finding['fix']}"]
-    if finding["evidence"]:
-        lines += ["Evidence:", *(f"  - {line}" for line in finding["evidence"])]
+def format_failure(result: Mapping[str, Any]) -> str:
+    """Lines with the cause, the fix and the evidence, for the user. `result`: `JoinResult.plain()` with a cause."""
+    joined = "the node has joined, but" if result["ready"] else "the node did not join:"
+    lines = [f"{joined} {result['message']}", f"Fix: {result['fix']}"]
+    if result["evidence"]:
+        lines += ["Evidence:", *(f"  - {line}" for line in result["evidence"])]
     return "\n".join(lines)
 
 

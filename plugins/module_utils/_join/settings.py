@@ -19,7 +19,7 @@ from .._node.host import Host
 from .._node.kubelet_config import ConfigFile, read_config
 from .._node.kubelet_process import REPEATABLE, Flags, last
 from .._node.redaction import redact_flag, redact_value
-from .model import Settings, SettingsFile
+from .model import RejectedSettings, Settings, SettingsFile
 
 NODEADM = "nodeadm"
 BOOTSTRAP_SCRIPT = "/etc/eks/bootstrap.sh"
@@ -169,17 +169,14 @@ def fields_in(settings: Settings, text: str) -> list[str]:
     return list(dict.fromkeys(known[word.lower()] for word in words if word.lower() in known))
 
 
-def plain(settings: Settings, unit: str) -> dict[str, Any]:
-    """The settings as the module returns them: the controller compares them with the rules of kubelet.
-
-    `places`: field, or flag with its dashes, → where it is set, and how a correction takes effect.
-    """
+def rejected(settings: Settings, unit: str) -> RejectedSettings:
+    """The settings with the place where each of them is set."""
     flags = {f"--{name}": place_of_flag(settings, name, unit) for name in settings.flags}
     fields = {name: place_of_field(settings, name, unit) for file in settings.files for name in file.fields}
-    return {
-        "version": settings.version,
-        "configs": [file.value for file in settings.files if isinstance(file.value, dict)],
-        "flags": dict(settings.flags),
-        "cpus": settings.cpus,
-        "places": {name: list(place) for name, place in {**fields, **flags}.items() if place is not None},
-    }
+    return RejectedSettings(
+        version=settings.version,
+        configs=tuple(file.value for file in settings.files if isinstance(file.value, dict)),
+        flags=settings.flags,
+        cpus=settings.cpus,
+        places={name: (place.where, place.then) for name, place in {**fields, **flags}.items() if place is not None},
+    )

@@ -9,13 +9,13 @@ TLS and HTTP are imported only when kubelet runs and has a kubeconfig.
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
 from .._node.host import Host
 from .._node.redaction import redact_string
 from . import diagnosis
 from .evidence import EvidenceCollector
-from .model import Evidence, Finding
+from .model import Evidence, Finding, JoinResult, RejectedSettings
 
 POLL_SECONDS = 0.5
 """Time between two checks."""
@@ -43,13 +43,10 @@ class Options(NamedTuple):
     collect: Callable[[], Evidence] | None = None
 
 
-def wait(options: Options) -> dict[str, Any]:
+def wait(options: Options) -> JoinResult:
     """Check until the node is in the wanted state, a final cause stayed the same for `STABLE_FOR` seconds, or the timeout is over.
 
-    Returns the keys node, registered, ready, cause, message, fix, evidence, final, waited and kubelet_settings. `cause`, `message` and
-    `fix` are None if the node is in the wanted state and has no final problem; then `evidence` contains warnings, usually none. `waited`
-    is in seconds. `kubelet_settings`: what a kubelet that rejects its settings was started with; the controller compares it with the
-    rules of kubelet, and removes it. Unexpected errors become the cause `check_failed`.
+    Unexpected errors become the cause `check_failed`.
     """
     collect = options.collect or _collect_from_machine()
     began = time.monotonic()
@@ -104,26 +101,23 @@ def _check(collect: Callable[[], Evidence]) -> tuple[Evidence, Finding | None]:
         return Evidence(), Finding("check_failed", f"the check of the node failed: {message}", fix)
 
 
-def _result(evidence: Evidence, finding: Finding | None, seconds: float) -> dict[str, Any]:
-    return {
-        "node": evidence.node_name,
-        "registered": diagnosis.is_registered(evidence),
-        "ready": diagnosis.is_ready(evidence),
-        "cause": finding and finding.cause,
-        "message": finding and finding.message,
-        "fix": finding and finding.fix,
-        "evidence": list(finding.evidence) if finding else diagnosis.warnings(evidence),
-        "final": finding is not None and finding.final,
-        "waited": round(seconds, 3),
-        "kubelet_settings": _rejected_settings(evidence, finding),
-    }
+def _result(evidence: Evidence, finding: Finding | None, seconds: float) -> JoinResult:
+    return JoinResult(
+        node=evidence.node_name,
+        is_registered=diagnosis.is_registered(evidence),
+        is_ready=diagnosis.is_ready(evidence),
+        finding=finding,
+        warnings=() if finding is not None else tuple(diagnosis.warnings(evidence)),
+        waited=round(seconds, 3),
+        rejected=_rejected_settings(evidence, finding),
+    )
 
 
-def _rejected_settings(evidence: Evidence, finding: Finding | None) -> dict[str, Any] | None:
+def _rejected_settings(evidence: Evidence, finding: Finding | None) -> RejectedSettings | None:
     kubelet = evidence.kubelet
     if finding is None or finding.cause not in _CAUSES_IN_SETTINGS or kubelet is None or kubelet.exit is None:
         return None
     # Imported here, because most kubelets take their settings.
     from . import settings
 
-    return settings.plain(kubelet.exit.settings, kubelet.unit)
+    return settings.rejected(kubelet.exit.settings, kubelet.unit)

@@ -9,6 +9,7 @@ import json
 from typing import Any, Callable, Dict, Mapping, Sequence
 
 from . import programs
+from .diff import Diff
 from .errors import ApplyRefused
 
 
@@ -36,15 +37,15 @@ def parse_value(text: str) -> Any:
         return text
 
 
-def settings_diff(snap: str, before: Mapping[str, Any], after: Mapping[str, Any], secret: bool) -> Dict[str, str]:
+def settings_diff(snap: str, before: Mapping[str, Any], after: Mapping[str, Any], secret: bool) -> Diff:
     """The before and after of settings, as C(--diff) shows them. With C(secret), only the names are shown."""
     header = f"snap settings of {snap}"
-    return {
-        "before_header": header,
-        "after_header": header,
-        "before": _settings_lines(before, "(not shown)", secret),
-        "after": _settings_lines(after, "(another value, not shown)", secret),
-    }
+    return Diff(
+        before_header=header,
+        after_header=header,
+        before=_settings_lines(before, "(not shown)", secret),
+        after=_settings_lines(after, "(another value, not shown)", secret),
+    )
 
 
 def _settings_lines(settings: Mapping[str, Any], placeholder: str, secret: bool) -> str:

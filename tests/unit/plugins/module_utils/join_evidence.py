@@ -369,13 +369,13 @@ CASES: dict[str, Evidence] = {
 def messages() -> str:
     """The text of the golden file: the message of each case."""
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import diagnosis
-    from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import format_failure
+    from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import JoinResult, format_failure
 
     blocks = []
     for name, evidence in CASES.items():
         finding = diagnosis.diagnose(evidence)
         assert finding is not None, name
         state = "final" if finding.final else "may pass"
-        result = {**finding._asdict(), "ready": diagnosis.is_ready(evidence)}
-        blocks.append(f"## {name}\n## {finding.cause}, {state}\n{format_failure(result)}\n")
+        result = JoinResult(is_ready=diagnosis.is_ready(evidence), finding=finding)
+        blocks.append(f"## {name}\n## {finding.cause}, {state}\n{format_failure(result.plain())}\n")
     return "\n".join(blocks)

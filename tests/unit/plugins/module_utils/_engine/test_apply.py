@@ -24,6 +24,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan imp
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.registration import RegistrationDecision
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.validation import ValidationSandbox
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import wait
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import Finding, JoinResult
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction.recovery import Command
@@ -33,7 +34,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMess
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, typed_plan, unit
 
 KUBELET = "kubelet.service"
-FINAL = {"cause": "unknown_flag", "final": True}
+FINAL = JoinResult(finding=Finding("unknown_flag", "kubelet does not know --x", "remove it", final=True))
 LACKS = ["kubelet.service is activating (auto-restart)"]
 
 
@@ -54,17 +55,16 @@ class Node:
         self.now += self.takes
         return self.lacks
 
-    def join(self, options: Any) -> dict:
+    def join(self, options: Any) -> JoinResult:
         self.asked.append((options.wait_for, round(options.timeout, 3)))
         return FINAL
 
     def verify(self, active: str = "active", **options: Any) -> apply_run.RunResult:
         plan = typed_plan("al2")._replace(verify=Verify((KUBELET,), None))
-        result = apply_run.RunResult()
-        run = apply_run.ApplyRun(apply_run.Options(plan, apply_run.PHASES, **options), Store(), ValidationSandbox(), Identity(), result)
+        run = apply_run.ApplyRun(apply_run.Options(plan, apply_run.PHASES, **options), Store(), ValidationSandbox(), Identity())
         node = node_state(units={KUBELET: unit(KUBELET, active, active)})
-        apply._verify(run, node, RegistrationDecision(False, None, True), DriftWatch(plan, "repair", Manifest()), has_started=True)
-        return result
+        configured = apply.Configured(apply_run.RunResult(), node, has_started=True)
+        return apply._verify(run, configured, RegistrationDecision(False, None, True), DriftWatch(plan, "repair", Manifest()))
 
 
 @pytest.fixture
@@ -91,8 +91,8 @@ def test_without_remaining_time_the_join_is_checked_until_the_answer_is_certain(
     node.lacks, node.takes = lacks, takes
     result = node.verify(wait_timeout=5.0, wait_for="ready")
     assert node.asked == [("ready", apply.MIN_JOIN_WAIT)]
-    assert (result.healthy, result.missing, result.join) == (not lacks, lacks, FINAL)
-    assert result.evidence == ([f"{KUBELET} fails"] if lacks else [])
+    assert (result.healthy, result.missing, result.join) == (not lacks, tuple(lacks), FINAL)
+    assert result.evidence == ((f"{KUBELET} fails",) if lacks else ())
 
 
 @pytest.mark.parametrize("lacks", [LACKS, []])
@@ -208,7 +208,7 @@ def test_what_is_remembered_of_a_join(monkeypatch: pytest.MonkeyPatch, manifest:
 )
 def test_when_a_run_checks_the_join(phases: Any, wait_for: str, checks: bool) -> None:
     options = apply_run.Options(typed_plan("al2"), phases, wait_for=wait_for)
-    run = apply_run.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply_run.RunResult())
+    run = apply_run.ApplyRun(options, Store(), ValidationSandbox(), Identity())
     assert apply._checks_join(run) is checks
 
 
@@ -220,16 +220,16 @@ def test_a_removal_asks_whether_the_node_ever_joined(
     standing = Standing(monkeypatch, certain)
     plan = typed_plan("al2")._replace(cluster=Cluster("other", "https://y"))
     options = apply_run.Options(plan, ["preflight"], state="absent", check_mode=True)
-    run = apply_run.ApplyRun(options, Store(), ValidationSandbox(), Identity(), apply_run.RunResult())
+    run = apply_run.ApplyRun(options, Store(), ValidationSandbox(), Identity())
     node = node_state(membership=Membership("demo", "https://x", "the manifest"), manifest=remembered(False))
     monkeypatch.setattr(apply, "observe", lambda *_unused: node)
     if certain:
-        apply._remove(run, node.manifest)
+        assert apply._remove(run, node.manifest, apply_run.RunResult()) == apply_run.RunResult()
     else:
         with pytest.raises(ApplyRefused) as caught:
-            apply._remove(run, node.manifest)
+            apply._remove(run, node.manifest, apply_run.RunResult())
         golden_message(caught.value)
-    assert standing.asked == 1 and run.result.changed is False
+    assert standing.asked == 1
 
 
 SWAP = (

@@ -112,7 +112,7 @@ def test_how_differences_are_shown(golden_message: GoldenMessages) -> None:
     found = [Drift(CONFIG, "maxPods", 29, 5), Drift(CONFIG, "clusterDNS", ["1.2.3.4"], None), Drift(CA, drift.WHOLE, "present", None)]
     assert drift.actions(found) == [f"repair {CONFIG}: maxPods, clusterDNS", f"repair {CA}"]
     for entry in drift.diffs(found):
-        golden_message("\n".join(entry.values()))
+        golden_message("\n".join(entry))
     for item in (*found, Drift(CA, drift.WHOLE, None, "present")):
         golden_message(drift.describe(item))
     secret = Drift(KUBECONFIG, "users.kubelet.user.token", "canary", "canary-2")
@@ -138,9 +138,9 @@ def test_the_modes(files: Files) -> None:
     for mode, can_repair, repairs, warnings in (("repair", True, 1, 0), ("repair", False, 0, 0), ("report", True, 0, 1)):
         files[CONFIG] = right
         watch = watch_of(files, mode, can_repair)
-        assert (len(watch.repairs), len(watch.warnings()), len(watch.plain())) == (repairs, warnings, 1)
+        assert (len(watch.repairs), len(watch.warnings()), len(watch.found())) == (repairs, warnings, 1)
     files[CONFIG] = right
-    assert watch_of(files, "ignore").plain() == []
+    assert watch_of(files, "ignore").found() == []
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.plan import Plan, PlannedFile
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import files as _files
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import snapd
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.diff import Diff
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files import ApplyRefused, Change, Current
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import typed_plan, unit
@@ -117,13 +118,13 @@ def test_an_unknown_owner_is_refused(golden_message: GoldenMessages) -> None:
 def test_secrets_are_not_in_a_diff(fields: Any, current: Current, earlier: Any) -> None:
     [item], _files_of, _originals = compare(planned(file("/a", "canary new", **fields)), here(_a=current), Manifest(files=earlier))
     diff = file_changes.diff_of(item)
-    assert "canary" not in str(diff) and diff["before"] != diff["after"]
+    assert "canary" not in str(diff) and diff.before != diff.after
 
 
 def test_a_diff_says_modes_and_absence() -> None:
     [first, second], _files_of, _originals = compare(planned(file("/a"), file("/b", mode=0o755)), here(_b=Current(b"\xff", 0o644, 0, 0)))
-    assert file_changes.diff_of(first) == {"before_header": "/a (absent)", "after_header": "/a (0644)", "before": "", "after": "new"}
-    assert (file_changes.diff_of(second)["before"], file_changes.diff_of(second)["before_header"]) == ("(binary content)\n", "/b (0644)")
+    assert file_changes.diff_of(first) == Diff("/a (absent)", "/a (0644)", "", "new")
+    assert (file_changes.diff_of(second).before, file_changes.diff_of(second).before_header) == ("(binary content)\n", "/b (0644)")
 
 
 # --- absent ----------------------------------------------------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ def test_a_snap_gets_what_differs_in_one_call_and_back(snap: dict[str, Any]) -> 
     assert back[0].argv[-5:] == ("set", "kubelet-eks", 'cluster-dns="1.2.3.4"', "node-ip!", "v=3")
     assert words(back[1:]) == [f"systemctl restart {kubelet}"]
     assert work.snap == {"kubelet-eks": {"cluster-dns": "1.2.3.4", "node-ip": None, "v": 3}}
-    assert (work.diffs[0]["before"], work.diffs[0]["after"]) == ("cluster-dns: 1.2.3.4\nv: 3\n", "node-ip: 10.0.0.5\nv: 2\n")
+    assert (work.diffs[0].before, work.diffs[0].after) == ("cluster-dns: 1.2.3.4\nv: 3\n", "node-ip: 10.0.0.5\nv: 2\n")
 
     snap.clear()
     snap.update({"config": "/c", "node-ip": "10.0.0.5", "v": 2, "mine": "x"})

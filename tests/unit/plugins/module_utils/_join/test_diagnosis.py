@@ -16,6 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
     Evidence,
     FailedUnit,
     Finding,
+    JoinResult,
     NodeObject,
     format_failure,
 )
@@ -285,6 +286,7 @@ def test_a_node_without_a_serving_certificate_joined_and_gets_a_warning() -> Non
 
 def test_cause_fix_and_evidence_have_lines_of_their_own() -> None:
     finding = Finding("x", "swap is on", "turn it off", ("a: b", "c: d"))
-    assert format_failure(finding) == "the node did not join: swap is on\nFix: turn it off\nEvidence:\n  - a: b\n  - c: d"
-    assert format_failure(finding._asdict()) == format_failure(finding)
-    assert format_failure({**finding._asdict(), "ready": True, "evidence": []}) == "the node has joined, but swap is on\nFix: turn it off"
+    failed = JoinResult(finding=finding)
+    assert format_failure(failed.plain()) == "the node did not join: swap is on\nFix: turn it off\nEvidence:\n  - a: b\n  - c: d"
+    joined = JoinResult(is_ready=True, finding=finding._replace(evidence=()))
+    assert format_failure(joined.plain()) == "the node has joined, but swap is on\nFix: turn it off"

@@ -67,7 +67,7 @@ def test_the_cause_and_the_cure_of_a_refused_configuration(row: Row) -> None:
         "message": finding.message,
         "fix": finding.fix,
         "cause": finding.cause,
-        "kubelet_settings": settings.plain(refused, build.KUBELET),
+        "kubelet_settings": settings.rejected(refused, build.KUBELET).plain(),
     }
     explained = join.with_rules(told)
     assert row.rule in {problem["rule"] for problem in explained["problems"]}
@@ -78,5 +78,5 @@ def test_the_cause_and_the_cure_of_a_refused_configuration(row: Row) -> None:
 
 @pytest.mark.parametrize("row", RECORDED_ROWS, ids=lambda row: row.id)
 def test_the_neighbour_that_kubelet_takes_has_no_problem(row: Row) -> None:
-    accepted = settings.plain(settings_of(row, row.accepted), build.KUBELET)
+    accepted = settings.rejected(settings_of(row, row.accepted), build.KUBELET).plain()
     assert [problem for problem in join.find_problems(accepted) if problem.rule == row.rule] == []

@@ -120,12 +120,12 @@ def test_secrets_are_removed(node: FakeNode) -> None:
     al2023(node)
     node.file(f"{DROP_INS}/50.conf", json.dumps({"staticPodURLHeader": {"Authorization": ["Bearer cAnArY"]}, "x": "http://u:cAnArY@p"}))
     node.file(ENVIRONMENT, f"A=--config={MAIN} --config-dir={DROP_INS} --manifest-url-header=Authorization:cAnArY")
-    assert "cAnArY" not in json.dumps(reading.plain(read(node), KUBELET))
+    assert "cAnArY" not in json.dumps(reading.rejected(read(node), KUBELET).plain())
 
 
 def test_what_the_controller_gets(node: FakeNode) -> None:
     al2023(node)
-    plain = json.loads(json.dumps(reading.plain(read(node), KUBELET)))
+    plain = json.loads(json.dumps(reading.rejected(read(node), KUBELET).plain()))
     assert plain["version"] == "1.36.3" and plain["cpus"] > 0
     assert plain["configs"] == [{"kind": "KubeletConfiguration", "cgroupDriver": "systemd"}, {"maxPods": 20}]
     assert {"maxPods", "--node-ip", "--config"} <= plain["places"].keys()

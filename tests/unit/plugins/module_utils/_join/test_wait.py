@@ -48,7 +48,7 @@ class Course:
         return Evidence(node_name="n")
 
     def wait(self, timeout: float, wait_for: str = "ready") -> dict[str, Any]:
-        result = join.wait(join.Options(wait_for, timeout, self._collect))
+        result = join.wait(join.Options(wait_for, timeout, self._collect)).plain()
         assert result.keys() == KEYS and self.checks < 1000
         assert (result["cause"] is None) is (result["message"] is None) is (result["fix"] is None)
         return result
@@ -120,7 +120,7 @@ def test_an_unexpected_error_becomes_a_finding() -> None:
     def broken() -> Any:
         raise KeyError("http://u:cAnArY@h")
 
-    result = join.wait(join.Options("ready", 0, broken))
+    result = join.wait(join.Options("ready", 0, broken)).plain()
     assert result.keys() == KEYS and result["cause"] == "check_failed" and not result["final"]
     assert mentions(result["message"], "KeyError") and "cAnArY" not in result["message"]
 
