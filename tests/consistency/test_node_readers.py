@@ -38,6 +38,8 @@ boot or inside a transaction, and so have to bring everything with them."""
 PARTS = {
     "/etc/eks/nodeadm.d": {"_node/nodeadm_files.py"},
     r"options\.SystemdCgroup": {"_join/containerd.py"},
+    "instance-identity/document": {"_node/instance_identity.py"},
+    "i-[0-9a": {"_node/instance_identity.py"},
     "conf_dir": {"_join/containerd.py"},
     "-version.txt": {"_node/program_versions.py"},
     "--version": {"_node/program_versions.py"},
@@ -103,6 +105,7 @@ def test_each_subject_has_one_reader() -> None:
         ("run('/usr/bin/kubelet', '--version')", 1),
         ("host.text('/etc/eks/containerd-version.txt')", 1),
         ("host.text('/etc/containerd/config.toml')", 1),
+        ("json.loads(client.get('dynamic/instance-identity/document'))", 1),
         ("re.compile('^ *conf_dir *=')", 1),
         ("host.run('containerd', '--config', path, 'config', 'dump')", 1),
         ("PROGRAM = 'import socket, subprocess\\nsystemctl show'", 0),

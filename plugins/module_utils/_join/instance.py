@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any, Callable
+from typing import Callable
 
+from .._node import instance_identity
 from .model import Instance
 
 # EC2 does not show tags with a slash in the instance metadata; other services that answer in its place may.
@@ -16,14 +16,13 @@ _CLUSTER_TAGS = ("eks:cluster-name", "aws:eks:cluster-name", "eks:eks-cluster-na
 _OWNED_TAG = "kubernetes.io/cluster/"
 _CLUSTER = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}\Z")
 _ROLE = re.compile(r"[\w+=,.@-]{1,64}\Z", re.ASCII)
-_ID = re.compile(r"[a-z0-9-]{1,64}\Z")
 
 
 def read_instance(get: Callable[[str], str | None] | None = None) -> Instance:
     """The role and the clusters of this instance, requested once, within four seconds. `get`: returns a path of the metadata service."""
     get = get or _metadata_getter()
-    document = _parse_object(get("dynamic/instance-identity/document"))
-    account, region = (_parse_id(document.get(field)) for field in ("accountId", "region"))
+    document = get(instance_identity.PATH)
+    account, region = (_field(document, name) for name in ("accountId", "region"))
     role = (get("meta-data/iam/security-credentials/") or "").strip()
     clusters = {}
     for key in (get("meta-data/tags/instance/") or "").splitlines():
@@ -50,13 +49,9 @@ def _metadata_getter() -> Callable[[str], str | None]:
     return get
 
 
-def _parse_object(text: str | None) -> dict[str, Any]:
+def _field(text: str | None, name: str) -> str | None:
+    """A field of the identity document; None if the service does not answer, or another program does."""
     try:
-        document = json.loads(text or "")
-    except (ValueError, RecursionError):
-        document = None
-    return document if isinstance(document, dict) else {}
-
-
-def _parse_id(value: object) -> str | None:
-    return value if isinstance(value, str) and _ID.match(value) else None
+        return instance_identity.parse(text).text(name)
+    except instance_identity.InvalidAnswer:
+        return None

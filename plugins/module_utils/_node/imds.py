@@ -10,14 +10,14 @@ Every wait is limited, and one deadline limits all of them together.
 from __future__ import annotations
 
 import ipaddress
-import json
 import math
 import re
 import time
-from typing import Any, Callable, Dict, Mapping, Tuple
+from typing import Any, Dict, Mapping, Tuple
 from urllib.parse import urlsplit
 
-from . import http_client
+from . import http_client, instance_identity
+from .instance_identity import InvalidAnswer, shown
 
 IPV4 = "http://169.254.169.254"
 IPV6 = "http://[fd00:ec2::254]"
@@ -37,20 +37,20 @@ class ImdsError(Exception):
 
 def parse_endpoint(endpoint: str) -> Tuple[str, int]:
     """Host and port of C(http://ADDRESS[:PORT]). Raises ImdsError."""
-    shown = _shown(endpoint)
+    text = shown(endpoint)
     try:
         parts = urlsplit(endpoint)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise ImdsError(f"endpoint {shown} is not a URL: {error}") from None
+        raise ImdsError(f"endpoint {text} is not a URL: {error}") from None
     rest = (parts.path.strip("/"), parts.query, parts.fragment, parts.username, parts.password)
     if parts.scheme != "http" or any(rest) or port == 0 or re.search(r"[^!-~]", endpoint):
-        raise ImdsError(f"endpoint {shown} is not of the form http://ADDRESS or http://ADDRESS:PORT, for example {IPV4} or {IPV6}")
+        raise ImdsError(f"endpoint {text} is not of the form http://ADDRESS or http://ADDRESS:PORT, for example {IPV4} or {IPV6}")
     try:
         ipaddress.ip_address(host)
     except ValueError:
         raise ImdsError(
-            f"endpoint {shown}: the host must be an IP address, because at boot a name may not resolve yet: use {IPV4} or {IPV6}"
+            f"endpoint {text}: the host must be an IP address, because at boot a name may not resolve yet: use {IPV4} or {IPV6}"
         ) from None
     return host, port or 80
 
@@ -67,7 +67,7 @@ class Client:
         if not (math.isfinite(timeout) and 0 < timeout <= MAX_TIMEOUT):
             raise ImdsError(f"timeout {timeout} is out of range: more than 0 and at most {MAX_TIMEOUT} seconds")
         if not 0 <= retries <= MAX_RETRIES:
-            raise ImdsError(f"retries {_shown(retries)} is out of range: 0 to {MAX_RETRIES}")
+            raise ImdsError(f"retries {shown(retries)} is out of range: 0 to {MAX_RETRIES}")
         self._timeout = timeout
         self._retries = retries
         self.seconds = timeout * (retries + 2)
@@ -87,7 +87,7 @@ class Client:
         try:
             return body.decode("utf-8").strip()
         except UnicodeDecodeError:
-            raise malformed(self.endpoint, path, body[:40], "text") from None
+            raise _malformed(self.endpoint, InvalidAnswer(instance_identity.describe(path, body[:40], "text"))) from None
 
     def _new_token(self) -> str:
         # The token lives longer than the deadline, so it cannot expire between two requests of one call.
@@ -193,115 +193,53 @@ class Client:
         )
 
 
-def _shown(value: object) -> str:
-    """A value for an error message: short, printable."""
-    text = ascii(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def malformed(endpoint: str, what: str, value: object, wanted: str) -> ImdsError:
+def _malformed(endpoint: str, answer: InvalidAnswer) -> ImdsError:
     """The error for an answer in the wrong form: it probably comes from another program."""
-    return ImdsError(
-        f"{endpoint}: {what} is {_shown(value)}, which is not a valid {wanted}. Check the option endpoint: another program answers there"
-    )
+    return ImdsError(f"{endpoint}: {answer}. Check the option endpoint: another program answers there")
 
-
-def _ip(version: int) -> Callable[[str], bool]:
-    def has_form(value: str) -> bool:
-        try:
-            return ipaddress.ip_address(value).version == version
-        except ValueError:
-            return False
-
-    return has_form
-
-
-def _form(pattern: str) -> Callable[[str], bool]:
-    compiled = re.compile(pattern, re.ASCII)
-    return lambda value: compiled.fullmatch(value) is not None
-
-
-_Form = Tuple[str, Callable[[str], bool]]
-
-_LIFE_CYCLE = ("life cycle", _form(r"[a-z]+(-[a-z]+)*"))
-_MAC = ("MAC address", _form(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}"))
-_HOSTNAME = (
-    "host name",
-    _form(r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?"),
-)
-_IPV6 = ("IPv6 address", _ip(6))
-_CODE = ("product code", _form(r"[A-Za-z0-9_-]{1,64}"))
 
 _IDENTITY = {
-    "accountId": ("account_id", "account number", _form(r"[0-9]{12}")),
-    "architecture": ("architecture", "architecture", _form(r"[a-z0-9_]{1,32}")),
-    "availabilityZone": ("availability_zone", "availability zone", _form(r"[a-z]{2,8}(-[a-z0-9]+)+")),
-    "imageId": ("image_id", "image ID", _form(r"ami-[0-9a-f]{8,32}")),
-    "instanceId": ("instance_id", "instance ID", _form(r"i-[0-9a-f]{8,32}")),
-    "instanceType": ("instance_type", "instance type", _form(r"[a-z0-9-]+\.[a-z0-9-]+")),
-    "pendingTime": ("pending_time", "time in UTC", _form(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]+)?Z")),
-    "region": ("region", "region", _form(r"[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}")),
-    "version": ("document_version", "date", _form(r"[0-9]{4}(-[0-9]{2}){2}")),
+    "account_id": "accountId",
+    "architecture": "architecture",
+    "availability_zone": "availabilityZone",
+    "image_id": "imageId",
+    "instance_id": "instanceId",
+    "instance_type": "instanceType",
+    "pending_time": "pendingTime",
+    "region": "region",
+    "document_version": "version",
 }
-"""Field of the identity document → name of the fact, what it is, and its form."""
-
-_IDENTITY_OR_NONE = {
-    "kernelId": ("kernel_id", "kernel ID", _form(r"aki-[0-9a-f]{8,32}")),
-    "privateIp": ("local_ipv4", "IPv4 address", _ip(4)),
-    "ramdiskId": ("ramdisk_id", "RAM disk ID", _form(r"ari-[0-9a-f]{8,32}")),
-}
-"""Fields that some instances lack: an instance in an IPv6-only subnet has no IPv4 address."""
-
+_IDENTITY_OR_NONE = {"kernel_id": "kernelId", "local_ipv4": "privateIp", "ramdisk_id": "ramdiskId"}
 _IDENTITY_LISTS = {
-    "billingProducts": "billing_products",
-    "devpayProductCodes": "devpay_product_codes",
-    "marketplaceProductCodes": "marketplace_product_codes",
+    "billing_products": "billingProducts",
+    "devpay_product_codes": "devpayProductCodes",
+    "marketplace_product_codes": "marketplaceProductCodes",
 }
-"""Lists of codes, which may be null."""
+"""Name of the fact → field of the identity document that contains no secret."""
 
 
 def instance_facts(client: Client) -> Dict[str, Any]:
-    """The facts of this instance that the module imds_info documents. One token and five requests."""
-    result = _identity(client)
-    result["instance_life_cycle"] = _checked(client, "meta-data/instance-life-cycle", _LIFE_CYCLE)
-    result["mac"] = _checked(client, "meta-data/mac", _MAC)
-    result["local_hostname"] = _checked(client, "meta-data/local-hostname", _HOSTNAME)
+    """The facts of this instance that the module imds_info documents. One token and five requests. Raises ImdsError."""
+    try:
+        return _facts(client)
+    except InvalidAnswer as answer:
+        raise _malformed(client.endpoint, answer) from None
+
+
+def _facts(client: Client) -> Dict[str, Any]:
+    document = instance_identity.parse(client.get(instance_identity.PATH))
+    result: Dict[str, Any] = {name: document.text(field) for name, field in _IDENTITY.items()}
+    result.update((name, document.optional(field)) for name, field in _IDENTITY_OR_NONE.items())
+    result.update((name, document.codes(field)) for name, field in _IDENTITY_LISTS.items())
+    result["instance_life_cycle"] = _get(client, "meta-data/instance-life-cycle", instance_identity.LIFE_CYCLE)
+    result["mac"] = _get(client, "meta-data/mac", instance_identity.MAC)
+    result["local_hostname"] = _get(client, "meta-data/local-hostname", instance_identity.HOSTNAME)
     path = f"meta-data/network/interfaces/macs/{result['mac']}/ipv6s"
     # The path does not exist on an instance without IPv6.
-    result["ipv6"] = [_formed(client, path, line.strip(), _IPV6) for line in (client.get(path, missing_ok=True) or "").splitlines()]
+    lines = (client.get(path, missing_ok=True) or "").splitlines()
+    result["ipv6"] = [instance_identity.checked(path, line.strip(), instance_identity.IPV6) for line in lines]
     return result
 
 
-def _checked(client: Client, path: str, form: _Form) -> str:
-    return _formed(client, path, client.get(path), form)
-
-
-def _formed(client: Client, what: str, value: object, form: _Form) -> str:
-    name, has_form = form
-    if not isinstance(value, str) or not has_form(value):
-        raise malformed(client.endpoint, what, value, name)
-    return value
-
-
-def _identity(client: Client) -> Dict[str, Any]:
-    """The fields of the identity document that contain no secret."""
-    path = "dynamic/instance-identity/document"
-    text = client.get(path)
-    try:
-        document = json.loads(text or "")
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
-        raise malformed(client.endpoint, path, text, "JSON mapping")
-    result: Dict[str, Any] = {}
-    for field, (name, kind, has_form) in _IDENTITY.items():
-        result[name] = _formed(client, f"{field} of {path}", document.get(field), (kind, has_form))
-    for field, (name, kind, has_form) in _IDENTITY_OR_NONE.items():
-        value = document.get(field) or None
-        result[name] = None if value is None else _formed(client, f"{field} of {path}", value, (kind, has_form))
-    for field, name in _IDENTITY_LISTS.items():
-        codes = document.get(field) or []
-        if not isinstance(codes, list):
-            raise malformed(client.endpoint, f"{field} of {path}", codes, "list")
-        result[name] = [_formed(client, f"an item of {field} of {path}", code, _CODE) for code in codes]
-    return result
+def _get(client: Client, path: str, form: instance_identity.Form) -> str:
+    return instance_identity.checked(path, client.get(path), form)

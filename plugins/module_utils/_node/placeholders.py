@@ -5,31 +5,26 @@
 
 from __future__ import annotations
 
-import ipaddress
-import json
 import re
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping, TypeVar
 
+from . import instance_identity
 from .errors import ApplyRefused
+from .instance_identity import Form, IdentityDocument, InvalidAnswer
 
 if TYPE_CHECKING:
     from .imds import Client
 
+_Value = TypeVar("_Value")
+
 _VARIABLE = re.compile(r"\$\{([A-Z_]+)\}")
 PLACEHOLDERS = {
-    "instance_id": ("INSTANCE_ID", "[0-9a-z-]+"),
-    "instance_lifecycle": ("INSTANCE_LIFECYCLE", "[a-z-]+"),
-    "availability_zone": ("AVAILABILITY_ZONE", "[0-9a-z-]+"),
+    "instance_id": ("INSTANCE_ID", instance_identity.INSTANCE_ID.pattern),
+    "instance_lifecycle": ("INSTANCE_LIFECYCLE", instance_identity.LIFE_CYCLE.pattern),
+    "availability_zone": ("AVAILABILITY_ZONE", instance_identity.AVAILABILITY_ZONE.pattern),
 }
 """Placeholder in a label value → its variable, and the form of its value."""
 PLACEHOLDER = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
-
-_FORMS = {
-    "instanceId": re.compile(r"i-[0-9a-z]+\Z"),
-    "availabilityZone": re.compile(r"[a-z0-9-]+\Z"),
-    "life cycle": re.compile(r"[a-z-]+\Z"),
-    "mac": re.compile(r"[0-9a-f:]+\Z"),
-}
 
 
 class Identity:
@@ -37,7 +32,7 @@ class Identity:
 
     def __init__(self, client: Client | None = None) -> None:
         self._client = client
-        self._document: Any = None
+        self._document: IdentityDocument | None = None
 
     def label(self, text: str) -> str:
         """A label value with its placeholders filled in."""
@@ -61,9 +56,9 @@ class Identity:
         if facts is None:
             raise ApplyRefused(f"the plan is damaged: it does not say how ${{{name}}} is found")
         if name == "NODE_IP":
-            return self._ipv6() if facts["ipv6"] else self._ipv4()
+            return self._ipv6() if facts["ipv6"] else self._field("privateIp")
         if name == "NODE_NAME":
-            host = f"ip-{self._ipv4().replace('.', '-')}" if facts["by_address"] else self._simple("INSTANCE_ID")
+            host = "ip-" + self._field("privateIp").replace(".", "-") if facts["by_address"] else self._field("instanceId")
             return f"{host}.{facts['domain']}"
         if name == "PROVIDER_ID":
             return f"aws:///{self._simple('AVAILABILITY_ZONE')}/{self._simple('INSTANCE_ID')}"
@@ -75,41 +70,23 @@ class Identity:
         if name == "AVAILABILITY_ZONE":
             return self._field("availabilityZone")
         if name == "INSTANCE_LIFECYCLE":
-            return self._formed("life cycle", self._get("meta-data/instance-life-cycle"))
+            return self._checked("meta-data/instance-life-cycle", instance_identity.LIFE_CYCLE)
         raise ApplyRefused(f"the plan is damaged: ${{{name}}} is not a known variable")
 
-    def _ipv4(self) -> str:
-        return self._address(self._document_field("privateIp"), 4)
-
     def _ipv6(self) -> str:
-        mac = self._formed("mac", self._get("meta-data/mac"))
-        return self._address(self._get(f"meta-data/network/interfaces/macs/{mac}/ipv6s").split("\n")[0].strip(), 6)
-
-    def _address(self, text: str, version: int) -> str:
-        try:
-            if ipaddress.ip_address(text).version == version:
-                return text
-        except ValueError:
-            pass
-        raise ApplyRefused(f"the instance metadata service gives no IPv{version} address of this node: {ascii(text)[:60]}")
+        mac = self._checked("meta-data/mac", instance_identity.MAC)
+        path = f"meta-data/network/interfaces/macs/{mac}/ipv6s"
+        return _refuse_invalid(lambda: instance_identity.checked(path, self._get(path).split("\n")[0].strip(), instance_identity.IPV6))
 
     def _field(self, name: str) -> str:
-        return self._formed(name, self._document_field(name))
-
-    def _document_field(self, name: str) -> str:
         if self._document is None:
-            try:
-                self._document = json.loads(self._get("dynamic/instance-identity/document"))
-            except ValueError:
-                self._document = None
-        if not isinstance(self._document, dict):
-            raise ApplyRefused("the instance metadata service gives no identity document: another program answers at its address")
-        return str(self._document.get(name))
+            text = self._get(instance_identity.PATH)
+            self._document = _refuse_invalid(lambda: instance_identity.parse(text))
+        document = self._document
+        return _refuse_invalid(lambda: document.text(name))
 
-    def _formed(self, name: str, value: str) -> str:
-        if not _FORMS[name].match(value):
-            raise ApplyRefused(f"the instance metadata service gives no valid {name}: {ascii(value)[:60]}")
-        return value
+    def _checked(self, path: str, form: Form) -> str:
+        return _refuse_invalid(lambda: instance_identity.checked(path, self._get(path), form))
 
     def _get(self, path: str) -> str:
         # Most runs make no request, and HTTP takes a third of the time of all imports.
@@ -121,3 +98,11 @@ class Identity:
             return self._client.get(path) or ""
         except imds.ImdsError as error:
             raise ApplyRefused(str(error)) from None
+
+
+def _refuse_invalid(read: Callable[[], _Value]) -> _Value:
+    """The result of C(read). An answer in the wrong form is refused."""
+    try:
+        return read()
+    except InvalidAnswer as answer:
+        raise ApplyRefused(f"the instance metadata service answers wrongly: {answer}") from None

@@ -92,8 +92,8 @@ def test_other_scripts_have_no_call_that_can_be_compared(text: str) -> None:
         ("--a=b", "--a=b", ["--a=c"], False),
         ("", "", [], True),
         ("", "--a=b", ["--a=b"], False),
-        ("--l=${INSTANCE_ID} --x=1", "--l=i-0abc --x=1", ["--l=i-0abc", "--x=1"], True),
-        ("--l=${INSTANCE_ID}", "--l=i-0abc,extra=1", ["--l=i-0abc,extra=1"], False),
+        ("--l=${INSTANCE_ID} --x=1", "--l=i-0123456789abcdef0 --x=1", ["--l=i-0123456789abcdef0", "--x=1"], True),
+        ("--l=${INSTANCE_ID}", "--l=i-0123456789abcdef0,extra=1", ["--l=i-0123456789abcdef0,extra=1"], False),
     ],
 )
 def test_extra_arguments_agree_in_text_and_process(wanted: str, found: str, words: list[str], same: bool) -> None:

@@ -28,7 +28,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model impo
     KubeletExit,
     NodeObject,
 )
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import http_client, imds, journald, programs, toml
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import http_client, imds, instance_identity, journald, programs, toml
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.join_node import KUBELET, FakeNode
 
 SNAP, CONTAINERD = "snap.kubelet-eks.daemon.service", "containerd.service"
@@ -418,7 +418,7 @@ def test_a_kubelet_that_gets_its_name_from_ec2(node: FakeNode, monkeypatch: pyte
 
 # --- the instance ------------------------------------------------------------------------------------------------------------------
 
-DOCUMENT = "dynamic/instance-identity/document"
+DOCUMENT = instance_identity.PATH
 ROLE, TAGS = "meta-data/iam/security-credentials/", "meta-data/tags/instance/"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import imds
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import imds, instance_identity
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.imds import Client
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.placeholders import Identity
@@ -20,8 +20,8 @@ from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMess
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import StandIn, serving
 
 FACTS = {"domain": "eu-central-1.compute.internal", "by_address": True, "ipv6": False}
-IDENTITY = {"instanceId": "i-1", "availabilityZone": "eu-central-1a", "privateIp": "10.0.0.5"}
-DOCUMENT = "dynamic/instance-identity/document"
+IDENTITY = {"instanceId": "i-1234567890abcdef0", "availabilityZone": "eu-central-1a", "privateIp": "10.0.0.5"}
+DOCUMENT = instance_identity.PATH
 
 
 class Told:
@@ -48,8 +48,8 @@ def test_one_document_answers_nearly_everything() -> None:
     client = Told()
     who = Identity(client)
     assert who.setting("--a=${NODE_IP},${NODE_NAME}", FACTS) == "--a=10.0.0.5,ip-10-0-0-5.eu-central-1.compute.internal"
-    assert who.setting("${PROVIDER_ID} ${INSTANCE_ID}", FACTS) == "aws:///eu-central-1a/i-1 i-1"
-    assert who.label("{instance_id}.{availability_zone}") == "i-1.eu-central-1a"
+    assert who.setting("${PROVIDER_ID} ${INSTANCE_ID}", FACTS) == "aws:///eu-central-1a/i-1234567890abcdef0 i-1234567890abcdef0"
+    assert who.label("{instance_id}.{availability_zone}") == "i-1234567890abcdef0.eu-central-1a"
     assert client.asked == [DOCUMENT]
     assert who.label("{instance_lifecycle}{else}") == "spot{else}" and len(client.asked) == 2
 
@@ -57,7 +57,7 @@ def test_one_document_answers_nearly_everything() -> None:
 def test_other_names_and_ipv6() -> None:
     client = Told()
     facts = FACTS | {"by_address": False, "ipv6": True}
-    assert Identity(client).setting("${NODE_IP} ${NODE_NAME}", facts) == "2001:db8::5 i-1.eu-central-1.compute.internal"
+    assert Identity(client).setting("${NODE_IP} ${NODE_NAME}", facts) == "2001:db8::5 i-1234567890abcdef0.eu-central-1.compute.internal"
     assert len(client.asked) == 3
 
 
@@ -73,7 +73,11 @@ def test_text_without_variables_asks_nobody() -> None:
         "<html>",
         "[]",
         json.dumps(IDENTITY | {"instanceId": "i-1,b=c"}),
-        json.dumps(IDENTITY | {"instanceId": "i-1\n"}),
+        json.dumps(IDENTITY | {"instanceId": "i-1234567890abcdef0\n"}),
+        json.dumps(IDENTITY | {"instanceId": "i-1234567"}),
+        json.dumps(IDENTITY | {"instanceId": f"i-{'0' * 33}"}),
+        json.dumps(IDENTITY | {"instanceId": "i-../../api/token"}),
+        json.dumps(IDENTITY | {"instanceId": "mi-1234567890abcdef0"}),
         json.dumps(IDENTITY | {"privateIp": "10.0.0.5 --x"}),
         json.dumps(IDENTITY | {"privateIp": None}),
     ],
