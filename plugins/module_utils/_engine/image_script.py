@@ -62,17 +62,18 @@ def decide(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) ->
     has_drifted = any(item.change.path != step.path for item in context.effects(step))
     has_changed = last != digest or has_drifted or is_pending
     if has_changed and last is None and not is_pending and not has_drifted and _has_values_of(step, context):
-        builder.scripts[step.name] = digest
+        builder.record_script(step.name, digest)
         has_changed = False
     found = context.drift_of(step)
     is_due = has_changed or bool(found)
     is_outdated = context.must_restart(step.kubelet)
     if context.hold:
-        builder.pending += [step.name] if is_due or is_outdated else []
+        if is_due or is_outdated:
+            builder.postpone(step)
         return
     if is_due:
-        builder.has_started = True
-        builder.scripts[step.name] = digest
+        builder.record_start()
+        builder.record_script(step.name, digest)
         builder.repair(found, has_changed)
         _run(step, context, builder)
         return
@@ -81,7 +82,7 @@ def decide(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) ->
     if not kubelet.is_up or is_outdated:
         builder.start([kubelet.name])
         builder.touch([kubelet.name])
-        builder.watch = True
+        builder.watch_kubelet()
 
 
 def _enable_kubelet(step: ImageScriptStep, kubelet: Unit, builder: WorkBuilder) -> None:
@@ -92,8 +93,8 @@ def _enable_kubelet(step: ImageScriptStep, kubelet: Unit, builder: WorkBuilder) 
         builder.enable([kubelet.name])
         return
     builder.record_enabled([kubelet.name])
-    builder.actions.append(f"enable {kubelet.name}")
-    builder.commands.append(service_commands.snap_start(step.snap))
+    builder.act(f"enable {kubelet.name}")
+    builder.run(service_commands.snap_start(step.snap))
     builder.undo_snap(service_commands.snap_disable(step.snap, kubelet.is_running))
 
 
@@ -113,24 +114,24 @@ def _run(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) -> N
         _restore_snap(step.snap, context.settings(step.snap), context.drift_of(step), builder)
         if not kubelet.is_running:
             builder.undo_snap(service_commands.snap_stop(step.snap, kubelet.needs_enable))
-    builder.actions.append(f"run {step.name}")
+    builder.act(f"run {step.name}")
     if not kubelet.is_running and not step.snap:
         # Between the look at the node and the script, a queued job may start kubelet with the old configuration.
-        builder.commands.append(service_commands.stop([kubelet.name])._replace(optional=True))
+        builder.run(service_commands.stop([kubelet.name])._replace(optional=True))
     # The script asks the network who the node is, so the transaction cannot be finished while the machine boots.
-    builder.commands.append(Command((step.path,), undo_at_boot=True))
+    builder.run(Command((step.path,), undo_at_boot=True))
     enabled = [name for name in (containerd.name, kubelet.name, *step.installed_units) if context.node.units[name].needs_enable]
     builder.record_enabled(enabled)
     # snapd enables the unit of a snap.
-    builder.enabled_by_script += [name for name in enabled if not name.startswith("snap.")]
+    builder.record_enabled_by_script(name for name in enabled if not name.startswith("snap."))
     if not containerd.is_up:
         # Some scripts expect it to run.
-        builder.commands.append(service_commands.start([containerd.name]))
+        builder.run(service_commands.start([containerd.name]))
     if kubelet.is_running and not step.snap:
         # The script starts kubelet, which has no effect on a kubelet that runs.
-        builder.commands.append(service_commands.restart([kubelet.name]))
+        builder.run(service_commands.restart([kubelet.name]))
     builder.touch([containerd.name, kubelet.name])
-    builder.watch = True
+    builder.watch_kubelet()
 
 
 def _restore_image(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) -> None:
@@ -142,8 +143,8 @@ def _restore_image(step: ImageScriptStep, context: StepContext, builder: WorkBui
     found = [restore(path, original, context.originals, context.read) for path, original in originals.items() if path not in changing]
     restored = [item for item in found if item is not None]
     if restored:
-        builder.changes += restored
-        builder.actions.append(f"restore {len(restored)} files of the image")
+        builder.change(restored)
+        builder.act(f"restore {len(restored)} files of the image")
 
 
 def _restore_snap(name: str, current: Mapping[str, Any], drift: Sequence[Drift], builder: WorkBuilder) -> None:
@@ -155,12 +156,12 @@ def _restore_snap(name: str, current: Mapping[str, Any], drift: Sequence[Drift],
     if is_first_run and "kubeconfig" in current:
         # The script has run already, as user data, and has set them.
         before["args"] = None
-    builder.snap[name] = before
+    builder.record_snap(name, before)
     # Settings that neither the script nor the image sets.
     others = {item.name: item.recorded for item in drift if item.source == SNAP + name and item.name not in before}
     values = {key: None if old is None else json.dumps(old) for key, old in {**others, **before}.items() if current.get(key) != old}
     if values:
-        builder.commands.append(service_commands.snap_set(name, values))
+        builder.run(service_commands.snap_set(name, values))
     names = dict.fromkeys([*_SNAP_SETTINGS, *current, *values])
     builder.undo_snap(service_commands.snap_set(name, {key: json.dumps(current[key]) if key in current else None for key in names}))
 

@@ -129,6 +129,42 @@ class WorkBuilder:
         self._update_trust = trust_store.update_commands(item.change.path for item in context.changes)
         self.actions += [trust_store.action(command) for command in self._update_trust]
 
+    def act(self, action: str) -> None:
+        """Record what the result says about this work."""
+        self.actions.append(action)
+
+    def run(self, command: Command) -> None:
+        """Add a command."""
+        self.commands.append(command)
+
+    def change(self, changes: Iterable[FileChange]) -> None:
+        """Add files that are restored before a program of the image edits them."""
+        self.changes += changes
+
+    def postpone(self, step: Step) -> None:
+        """Leave a step to a later run."""
+        self.pending.append(step.name)
+
+    def record_start(self) -> None:
+        """Record that a step starts or restarts something."""
+        self.has_started = True
+
+    def watch_kubelet(self) -> None:
+        """Wait for kubelet after the commands, and undo everything if it does not start."""
+        self.watch = True
+
+    def record_script(self, name: str, digest: str) -> None:
+        """Record the digest of a script that has run."""
+        self.scripts = {**self.scripts, name: digest}
+
+    def record_snap(self, name: str, before: Mapping[str, Any]) -> None:
+        """Record the settings of a snap before us."""
+        self.snap = {**self.snap, name: before}
+
+    def record_enabled_by_script(self, units: Iterable[str]) -> None:
+        """Record units that the image's script enables."""
+        self.enabled_by_script += units
+
     def enable(self, units: Iterable[str]) -> None:
         """Enable those of the units that are not enabled."""
         wanted = [name for name in units if self._units[name].needs_enable and name not in self._enable]
@@ -272,14 +308,15 @@ def decide_service(step: ServiceStep, context: StepContext, builder: WorkBuilder
     is_outdated = any(context.must_restart(name) for name in (step.units if not step.runs_nodeadm else step.active))
     is_due = has_changed or bool(found) or is_outdated
     if context.hold:
-        builder.pending += [step.name] if is_due else []
+        if is_due:
+            builder.postpone(step)
         return
     builder.enable(step.enable)
     if step.runs_nodeadm:
         builder.enable_again()
     if not is_due and all(units[name].is_up for name in step.active):
         return
-    builder.has_started = True
+    builder.record_start()
     if step.runs_nodeadm:
         builder.repair(found, has_changed or not found)
     builder.start(step.units, step.wait)
@@ -290,7 +327,8 @@ def decide_service(step: ServiceStep, context: StepContext, builder: WorkBuilder
         builder.may_fail(step.units)
     else:
         builder.touch(step.units)
-    builder.watch = builder.watch or (step.wait and bool(step.active))
+    if step.wait and step.active:
+        builder.watch_kubelet()
 
 
 def _has_changed(step: ServiceStep, context: StepContext) -> bool:
@@ -315,30 +353,31 @@ def decide_snap(step: SnapStep, context: StepContext, builder: WorkBuilder) -> N
     values.update((item.name, None if item.recorded is None else json.dumps(item.recorded)) for item in others)
     is_due = has_changed or bool(others) or context.must_restart(step.unit)
     if context.hold:
-        builder.pending += [step.name] if is_due else []
+        if is_due:
+            builder.postpone(step)
         return
     if not is_due and unit.is_up and not unit.needs_enable:
         return
-    builder.has_started = True
+    builder.record_start()
     builder.repair(context.drift_of(step), has_changed or not others)
     if values:
         ours = [key for key in values if key not in {item.name for item in others}]
-        builder.snap[name] = {**{key: current.get(key) for key in ours}, **builder.snap.get(name, {})}
+        builder.record_snap(name, {**{key: current.get(key) for key in ours}, **builder.snap.get(name, {})})
         builder.set_snap(name, values, current)
     if unit.needs_enable:
         builder.record_enabled([unit.name])
-        builder.actions.append(f"enable {unit.name}")
+        builder.act(f"enable {unit.name}")
     if unit.is_running and (is_due or not unit.is_up):
         builder.start([unit.name])
     elif not unit.is_up:
-        builder.actions.append(f"start {unit.name}")
+        builder.act(f"start {unit.name}")
     if not unit.is_running or unit.needs_enable:
-        builder.commands.append(service_commands.snap_start(name))
+        builder.run(service_commands.snap_start(name))
         if not unit.is_running:
             builder.undo_snap(service_commands.snap_stop(name, unit.needs_enable))
     if is_due or not unit.is_up:
         builder.touch([unit.name])
-        builder.watch = True
+        builder.watch_kubelet()
 
 
 def _snap_values(step: SnapStep, context: StepContext, current: Mapping[str, Any], before_us: Mapping[str, Any]) -> dict[str, str | None]:

@@ -47,7 +47,7 @@ def kubeconfig_at(host: Host, path: str) -> Kubeconfig:
     try:
         cluster, user = kubeconfigs.current(text, path)
     except kubeconfigs.Unusable as problem:
-        host.problems.append(str(problem))
+        host.report(str(problem))
         return Kubeconfig(path)
     server, authority = kubeconfigs.find_server(text), _text(cluster, "certificate-authority")
     certificate, key = _text(user, "client-certificate"), _text(user, "client-key")
@@ -76,7 +76,7 @@ def cluster(host: Host, kubeconfig: Kubeconfig) -> Dict[str, Any]:
         try:
             content = base64.b64decode(kubeconfig.authority_data)
         except (binascii.Error, ValueError):
-            host.problems.append(f"certificate-authority-data of {path} is not valid base64")
+            host.report(f"certificate-authority-data of {path} is not valid base64")
     elif authority:
         content = host.read(authority)
     fingerprints = [hashlib.sha256(der).hexdigest() for der in _certificates(host, content or b"", authority or path)]
@@ -94,7 +94,7 @@ def _certificates(host: Host, content: bytes, path: str) -> List[bytes]:
         try:
             found.append(ssl.PEM_cert_to_DER_cert(block.decode("ascii").strip()))
         except ValueError:
-            host.problems.append(f"{path} contains an invalid certificate")
+            host.report(f"{path} contains an invalid certificate")
     return found
 
 
@@ -109,7 +109,7 @@ def ours(host: Host) -> Dict[str, Any] | None:
         files = manifest["files"]
         states = {name: _state(host, name, files[name]["sha256"]) for name in sorted(files)}
     except (ValueError, KeyError, TypeError, AttributeError):
-        host.problems.append(f"{path} is damaged")
+        host.report(f"{path} is damaged")
         return None
     return {
         "manifest": path,
@@ -143,7 +143,7 @@ def snap(host: Host) -> Dict[str, Any] | None:
     try:
         settings = snapd.read_settings("kubelet-eks", host.run_program)
     except ApplyRefused as error:
-        host.problems.append(str(error))
+        host.report(str(error))
         return None
     shown: Dict[str, Any] = redact_value(settings)
     if isinstance(settings.get("args"), str):

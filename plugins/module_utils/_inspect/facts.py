@@ -37,7 +37,7 @@ def _try(host: Host, read: Callable[[Host], Any]) -> Any:
     try:
         return read(host)
     except Exception as error:  # reported as a problem
-        host.problems.append(f"{read.__name__}: {type(error).__name__}: {error}")
+        host.report(f"{read.__name__}: {type(error).__name__}: {error}")
         return None
 
 

@@ -28,7 +28,7 @@ def read(host: Host) -> Dict[str, Unit]:
     try:
         units = read_units(UNITS, host.run_program)
     except ApplyRefused as error:
-        host.problems.append(str(error))
+        host.report(str(error))
         return {}
     return {name: unit for name, unit in units.items() if unit.exists}
 

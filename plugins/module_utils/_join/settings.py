@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from typing import Any, Iterable, NamedTuple
+from typing import Iterable, NamedTuple
 
 from .._node import nodeadm_files, program_versions, systemd
 from .._node.errors import ApplyRefused
@@ -40,11 +40,11 @@ def read_settings(host: Host, unit: str, has_nodeadm: bool) -> Settings:
     except ApplyRefused:
         paths = []
     texts = {path: _without_comments(host.text(path) or "") for path in paths}
-    flags: dict[str, Any] = {}
+    flags: Flags = {}
     files = []
     for path, text in texts.items():
         found = _flags_in(text)
-        _merge(flags, found)
+        flags = _merged(flags, found)
         if found:
             files.append(SettingsFile(path, tuple(found), writer=_writer(host, path, has_nodeadm)))
     config = read_config(host, flags, bool(last(flags, "config")))
@@ -61,18 +61,19 @@ def _without_comments(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(("#", ";")))
 
 
-def _flags_in(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _flags_in(text: str) -> Flags:
+    found: Flags = {}
     for match in _FLAG.finditer(text):
         name, value = match.group("name").replace("_", "-"), match.group("value")
         given = "true" if value is None else value
-        _merge(found, {name: [given] if name in REPEATABLE else given})
+        found = _merged(found, {name: [given] if name in REPEATABLE else given})
     return found
 
 
-def _merge(flags: dict[str, Any], more: Flags) -> None:
-    for name, value in more.items():
-        flags[name] = [*flags.get(name, []), *value] if isinstance(value, list) else value
+def _merged(flags: Flags, more: Flags) -> Flags:
+    """All flags. The values of a repeatable one add up, and otherwise the later value wins."""
+    added = {name: [*flags.get(name, []), *value] if isinstance(value, list) else value for name, value in more.items()}
+    return {**flags, **added}
 
 
 def _describe(host: Host, file: ConfigFile, has_nodeadm: bool) -> SettingsFile:

@@ -125,6 +125,10 @@ class Host:
             return None
         return result.output
 
+    def report(self, problem: str) -> None:
+        """Record a problem."""
+        self.problems.append(problem)
+
     def add_problem(self, what: str, error: Exception) -> None:
         """Record an error."""
         self.problems.append(f"{what}: {getattr(error, 'strerror', None) or error}")

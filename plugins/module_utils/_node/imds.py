@@ -28,7 +28,7 @@ FIRST_PAUSE = 0.1
 MAX_ANSWER_BYTES = 64 * 1024
 
 _TOKEN_PATH = "/latest/api/token"
-_TRANSIENT = {429, 500, 502, 503, 504}
+_TRANSIENT = frozenset({429, 500, 502, 503, 504})
 
 
 class ImdsError(Exception):

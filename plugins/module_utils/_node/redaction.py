@@ -46,7 +46,7 @@ _ASSIGNED = re.compile(
 )
 _SPACED = re.compile(rf"(?<![\w.-])(?=(?P<lead>[\w.-]*?--))(?P<flag>(?P=lead){_NAME})(?P<blank>[ \t]+)(?P<value>[^\s-]\S*)", re.IGNORECASE)
 # They say whether and how a request is authenticated, and are not secrets.
-_HARMLESS_VALUES = {"", "true", "false", "null", "~"}
+_HARMLESS_VALUES = frozenset({"", "true", "false", "null", "~"})
 _HARMLESS_MAPPING = "authorization"
 _PROXY = re.compile(r"(?:https?|no|all|ftp)_proxy\Z", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"(?P<lead>[ \t]*(?:-[ \t]+)?)(?P<name>[\"']?environment[\"']?[ \t]*:)(?P<value>.*)\Z")
