@@ -210,7 +210,8 @@ node:
           returned: always
           sample: kubelet.service
     node_name:
-      description: The name with which kubelet registers. Null if kubelet does not run, or gets the name from the cloud provider.
+      description:
+        - The name with which kubelet registers. Null if kubelet does not run, or gets the name from EC2 and its log does not show it.
       type: str
       returned: always
       sample: ip-10-0-0-5.eu-central-1.compute.internal

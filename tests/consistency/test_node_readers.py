@@ -46,6 +46,20 @@ PARTS = {
 }
 """Parts of text constants → the files that may contain them, outside docstrings."""
 
+CALLS = {
+    "uname": {"_node/host.py", "_inspect/versions.py"},
+    "gethostname": set[str](),
+    "find_server": {"_node/kubeconfig.py", "_inspect/cluster.py", "_engine/drift_asked.py", "_engine/image_script.py"},
+}
+"""Functions → the files that may use them. _inspect/versions.py reads the kernel and the architecture. node_info shows the server, and the
+files of the engine compare it with the plan; none of them concludes from it which cluster the node belongs to."""
+
+FLAGS = {"hostname-override", "cloud-provider", "kubeconfig"}
+"""Flags of kubelet that only _node/kubelet_process.py looks up: it says what follows from them."""
+
+LOOK_UPS = {"last", "values", "setting", "get"}
+"""The functions that look up a flag."""
+
 PROGRAMS: dict[tuple[object, ...], set[str]] = {
     ("systemctl", "show"): {"_node/systemd.py"},
     ("snap", "get"): {"_node/snapd.py"},
@@ -74,6 +88,13 @@ def problems_in(name: str, source: str) -> Iterator[str]:
             for part, files in PARTS.items():
                 if part in node.value and name not in files:
                     yield f"{name}:{node.lineno}: contains {part!r}"
+        if isinstance(node, ast.Attribute) and name not in CALLS.get(node.attr, {name}):
+            yield f"{name}:{node.lineno}: uses {node.attr}"
+        if isinstance(node, ast.Call) and name != "_node/kubelet_process.py":
+            function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            for flag in [item.value for item in node.args[:2] if isinstance(item, ast.Constant) and item.value in FLAGS]:
+                if function in LOOK_UPS:
+                    yield f"{name}:{node.lineno}: looks up {flag!r}"
         items = node.elts if isinstance(node, (ast.List, ast.Tuple)) else node.args if isinstance(node, ast.Call) else None
         if items is not None:
             words = tuple(item.value if isinstance(item, ast.Constant) else None for item in items[:2])
@@ -83,7 +104,7 @@ def problems_in(name: str, source: str) -> Iterator[str]:
 
 def test_each_subject_has_one_reader() -> None:
     names = {path.removeprefix(f"{NODE}/"): path for path in project.under(NODE, ".py")}
-    readers = set().union(*MODULES.values(), *TEXTS.values(), *PARTS.values(), *PROGRAMS.values())
+    readers = set().union(*MODULES.values(), *TEXTS.values(), *PARTS.values(), *CALLS.values(), *PROGRAMS.values())
     assert readers <= names.keys()
     project.none_of(problem for name, path in names.items() for problem in problems_in(name, project.text(path)))
 
@@ -105,6 +126,8 @@ def test_each_subject_has_one_reader() -> None:
         ("run('/usr/bin/kubelet', '--version')", 1),
         ("host.text('/etc/eks/containerd-version.txt')", 1),
         ("host.text('/etc/containerd/config.toml')", 1),
+        ("name = last(flags, 'hostname-override') or os.uname()[1]", 2),
+        ("server = kubeconfig.find_server(text)", 1),
         ("json.loads(client.get('dynamic/instance-identity/document'))", 1),
         ("re.compile('^ *conf_dir *=')", 1),
         ("host.run('containerd', '--config', path, 'config', 'dump')", 1),

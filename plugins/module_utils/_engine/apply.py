@@ -79,7 +79,7 @@ def _set_up(run: ApplyRun, current: Manifest, result: RunResult) -> RunResult:
     result = result.warn(trust_store.expiry_warnings(plan, time.time()))
     decision = registration.decide(plan, node, options.take_over, options.reconcile, _checks_join(run))
     if decision.patched is not None and options.reconcile:
-        result = result._replace(registration=registration.node_patch(decision.patched, node.kubelet_argv, run.identity))
+        result = result._replace(registration=registration.node_patch(decision.patched, registration.node_name(node), run.identity))
     watch = DriftWatch(plan, options.drift, current)
     configured = Configured(result, node)
     if run.has_phase("configure", "validate", "start"):

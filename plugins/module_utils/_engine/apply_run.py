@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Mapping, NamedTuple
 
 from .._node.diff import Diff
+from .._node.host import read_hostname
 from .._node.placeholders import Identity
 from .._transaction.store import Store
 from .drift import Drift
@@ -82,7 +82,7 @@ class RunResult(NamedTuple):
             "join": self.join and self.join.plain(),
             "recovered": self.recovered,
             "registration": self.registration and self.registration.plain(),
-            "facts": {"hostname": os.uname()[1]},
+            "facts": {"hostname": read_hostname()},
             "evidence": list(self.evidence),
             "foreign": dict(self.foreign),
             "drift": [dict(item._asdict()) for item in self.drift],

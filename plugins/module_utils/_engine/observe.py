@@ -18,11 +18,15 @@ from .plan import Registration
 
 
 class Membership(NamedTuple):
-    """The cluster that a node belongs to. C(source): where that is written. C(name) is None if only the endpoint is known."""
+    """The cluster that a node belongs to. C(source): where that is written. C(name) is None if only the endpoint is known.
+
+    C(problem): why the cluster is not known, although the node may have one; then C(endpoint) is empty.
+    """
 
     name: str | None
     endpoint: str
     source: str
+    problem: str = ""
 
 
 class NodeState(NamedTuple):
@@ -82,19 +86,20 @@ def kubelet_due(host: Host, restarted: Moment | None) -> float:
 
 
 def membership(host: Host, manifest: Manifest, kubelet_argv: Sequence[str]) -> Membership | None:
-    """The cluster of the node according to the manifest, else according to a kubeconfig."""
+    """The cluster of the node according to the manifest, else according to a kubeconfig: that of the running kubelet comes first.
+
+    A kubeconfig that cannot be read is not the same as none: the node may belong to any cluster.
+    """
     if manifest.cluster is not None:
         return Membership(manifest.cluster.name, manifest.cluster.endpoint, "the manifest of nodebootstrap.eks")
     from .._node import kubeconfig
 
     flags = kubelet_process.parse(kubelet_argv[1:])
-    named = [
-        path for name in ("kubeconfig", "bootstrap-kubeconfig") for path in kubelet_process.values(flags, name) if path.startswith("/")
-    ]
-    for path in dict.fromkeys([kubelet_process.KUBECONFIG, kubelet_process.BOOTSTRAP_KUBECONFIG, *named]):
-        server = kubeconfig.find_server(host.text(path) or "")
-        if server:
-            return Membership(None, server, path)
+    used = kubelet_process.find_kubeconfig(host, flags)
+    for path in dict.fromkeys([used or "", kubelet_process.KUBECONFIG, kubelet_process.BOOTSTRAP_KUBECONFIG]):
+        server = kubeconfig.read_server(host, path) if path.startswith("/") else None
+        if server is not None and (server.url or server.problem):
+            return Membership(None, server.url or "", path, server.problem or "")
     return None
 
 

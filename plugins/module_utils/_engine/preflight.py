@@ -62,10 +62,16 @@ def check_cluster(wanted: Cluster, membership: Membership | None, may_move: Call
     if membership is None:
         return False
     has_name = membership.name in (None, wanted.name)
-    if has_name and (not wanted.endpoint or _normal_url(membership.endpoint) == _normal_url(wanted.endpoint)):
+    if not membership.problem and has_name and (not wanted.endpoint or _normal_url(membership.endpoint) == _normal_url(wanted.endpoint)):
         return False
     if may_move():
         return True
+    if membership.problem:
+        raise ApplyRefused(
+            f"it is not known whether this node belongs to a cluster: {membership.problem}",
+            f"repair {membership.source}; if the node has no cluster, remove that file, or set take_over: true (role: "
+            "eks_node_take_over: true)",
+        )
     current = f"cluster {membership.name} ({membership.endpoint})" if membership.name else f"the cluster at {membership.endpoint}"
     ours = f"{wanted.name} ({wanted.endpoint})" if wanted.endpoint else wanted.name
     raise ApplyRefused(

@@ -8,12 +8,12 @@ kubelet sends labels and taints only when it registers. Afterwards only the clus
 
 from __future__ import annotations
 
-import os
 import re
-from typing import Any, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from .._node import kubelet_process
 from .._node.errors import ApplyRefused
+from .._node.host import read_hostname
 from .._node.placeholders import PLACEHOLDER, PLACEHOLDERS, Identity
 from . import preflight
 from .manifest import RegistrationChange
@@ -115,12 +115,25 @@ def combine(earlier: RegistrationChange | None, change: RegistrationChange | Non
     return RegistrationChange({**earlier.labels, **change.labels}, to_set + change.set_taints, to_remove + change.remove_taints)
 
 
-def node_patch(change: RegistrationChange, argv: Sequence[str], identity: Identity, hostname: str | None = None) -> NodePatch:
-    """What the controller has to patch, with placeholders filled in. C(argv): the command line of the running kubelet."""
-    hostname = hostname or os.uname()[1]
-    name = kubelet_process.node_name(kubelet_process.parse(argv[1:]), hostname) or hostname
+def node_name(node: NodeState) -> str:
+    """The name of the Node object. Raises ApplyRefused if it is not certain: the controller must not change another Node."""
+    from .._node import journald
+
+    unit, pid = ("", 0) if node.kubelet is None else (node.kubelet.name, node.kubelet.pid)
+    flags = kubelet_process.parse(node.kubelet_argv[1:])
+    found = kubelet_process.node_name(flags, read_hostname(), lambda: journald.process_log(unit, pid))
+    if not found.is_certain:
+        raise ApplyRefused(
+            "the name of this node is not known: kubelet gets it from EC2 (--cloud-provider=aws), and its log does not show it",
+            "restart kubelet, which then logs the name, and run again",
+        )
+    return found.name
+
+
+def node_patch(change: RegistrationChange, name: str, identity: Identity) -> NodePatch:
+    """What the controller has to patch, with placeholders filled in. C(name): of the Node."""
     labels = {key: value if value is None else identity.label(value) for key, value in change.labels.items()}
-    return NodePatch(name.lower(), change._replace(labels=labels))
+    return NodePatch(name, change._replace(labels=labels))
 
 
 def _refusal(change: RegistrationChange) -> ApplyRefused:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict
 
+from .._node import journald
 from .._node.host import Host, Process, read_process
 from .._node.kubelet_config import read_config, registration
-from .._node.kubelet_process import KUBECONFIG, Flags, find_unit, last, node_name, parse
+from .._node.kubelet_process import KUBECONFIG, Flags, find_kubeconfig, find_unit, node_name, parse
 from . import cluster, kubelet, kubelet_endpoints, units, versions
 
 
@@ -46,7 +47,7 @@ def _kubelet(host: Host, unit: str | None, process: Process, hostname: str, conf
     # A program in front of kubelet, such as an interpreter, has words of its own, which are not flags.
     flags = parse(process.argv[1:])
     config = read_config(host, flags, bool(process.argv))
-    kubeconfig = cluster.kubeconfig_at(host, last(flags, "kubeconfig") or KUBECONFIG)
+    kubeconfig = cluster.kubeconfig_at(host, find_kubeconfig(host, flags) or KUBECONFIG)
     labels, taints = registration(flags, config.merged)
     return {
         "kubelet": {
@@ -56,9 +57,17 @@ def _kubelet(host: Host, unit: str | None, process: Process, hostname: str, conf
             "configz": _configz(host, process, flags, config.merged, kubeconfig.client_certificate, configz),
         },
         "cluster": cluster.cluster(host, kubeconfig),
-        "node_name": node_name(flags, hostname) if process.pid else None,
+        "node_name": _node_name(unit, process, flags, hostname),
         "registration": {"labels": labels, "taints": taints},
     }
+
+
+def _node_name(unit: str | None, process: Process, flags: Flags, hostname: str) -> str | None:
+    """The name of the node; None if it is not certain."""
+    if not process.pid:
+        return None
+    found = node_name(flags, hostname, lambda: journald.process_log(unit or "", process.pid))
+    return found.name if found.is_certain else None
 
 
 def _configz(host: Host, process: Process, flags: Flags, config: Dict[str, Any], certificate: Any, is_wanted: bool) -> Dict[str, Any]:

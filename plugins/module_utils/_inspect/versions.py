@@ -9,7 +9,7 @@ import platform
 from typing import Any, Dict
 
 from .._node import program_versions
-from .._node.host import Host, read_os_release
+from .._node.host import Host, read_hostname, read_os_release
 
 
 def system(host: Host) -> Dict[str, Any]:
@@ -20,7 +20,7 @@ def system(host: Host) -> Dict[str, Any]:
         "os": {"id": fields.get("ID"), "version_id": fields.get("VERSION_ID"), "name": fields.get("PRETTY_NAME")},
         "kernel": uname.release,
         "architecture": uname.machine,
-        "hostname": uname.node,
+        "hostname": read_hostname(),
     }
 
 

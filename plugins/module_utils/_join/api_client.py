@@ -51,6 +51,8 @@ class ApiClient:
     def request_node(self, name: str) -> ApiResult:
         """Request the Node `name`; the result says how far the request got."""
         text = self._host.text(self._path)
+        if text is None and os.path.lexists(self._host.path(self._path)):
+            return ApiResult("bad_kubeconfig", f"{self._path} cannot be read", kubeconfig=self._path)
         if text is None:
             return ApiResult("no_kubeconfig", kubeconfig=self._path)
         try:

@@ -345,8 +345,9 @@ def _explain_unregistered(evidence: Evidence, kubelet: Kubelet, shown: tuple[str
     user = _USER.search(line) if "cannot create resource" in line else None
     if user:
         return _explain_identity(user.group("user"), quoted)
+    guess = "" if evidence.is_node_name_certain else " (the host name: kubelet gets its name from EC2, and its log does not show it)"
     return Finding(
-        "not_registered", f"the API server answers, but has no Node {evidence.node_name} yet",
+        "not_registered", f"the API server answers, but has no Node {evidence.node_name} yet{guess}",
         f"check the kubelet log: journalctl -u {kubelet.unit}", quoted,
     )  # fmt: skip
 

@@ -9,14 +9,13 @@ In the order in which a node starts, and no further than needed: units, the fail
 from __future__ import annotations
 
 import ipaddress
-import os
 import re
 import time
 from typing import TYPE_CHECKING, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 from .._node import journald, network, systemd
 from .._node.errors import ApplyRefused
-from .._node.host import Host, read_process, to_wall_time
+from .._node.host import Host, read_hostname, read_process, to_wall_time
 from .._node.kubelet_config import KubeletConfig, read_config, setting
 from .._node.kubelet_process import UNITS as KUBELET_UNITS
 from .._node.kubelet_process import Flags, find_kubeconfig, find_unit, last, node_name, parse, values
@@ -69,7 +68,7 @@ class EvidenceCollector:
     def __init__(self, host: Host, clock: Callable[[], float] = time.monotonic) -> None:
         self._host = host
         self._clock = clock
-        self._hostname = os.uname()[1]
+        self._hostname = read_hostname()
         self._process: _Process | None = None
         self._first_lines: dict[tuple[int, float], list[journald.Entry]] = {}
         self._client: ApiClient | None = None
@@ -95,11 +94,11 @@ class EvidenceCollector:
         process = self._read_process(unit, has_nodeadm)
         lines, has_first_lines = self._read_log(unit, entries)
         kubelet = Kubelet(name, True, failed_start, _to_plain_lines(lines), has_first_lines, process.settings)
-        # With the cloud provider that was built in before Kubernetes 1.26, kubelet gets the name from EC2.
-        node_name = process.node_name or _find_registered_name(lines) or self._hostname.lower()
-        api = self._request_node(process, node_name) if failed_start is None else None
-        evidence = Evidence(now, node_name, units, kubelet, nodeadm, self._collect_containerd(units, process), api)
+        name_of_node = node_name(process.flags, self._hostname, lambda: lines)
+        api = self._request_node(process, name_of_node.name) if failed_start is None else None
+        evidence = Evidence(now, name_of_node.name, units, kubelet, nodeadm, self._collect_containerd(units, process), api)
         return evidence._replace(
+            is_node_name_certain=name_of_node.is_certain,
             instance=self._collect_instance(api),
             has_serving_certificate=self._check_serving_certificate(evidence, unit),
             network=self._collect_network(evidence),
@@ -165,7 +164,7 @@ class EvidenceCollector:
         # A program in front of kubelet is replaced by it, and a kubelet that bootstraps changes its kubeconfig, both in the same process.
         if before is not None and before.key == key and before.kubeconfig is not None and not before.settings.is_bootstrapping:
             return before
-        process = read_kubelet(self._host, unit, self._hostname)
+        process = read_kubelet(self._host, unit)
         if process.settings.missing_addresses:
             from .settings import place_of_flag, read_settings
 
@@ -248,9 +247,6 @@ def started_at(unit: Unit) -> float:
 
 # --- logs --------------------------------------------------------------------------------------------------------------------------
 
-_REGISTERED = re.compile(r"register(?:ed)? node\b.* node=\"?(?P<name>[0-9A-Za-z.-]+)")
-
-
 _TAKEN_PORT = re.compile(r"listen tcp\w* \S*:(?P<port>[0-9]{1,5}): bind: address already in use")
 _NO_SPACE = "no space left on device"
 _PATH = re.compile(r"(?<![\w.])/[\w./@+-]+")
@@ -304,12 +300,6 @@ def _read_last_lines(name: str, unit: Unit) -> tuple[str, ...]:
     return _to_plain_lines(journald.lines_since(journald.entries(name), started_at(unit)))[-_MAX_LOG_LINES:]
 
 
-def _find_registered_name(lines: Iterable[str]) -> str | None:
-    """The name that kubelet logs for its node."""
-    names = [match.group("name") for match in map(_REGISTERED.search, lines) if match]
-    return names[-1] if names else None
-
-
 def _to_plain_lines(lines: Iterable[str]) -> tuple[str, ...]:
     """Log lines that are safe to show. kubelet logs all its flags, which is left out: a label may contain any text."""
     split = "\n".join(lines).split("\n")
@@ -320,20 +310,20 @@ def _to_plain_lines(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 class _Process(NamedTuple):
-    """What stays the same as long as kubelet runs. `environment` may contain secrets; only `settings` becomes evidence.
+    """What stays the same as long as kubelet runs. `environment` and `flags` may contain secrets; only `settings` becomes evidence.
 
     `key`: its pid and start. `is_kubelet`: the program is kubelet itself, perhaps behind a loader or an interpreter.
     """
 
     key: tuple[int, float]
     environment: Mapping[str, str]
-    node_name: str | None
+    flags: Flags
     kubeconfig: str | None
     is_kubelet: bool
     settings: KubeletProcess
 
 
-def read_kubelet(host: Host, unit: Unit, hostname: str) -> _Process:
+def read_kubelet(host: Host, unit: Unit) -> _Process:
     """The kubelet process of a unit."""
     started = to_wall_time(started_at(unit))
     process = read_process(host, unit.pid, started)
@@ -352,7 +342,7 @@ def read_kubelet(host: Host, unit: Unit, hostname: str) -> _Process:
         missing_addresses=_find_missing_addresses(host, flags),
         eviction=_describe_eviction(flags, config),
     )
-    return _Process((unit.pid, started_at(unit)), process.environment, node_name(flags, hostname), kubeconfig, is_kubelet, settings)
+    return _Process((unit.pid, started_at(unit)), process.environment, flags, kubeconfig, is_kubelet, settings)
 
 
 def _find_serving_port(flags: Flags, config: KubeletConfig) -> int | None:

@@ -240,9 +240,9 @@ class Instance(NamedTuple):
 class Evidence(NamedTuple):
     """Everything that was collected at one moment.
 
-    `time`: seconds since 1970. `node_name`: as the running kubelet calls its node. `units`: None if systemd does not answer. `nodeadm`: the
-    unit of nodeadm that failed. `has_serving_certificate`: collected only on a Ready node, and not in the first minute of kubelet.
-    `network`: collected only if the network of a node is not ready.
+    `time`: seconds since 1970. `node_name`: as the running kubelet calls its node; a guess without `is_node_name_certain`. `units`: None if
+    systemd does not answer. `nodeadm`: the unit of nodeadm that failed. `has_serving_certificate`: collected only on a Ready node, and not
+    in the first minute of kubelet. `network`: collected only if the network of a node is not ready.
     """
 
     time: float = 0.0
@@ -255,6 +255,7 @@ class Evidence(NamedTuple):
     instance: Instance | None = None
     has_serving_certificate: bool | None = None
     network: NetworkConfig | None = None
+    is_node_name_certain: bool = True
 
     @property
     def node(self) -> NodeObject | None:

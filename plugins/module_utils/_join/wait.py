@@ -80,6 +80,9 @@ def never_joined(collect: Callable[[], Evidence] | None = None) -> bool:
         if evidence.node is not None:
             return False
         api = evidence.api
+        if api is not None and api.status in (403, 404) and not evidence.is_node_name_certain:
+            # The answer is about a guessed name.
+            continue
         is_refused = api is not None and api.is_kubernetes and api.status in (401, 403, 404)
         if is_refused or (finding is not None and finding.final):
             return True

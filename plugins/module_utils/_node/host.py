@@ -154,6 +154,11 @@ def _unquote(value: str) -> str:
         return value.strip()
 
 
+def read_hostname() -> str:
+    """The host name, as kubelet reads it."""
+    return os.uname()[1]
+
+
 # --- processes ---------------------------------------------------------------------------------------------------------------------------
 
 

@@ -52,6 +52,11 @@ def entries(unit: str | None, pid: int | None = None) -> list[Entry]:
     return found[::-1] if pid is None else found
 
 
+def process_log(unit: str, pid: int) -> list[str]:
+    """The oldest messages of the process of a unit, and the newest ones of the unit."""
+    return [entry.text for entry in (*entries(None, pid), *entries(unit))]
+
+
 def kernel_entries() -> list[Entry]:
     """The newest C(LINES) messages of the kernel in this boot, oldest first."""
     argv = ["journalctl", "-q", "-b", "--no-pager", "-a", "-o", "json", "-r", "-n", str(LINES), "_TRANSPORT=kernel"]

@@ -11,10 +11,12 @@ secrets.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import deque
 from typing import Any, Deque, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
+from .host import Host
 from .redaction import redact_string
 
 _SERVER = re.compile(r"https://(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::(?P<port>[0-9]{1,5}))?(?P<path>/[!-~]*)?\Z")
@@ -73,6 +75,29 @@ def find_server(text: str) -> str | None:
         match = _SERVER_LINE.search(text)
         server = match.group(1) if match else None
     return server if isinstance(server, str) and _URL.match(server) else None
+
+
+class Server(NamedTuple):
+    """C(url): of the API server, None if a kubeconfig does not name one. C(problem): why it is not known, None if it is."""
+
+    url: str | None
+    problem: str | None = None
+
+
+def read_server(host: Host, path: str) -> Server:
+    """The API server in the kubeconfig at a path. A file that does not exist does not name one, and neither does an empty one."""
+    text = host.text(path)
+    if text is None:
+        return Server(None, f"{path} cannot be read" if os.path.lexists(host.path(path)) else None)
+    url = find_server(text)
+    is_empty = all(line.strip()[:1] in ("", "#") for line in text.splitlines())
+    if url is not None or is_empty or _SERVER_LINE.search(text):
+        return Server(url)
+    try:
+        parse_document(text, path)
+    except Unusable as problem:
+        return Server(None, str(problem))
+    return Server(None)
 
 
 def cluster_name(user: Mapping[str, Any]) -> str | None:

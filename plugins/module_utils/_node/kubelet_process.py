@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Container, Dict, List, Mapping, Sequence, Union
+from typing import Callable, Container, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Union
 
 from .host import Host
 
@@ -69,6 +69,7 @@ FIELDS = dict(pair.split("=") for pair in _FIELDS.split())
 Flags = Mapping[str, Union[str, List[str]]]
 """The flags of a command line: name without dashes → value, or the list of values of a flag in C(REPEATABLE)."""
 
+_REGISTERED = re.compile(r"register(?:ed)? node\b.* node=\"?(?P<name>[0-9A-Za-z.-]+)")
 _NUMBER = re.compile(r"-[0-9]+\Z")
 
 
@@ -129,11 +130,23 @@ def find_unit(units: Container[str]) -> str | None:
     return next((name for name in UNITS if name in units), None)
 
 
-def node_name(flags: Flags, hostname: str) -> str | None:
-    """The name under which kubelet registers. None when kubelet asks the cloud provider for it."""
-    if last(flags, "cloud-provider") == "aws":
-        return None
-    return (last(flags, "hostname-override") or hostname).strip().lower()
+class NodeName(NamedTuple):
+    """The name of the Node object of this machine. If it is not certain, the Node with this name may be that of another machine."""
+
+    name: str
+    is_certain: bool = True
+
+
+def node_name(flags: Flags, hostname: str, read_log: Callable[[], Iterable[str]]) -> NodeName:
+    """The name under which a running kubelet registers.
+
+    C(read_log): returns lines of its log. Only a kubelet with the cloud provider that was built in before Kubernetes 1.27 needs it: it gets
+    the name from EC2. Without such a line, the host name is a guess.
+    """
+    if last(flags, "cloud-provider") != "aws":
+        return NodeName((last(flags, "hostname-override") or hostname).strip().lower())
+    names = [match.group("name") for match in map(_REGISTERED.search, read_log()) if match]
+    return NodeName(names[-1]) if names else NodeName(hostname.lower(), False)
 
 
 def find_kubeconfig(host: Host, flags: Flags) -> str | None:

@@ -80,6 +80,15 @@ def never() -> bool:
     raise AssertionError("nobody has to be asked")
 
 
+def test_a_node_whose_cluster_is_not_known_needs_take_over(golden_message: GoldenMessages) -> None:
+    wanted, unknown = typed_plan("al2").cluster, Membership(None, "", "/k", "/k cannot be read")
+    for cluster in (wanted, wanted._replace(endpoint="")):
+        with pytest.raises(ApplyRefused) as caught:
+            preflight.check_cluster(cluster, unknown, lambda: False)
+        assert preflight.check_cluster(cluster, unknown, lambda: True) is True
+    golden_message(caught.value)
+
+
 def test_a_node_of_another_cluster_needs_take_over(golden_message: GoldenMessages) -> None:
     wanted = typed_plan("al2").cluster
     assert preflight.check_cluster(wanted, None, never) is False

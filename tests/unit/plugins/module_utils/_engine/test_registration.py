@@ -82,9 +82,7 @@ def test_what_the_controller_patches() -> None:
 
     change = RegistrationChange({"a": "x-{instance_id}", "b": None}, (), ())
     expected = {"labels": {"a": "x-i-1", "b": None}, "taints": {"set": [], "remove": []}}
-    words = ["kubelet", "--hostname-override=image", "--hostname-override", "IP-10-0-0-5.ec2.internal"]
-    assert registration.node_patch(change, words, Labels()).plain() == {"node": "ip-10-0-0-5.ec2.internal", **expected}
-    assert registration.node_patch(change, [], Labels(), "host.example").plain() == {"node": "host.example", **expected}
+    assert registration.node_patch(change, "host.example", Labels()).plain() == {"node": "host.example", **expected}
 
 
 def test_what_was_patched_before_is_patched_again() -> None:
