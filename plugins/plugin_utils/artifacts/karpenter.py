@@ -28,6 +28,7 @@ WHOLE = "ubuntu"
 UNREGISTERED = Taint("karpenter.sh/unregistered", "", "NoExecute")
 """The taint with which Karpenter expects a node to register. It removes the taint when it has set labels and taints."""
 
+_USER_DATA = "node_group.user_data"
 _FAMILIES = {"al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket", "ubuntu": "Custom"}
 
 _ALWAYS = (*ALWAYS_ALLOWED, "max_pods", "reserved", "trust", "user_data")
@@ -271,7 +272,7 @@ def check_text(spec: NodeSpec, text: str, problems: Problems) -> None:
 def _check_mime(spec: NodeSpec, text: str, problems: Problems) -> None:
     from ..formats import mime
 
-    path = "node_group.user_data" if spec.user_data else "node_group.commands.pre"
+    path = _USER_DATA if spec.user_data else "node_group.commands.pre"
     for number, part in enumerate(mime.read(text, path, problems), 1):
         # Karpenter decodes quoted-printable, and no other encoding.
         body = mime.decoded(part, path, problems) if part.transfer_encoding == "quoted-printable" else part.body
@@ -289,42 +290,44 @@ def _check_mime(spec: NodeSpec, text: str, problems: Problems) -> None:
             fix = "write scripts as commands.pre, and use ASCII text with LF line ends and without file names"
             problems.add("karpenter.dropped_header", path, message, fix=fix)
         if part.media_type == NODE_CONFIG and not dropped:
-            _check_node_config(body, problems)
+            _check_node_config(spec, body, problems)
 
 
-def _check_node_config(text: str, problems: Problems) -> None:
+def _check_node_config(spec: NodeSpec, text: str, problems: Problems) -> None:
     from ..nodeconfig import read
 
     document = read.document(text)
-    spec = document.get("spec") if isinstance(document, Mapping) else None
-    section = spec.get("kubelet") if isinstance(spec, Mapping) else None
-    if isinstance(spec, Mapping) and spec.get("cluster"):
-        _report_written("spec.cluster", "remove it", problems)
+    settings = document.get("spec") if isinstance(document, Mapping) else None
+    section = settings.get("kubelet") if isinstance(settings, Mapping) else None
+    if isinstance(settings, Mapping) and settings.get("cluster"):
+        _report_written(_USER_DATA, "spec.cluster", "remove it", problems)
     if not isinstance(section, Mapping):
         return
     config, flags = section.get("config"), section.get("flags")
     for field in config if isinstance(config, Mapping) else ():
         if field == "registerWithTaints":
-            _report_written(f"spec.kubelet.config.{field}", "use the field node_group.taints instead", problems)
+            _report_written(_USER_DATA, f"spec.kubelet.config.{field}", "use the field node_group.taints instead", problems)
         elif field in data.karpenter()["kubelet"]:
-            _report_written(f"spec.kubelet.config.{field}", f"use the field node_group.kubelet.config.{field} instead", problems)
+            fix = f"use the field node_group.kubelet.config.{field} instead"
+            _report_written(_USER_DATA, f"spec.kubelet.config.{field}", fix, problems)
     for word in flags if isinstance(flags, list) else ():
         name = str(word).lstrip("-").partition("=")[0]
         own = {"node-labels": "labels", "register-with-taints": "taints"}.get(name)
         field = field_of_flag(name)
         if own or field:
-            _report_written(f"--{name}", f"use the field node_group.{own or f'kubelet.config.{field}'} instead", problems)
+            path = joined("node_group.kubelet.flags", name) if name in spec.kubelet_flags else _USER_DATA
+            _report_written(path, f"--{name}", f"use the field node_group.{own or f'kubelet.config.{field}'} instead", problems)
 
 
-def _report_written(what: str, fix: str, problems: Problems) -> None:
-    problems.add("karpenter.written_by_karpenter", "node_group.user_data", f"sets {what}, which Karpenter writes or schedules by", fix=fix)
+def _report_written(path: str, what: str, fix: str, problems: Problems) -> None:
+    problems.add("karpenter.written_by_karpenter", path, f"sets {what}, which Karpenter writes or schedules by", fix=fix)
 
 
 def _check_settings(spec: NodeSpec, text: str, problems: Problems) -> None:
     from ..formats import toml
 
     facts = data.karpenter()
-    found = toml.load(text, "node_group.user_data", problems).get("settings", {}) if text else {}
+    found = toml.load(text, _USER_DATA, problems).get("settings", {}) if text else {}
     for name, value in found.get("kubernetes", {}).items():
         path = _origin(spec, name)
         nested = facts["bottlerocket_kubernetes"].get(name)
@@ -351,4 +354,4 @@ def _origin(spec: NodeSpec, name: str) -> str:
     path = f"bottlerocket.settings.kubernetes.{name}"
     if given_at(spec, path) is not None:
         return f"node_group.{path}"
-    return "node_group.user_data" if spec.user_data else "node_group.kubelet"
+    return _USER_DATA if spec.user_data else "node_group.kubelet"

@@ -15,6 +15,7 @@ from ..errors import Problems, SpecError
 from ..model.checks import shows_secret
 from ..model.parse import parse
 from ..model.spec import NodeSpec
+from ..model.written import as_written
 
 if TYPE_CHECKING:
     # Only live nodes need it, and the first call of a filter pays for every module that is loaded.
@@ -73,10 +74,15 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
         family.check(spec, problems)
         layers = family.kubelet_input(spec, problems)
         if layers is not None:
-            warnings = kubelet_layers.check(spec, layers, problems)
-            spec = replace(spec, warnings=(*spec.warnings, *warnings)) if warnings else spec
+            found = kubelet_layers.check(spec, layers, problems)
+            spec = replace(spec, warnings=(*spec.warnings, *found)) if found else spec
     problems.withhold_values(shows_secret)
+    given = {"cluster": cluster, "node_group": node_group}
     if problems or spec is None or family is None:
-        raise SpecError(problems)
+        raise SpecError(as_written(problem, given) for problem in problems)
     notes = family.notes(spec)
-    return replace(spec, warnings=(*spec.warnings, *notes.warnings), unchecked=(*spec.unchecked, *notes.unchecked)), family
+    warnings, unchecked = (
+        tuple(as_written(problem, given) for problem in found)
+        for found in ((*spec.warnings, *notes.warnings), (*spec.unchecked, *notes.unchecked))
+    )
+    return replace(spec, warnings=warnings, unchecked=unchecked), family

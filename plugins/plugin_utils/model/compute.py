@@ -150,14 +150,14 @@ def needs_running_node(group: Mapping[str, Any]) -> bool:
 
 def automatic_reserved(pods: Pods | None, shape: Shape, problems: Problems, *, implied: bool) -> dict[str, str]:
     """Compute cpu, memory and ephemeral storage with the formulas of EKS, for the number of pods that will be in force."""
-    path = "node_group.reserved.kube"
     final = pods.number if pods is not None else shape.image_pods()
     if final is not None and shape.vcpus is not None:
         return dict(capacity.kube_reserved(final, shape.vcpus))
     problems.extend(shape.unknown)
     if problems.touches("node_group.instance") or problems.touches("node_group.max_pods"):
         return {}
-    said = "auto, the default of strategy static," if implied else "auto"
+    path = "node_group.strategy" if implied else "node_group.reserved.kube"
+    said = "is static, whose default reserved.kube: auto" if implied else "auto"
     if pods is not None and final is None:
         fix = "set max_pods instead, or write the values yourself"
         message = f"{said} cannot be computed, because the number of pods in {pods.path} is not known here"

@@ -107,7 +107,7 @@ def _merge(cluster: Cluster, group: dict[str, Any], problems: Problems) -> _Merg
     dns_ips, dns_of_group = merge.merge_dns_ips(group, list(cluster.dns_ips) or None, problems, flags_of("cluster-dns"))
     reserved = group.get("reserved", {})
     # With strategy static, the script of the image, which computes the reservations, does not run.
-    own_kube = reserved.get("kube", "auto" if strategy == "static" else None)
+    own_kube = reserved.get("kube", "auto" if strategy == "static" and group["family"] in SCRIPT_FAMILIES else None)
     kube_is_automatic, kube = merge.merge_reserved(
         group, merge.KUBE_RESERVED, own_kube, "node_group.reserved.kube", problems, flags_of("kube-reserved")
     )

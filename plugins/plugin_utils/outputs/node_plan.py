@@ -15,6 +15,7 @@ from ..model.compute import needs_running_node
 from ..model.described_cluster import check_cluster
 from ..model.plain import INVALID
 from ..model.spec import Cluster, NodeSpec
+from ..model.written import as_written
 from .node_family import node_family
 
 _WITH_SHELL = ("al2", "al2023", "ubuntu")
@@ -42,7 +43,11 @@ def node_plan(cluster: Any, node_group: Any, instance: Mapping[str, Any] | None 
                 )
             ]
         )
-    return family.plan(spec)
+    try:
+        return family.plan(spec)
+    except SpecError as error:
+        given = {"cluster": cluster, "node_group": node_group}
+        raise SpecError(as_written(problem, given) for problem in error.problems) from error
 
 
 def removal_plan(cluster: Any, node_group: Any) -> Plan:

@@ -24,7 +24,7 @@ AUTO = {"reserved": {"kube": "auto"}}
 TWO_HUNDRED = {
     "user data, config": {"user_data": document({"kubelet": {"config": {"maxPods": 200}}})},
     "user data, flag": {"user_data": document({"kubelet": {"flags": ["--max-pods=200"]}})},
-    "user data, flag over config": {"user_data": [document({"kubelet": {"config": {"maxPods": 200}, "flags": ["--max_pods=200"]}})]},
+    "user data, flag over config": {"user_data": document({"kubelet": {"config": {"maxPods": 200}, "flags": ["--max_pods=200"]}})},
     "user data, expression": {"user_data": document({"kubelet": {"maxPodsExpression": "max_pods + 171"}})},
     "nodeadm, expression": {"nodeadm": {"kubelet": {"maxPodsExpression": "max_pods + 171"}}},
     "override, config": {"override": document({"kubelet": {"config": {"maxPods": 200}}})},
@@ -230,8 +230,8 @@ TWO_DOCUMENTS = f"{document(NUMBER)}---\n{document(EXPRESSION)}"
 @pytest.mark.parametrize(
     ("group", "path"),
     [
-        ({"user_data": TWO_DOCUMENTS}, "node_group.user_data[0]"),
-        ({"user_data": f"# first\n---\n{document(NUMBER)}...\n{document(NUMBER)}"}, "node_group.user_data[0]"),
+        ({"user_data": TWO_DOCUMENTS}, "node_group.user_data"),
+        ({"user_data": f"# first\n---\n{document(NUMBER)}...\n{document(NUMBER)}"}, "node_group.user_data"),
         ({"override": TWO_DOCUMENTS}, "node_group.override"),
     ],
 )
@@ -296,5 +296,4 @@ def test_an_endpoint_on_outposts_with_a_port_is_rejected(endpoint: str, family: 
 def test_an_endpoint_with_a_port_in_a_document_is_rejected(place: str) -> None:
     section = {"cluster": {"enableOutpost": True, "id": "0e1f2a3b", "apiServerEndpoint": "https://local.example:6443"}}
     group = {"family": "al2023", place: document(section), "user_data_precedence": "theirs"}
-    path = {"user_data": "user_data[0]"}.get(place, place)
-    assert rules_and_paths(error_of(render, CLUSTER, group)) == [f"cluster.outpost_port node_group.{path}.spec.cluster.apiServerEndpoint"]
+    assert rules_and_paths(error_of(render, CLUSTER, group)) == [f"cluster.outpost_port node_group.{place}.spec.cluster.apiServerEndpoint"]

@@ -316,7 +316,7 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
         "NodeConfig",
         {},
         {"user_data": "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"},
-        "user_data[0]",
+        "user_data",
         "user_data.wrong_kind",
     ),
     ("nodeadm", {}, {"nodeadm": {"kubelet": {"flags": ["--v=2"]}}}, "nodeadm", "family.foreign_field"),

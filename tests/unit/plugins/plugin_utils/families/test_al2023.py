@@ -273,7 +273,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "unknown field in user data",
         {"user_data": nodeconfig(kubelet={"maxPodz": 1})},
-        "nodeconfig.unknown_field node_group.user_data[0].spec.kubelet.maxPodz",
+        "nodeconfig.unknown_field node_group.user_data.spec.kubelet.maxPodz",
     ),
     ("cluster under nodeadm", {"nodeadm": {"cluster": {"name": "x"}}}, "nodeadm.cluster_field node_group.nodeadm.cluster"),
     ("script as override", {"override": "#!/bin/bash\necho\n"}, "nodeconfig.wrong_document node_group.override"),
@@ -288,13 +288,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"kubelet": {"flags": {"v": "1"}}, "nodeadm": {"kubelet": {"flags": ["--v=2"]}}},
         "input.conflict node_group.nodeadm.kubelet.flags[0]",
     ),
-    ("TOML for Bottlerocket", {"user_data": "[settings.kubernetes]\nmax-pods = 1\n"}, "user_data.wrong_kind node_group.user_data[0]"),
+    ("TOML for Bottlerocket", {"user_data": "[settings.kubernetes]\nmax-pods = 1\n"}, "user_data.wrong_kind node_group.user_data"),
     (
         "a cloud-config that replaces another one's runcmd",
         {"user_data": ["#cloud-config\nruncmd: [[ls]]\n", "#cloud-config\nruncmd: [[pwd]]\n"]},
         "cloud_config.replaced_key node_group.user_data[1].runcmd",
     ),
-    ("text nobody runs", {"user_data": "echo hi\n"}, "user_data.wrong_kind node_group.user_data[0]"),
+    ("text nobody runs", {"user_data": "echo hi\n"}, "user_data.wrong_kind node_group.user_data"),
 ]
 
 

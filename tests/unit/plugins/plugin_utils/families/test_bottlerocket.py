@@ -262,11 +262,11 @@ CONFLICTING = {"user_data": THEIRS, "max_pods": 9, "labels": {"a": "ours", "b": 
 
 def test_existing_settings_that_disagree() -> None:
     assert problems(**CONFLICTING).splitlines() == [
-        "node_group.user_data[0].settings.kubernetes.max-pods: conflicts with node_group.max_pods, which is 9 (got 7); "
+        "node_group.user_data.settings.kubernetes.max-pods: conflicts with node_group.max_pods, which is 9 (got 7); "
         "fix: set it in one place only, or set user_data_precedence: ours or theirs",
-        'node_group.user_data[0].settings.kubernetes.node-labels.a: conflicts with node_group.labels.a, which is "ours" (got "theirs"); '
+        'node_group.user_data.settings.kubernetes.node-labels.a: conflicts with node_group.labels.a, which is "ours" (got "theirs"); '
         "fix: set it in one place only, or set user_data_precedence: ours or theirs",
-        "node_group.user_data[0].settings.kubernetes.node-taints.k: conflicts with node_group.taints, which is "
+        "node_group.user_data.settings.kubernetes.node-taints.k: conflicts with node_group.taints, which is "
         '"v:NoSchedule" (got "w:NoSchedule"); fix: set it in one place only, or set user_data_precedence: ours or theirs',
     ]
 
@@ -357,17 +357,17 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     (
         "settings outside of settings",
         {"user_data": "[settings]\nmotd = 'x'\n[kubernetes]\nx = 1\n"},
-        "bottlerocket.outside_settings node_group.user_data[0].kubernetes",
+        "bottlerocket.outside_settings node_group.user_data.kubernetes",
     ),
-    ("no settings", {"user_data": "a = 1\n"}, "bottlerocket.outside_settings node_group.user_data[0].a"),
-    ("no TOML", {"user_data": "[settings\n"}, "toml.unreadable node_group.user_data[0]"),
-    ("a script", {"user_data": "#!/bin/bash\nx\n"}, "user_data.wrong_kind node_group.user_data[0]"),
+    ("no settings", {"user_data": "a = 1\n"}, "bottlerocket.outside_settings node_group.user_data.a"),
+    ("no TOML", {"user_data": "[settings\n"}, "toml.unreadable node_group.user_data"),
+    ("a script", {"user_data": "#!/bin/bash\nx\n"}, "user_data.wrong_kind node_group.user_data"),
     (
         "an unknown setting there",
         {"user_data": "[settings]\nmotdd = 'x'\n"},
-        "bottlerocket.unknown_setting node_group.user_data[0].settings.motdd",
+        "bottlerocket.unknown_setting node_group.user_data.settings.motdd",
     ),
-    ("settings that are no table", {"user_data": "settings = 1\n"}, "bottlerocket.no_settings node_group.user_data[0]"),
+    ("settings that are no table", {"user_data": "settings = 1\n"}, "bottlerocket.no_settings node_group.user_data"),
 ]
 
 
@@ -393,7 +393,7 @@ MANAGED_REFUSED_ROWS = [
     ),
     (
         {"user_data": '[settings.kubernetes.node-labels]\na = "b"\n'},
-        "bottlerocket.written_by_eks node_group.user_data[0].settings.kubernetes.node-labels.a",
+        "bottlerocket.written_by_eks node_group.user_data.settings.kubernetes.node-labels.a",
     ),
     ({"bottlerocket": {"settings": {"motd": "a'''\"\n"}}}, "toml.unsafe_for_eks node_group.bottlerocket.settings.motd"),
     ({"commands": {"pre": ["x"]}}, "family.unsupported_field node_group.commands.pre"),
@@ -423,7 +423,7 @@ def test_all_problems_at_once() -> None:
         "cluster.service_cidr",
         "node_group.labels.a",
         "node_group.commands.pre",
-        "node_group.user_data[0]",
+        "node_group.user_data",
         "node_group.bottlerocket.settings.x",
         "node_group.kubelet.config.syncFrequency",
     }

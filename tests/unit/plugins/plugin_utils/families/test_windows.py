@@ -251,7 +251,7 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
         "powershell.unsafe_text node_group.commands.pre[1]",
     ),
     ("its line", {"commands": {"pre": ["a", "x\ny</powershell>"]}}, "powershell.unsafe_text node_group.commands.pre[1]"),
-    ("in any case, in post", {"commands": {"post": "</PowerShell >"}}, "powershell.unsafe_text node_group.commands.post[0]"),
+    ("in any case, in post", {"commands": {"post": "</PowerShell >"}}, "powershell.unsafe_text node_group.commands.post"),
     ("persist in an override", {"override": "<persist>true</persist>"}, "powershell.unsafe_text node_group.override"),
     ("a tag in a flag", {"kubelet": {"flags": {"node-ip": "</powershell>"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
     ("a variable in a flag", {"kubelet": {"flags": {"node-ip": "%PATH%"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
@@ -259,22 +259,22 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     (
         "two words in one",
         {"windows": {"kube_proxy_extra_args": "--v=4 --x=y"}},
-        "windows.invalid_kube_proxy_argument node_group.windows.kube_proxy_extra_args[0]",
+        "windows.invalid_kube_proxy_argument node_group.windows.kube_proxy_extra_args",
     ),
     (
         "no flag",
         {"windows": {"kube_proxy_extra_args": "x"}},
-        "windows.invalid_kube_proxy_argument node_group.windows.kube_proxy_extra_args[0]",
+        "windows.invalid_kube_proxy_argument node_group.windows.kube_proxy_extra_args",
     ),
-    ("cmd.exe", {"user_data": "<script>dir</script>"}, "powershell.script_block node_group.user_data[0]"),
-    ("text outside of the block", {"user_data": "a<powershell>b</powershell>"}, "powershell.text_outside node_group.user_data[0]"),
-    ("an unclosed block", {"user_data": "<powershell>b"}, "powershell.unbalanced_tag node_group.user_data[0]"),
-    ("a shell script", {"user_data": "#!/bin/bash\n"}, "user_data.wrong_kind node_group.user_data[0]"),
-    ("a second bootstrap", {"user_data": "& $EKSBootstrapScriptFile -x"}, "user_data.bootstraps_twice node_group.user_data[0]"),
+    ("cmd.exe", {"user_data": "<script>dir</script>"}, "powershell.script_block node_group.user_data"),
+    ("text outside of the block", {"user_data": "a<powershell>b</powershell>"}, "powershell.text_outside node_group.user_data"),
+    ("an unclosed block", {"user_data": "<powershell>b"}, "powershell.unbalanced_tag node_group.user_data"),
+    ("a shell script", {"user_data": "#!/bin/bash\n"}, "user_data.wrong_kind node_group.user_data"),
+    ("a second bootstrap", {"user_data": "& $EKSBootstrapScriptFile -x"}, "user_data.bootstraps_twice node_group.user_data"),
     (
         "a second bootstrap by its path",
         {"commands": {"pre": "& 'C:\\Program Files\\Amazon\\EKS\\Start-EKSBootstrap.ps1' -x"}},
-        "user_data.bootstraps_twice node_group.commands.pre[0]",
+        "user_data.bootstraps_twice node_group.commands.pre",
     ),
     (
         "persist said twice",
@@ -325,8 +325,8 @@ MANAGED_REFUSED_ROWS = [
     ({"override": "x"}, "mode.unsupported_field node_group.override"),
     ({"commands": {"post": "x"}}, "mode.unsupported_field node_group.commands.post"),
     ({"windows": {"persist": True}}, "mode.unsupported_field node_group.windows.persist"),
-    ({"user_data": "<powershell>a</powershell><persist>true</persist>"}, "windows.persist_in_managed_group node_group.user_data[0]"),
-    ({"user_data": "& $EKSBootstrapScriptFile"}, "user_data.bootstraps_twice node_group.user_data[0]"),
+    ({"user_data": "<powershell>a</powershell><persist>true</persist>"}, "windows.persist_in_managed_group node_group.user_data"),
+    ({"user_data": "& $EKSBootstrapScriptFile"}, "user_data.bootstraps_twice node_group.user_data"),
 ]
 
 
@@ -362,7 +362,7 @@ def test_all_problems_at_once() -> None:
         "cluster.service_cidr",
         "node_group.labels.a",
         "node_group.commands.pre[0]",
-        "node_group.user_data[0]",
+        "node_group.user_data",
         "node_group.containerd",
         "node_group.kubelet.config.podPidsLimit",
     }

@@ -121,7 +121,7 @@ def test_reservations_follow_the_final_number_of_pods(final: int | None, instanc
     ("final", "instance", "implied", "message"),
     [
         (None, {}, False, "auto cannot be computed; fix: set max_pods (or instance.type) and instance.vcpus (or instance.type), or"),
-        (50, {}, True, "auto, the default of strategy static, cannot be computed; fix: set instance.vcpus (or instance.type), or"),
+        (50, {}, True, "is static, whose default reserved.kube: auto cannot be computed; fix: set instance.vcpus (or instance.type), or"),
         (None, {"vcpus": 2}, False, "auto cannot be computed; fix: set max_pods (or instance.type), or"),
     ],
 )
