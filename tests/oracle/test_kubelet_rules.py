@@ -132,9 +132,32 @@ def test_the_recorded_errors_are_those_of_kubelet(kubelet_of: Kubelets, minor: i
 
 
 _FORMAT = re.compile(r'Errorf\("((?:[^"\\]|\\.)*)"')
-_VERB = re.compile(r"%[#+]?[a-z]")
+_VERB = re.compile(r"%[#+]?[a-z]|%%")
+_FUNCTION = re.compile(r"^func (?:\([^)]*\) )?(\w+)\(.*?^}", re.MULTILINE | re.DOTALL)
 
-#: Errors of kubelet's validation that no configuration reaches here: a part of their text, the first minor, and the reason.
+#: What kubelet calls with its configuration after the validation: the functions of a file, or all of them.
+STARTING: dict[str, tuple[str, ...]] = {
+    "cmd/kubelet/app/server.go": ("parseResourceList",),
+    "pkg/kubelet/cm/container_manager.go": ("ParseQOSReserved", "parsePercentage"),
+    "pkg/kubelet/cm/cpumanager/cpu_manager.go": ("NewManager",),
+    "pkg/kubelet/cm/cpumanager/policy_options.go": (),
+    "pkg/kubelet/cm/cpumanager/policy_static.go": ("NewStaticPolicy",),
+    "pkg/kubelet/cm/memorymanager/memory_manager.go": ("NewManager", "validateReservedMemory", "getSystemReservedMemory"),
+    "pkg/kubelet/cm/memorymanager/policy_static.go": ("NewPolicyStatic",),
+    "pkg/kubelet/cm/topologymanager/policy_options.go": (),
+    "pkg/kubelet/cm/topologymanager/topology_manager.go": ("NewManager",),
+    "pkg/kubelet/eviction/helpers.go": (
+        "ParseThresholdConfig",
+        "parseThresholdStatements",
+        "parseThresholdStatement",
+        "parseGracePeriods",
+        "parseMinimumReclaims",
+        "parsePercentage",
+    ),
+    "pkg/kubelet/sysctl/allowlist.go": ("NewAllowlist",),
+}
+
+#: Errors that no configuration reaches here: a part of their text, the first minor, and the reason.
 UNREACHED = (
     ("MaxContainerRestartPeriod must be set", 36, "it has a default"),
     ("memoryThrottlingFactor is required", 30, "it has a default"),
@@ -145,13 +168,30 @@ UNREACHED = (
     ("when NodeSwap feature flag is disabled", 36, "the gate is locked"),
     ("when using cgroup v1", 36, "the machine may have v2"),
     ("not run on a host using cgroup v1", 36, "the machine may have v2"),
+    ("Beta-level Options not enabled", 36, "no option of the CPU manager is beta"),
+    ("topology manager policy alpha-level options", 30, "no option of the topology manager is alpha"),
+    ("topology manager policy beta-level options", 36, "no option of the topology manager is beta"),
+    ("unsupported cpumanager option", 30, "unknown names are refused before"),
+    ("unsupported topologymanager option", 30, "unknown names are refused before"),
+    ("unknown scope", 30, "the validation refuses it"),
+    ("you should specify the system reserved memory", 30, "the sums are compared before"),
+    ("unable to build the reserved physical CPUs", 30, "the machine here has one thread a core"),
+    ("number of sockets are more than number of NUMA", 30, "the machine here has two NUMA nodes"),
+    ("on machines with more than %v NUMA Nodes", 30, "the machine here has two NUMA nodes"),
+    ("cannot discover NUMA topology", 30, "the machine here has one"),
+    ("is not available on Windows", 36, "the program is one for Linux"),
+    ("is not available for platform", 36, "the program is one for Linux"),
 )
 
-#: Refused in another way first: taints have a field of their own, and without the gate the policy's default is refused.
+#: Refused in another way first: taints and reservations have fields of their own, without the gate the policy's default is refused, and
+#: the instance type tells how many CPUs there are.
 MORE: tuple[dict[str, Any], ...] = (
     {"registerWithTaints": [{"key": "a b", "effect": "NoSchedule"}]},
     {"registerWithTaints": [{"key": "a", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}]},
     {"preloadedImagesVerificationAllowlist": ["a.io/b"], "featureGates": {"KubeletEnsureSecretPulledImages": False}},
+    {"cpuManagerPolicy": "static", "kubeReserved": {"cpu": "5"}},
+    {"kubeReserved": {"cpu": "abc"}},
+    {"kubeReserved": {"cpu": "-1"}},
 )
 
 
@@ -167,22 +207,31 @@ def beyond(minor: int) -> Iterator[dict[str, Any]]:
             yield from ({name: value} for value in values)
 
 
+def errors_of(minor: int) -> set[str]:
+    """The formats of the errors in kubelet's validation, and in what its managers call when it starts."""
+    sources = kubelet_check.sources(minor)
+    folder = sources / "pkg/kubelet/apis/config/validation"
+    files = [folder / f"validation{part}.go" for part in ("", "_linux", "_reserved_memory")]
+    code = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
+    for name, functions in STARTING.items():
+        text = (sources / name).read_text(encoding="utf-8")
+        found = [(body[1], body[0]) for body in _FUNCTION.finditer(text)]
+        code += [body for function, body in found if not functions or function in functions]
+    return {json.loads(f'"{text}"') for text in _FORMAT.findall("\n".join(code))}
+
+
 @pytest.mark.parametrize("minor", kubelet_groups.PINNED)
-def test_every_error_of_kubelet_s_validation_is_reached(kubelet_of: Kubelets, minor: int) -> None:
+def test_every_error_of_kubelet_is_reached(kubelet_of: Kubelets, minor: int) -> None:
     """By the rows, which have an accepted neighbour each, or by a step beyond a limit of the table."""
-    folder = kubelet_check.sources(minor) / "pkg/kubelet/apis/config/validation"
-    code = "".join(
-        (folder / f"validation{part}.go").read_text()
-        for part in ("", "_linux", "_reserved_memory")
-        if (folder / f"validation{part}.go").is_file()
-    )
+    for config in MORE:
+        refused_here = config.keys() <= set(kubelet_groups.fields(minor))
+        assert not refused_here or isinstance(kubelet_groups.rendered("al2023", minor, config), SpecError), config
     configs = [row.refused for row in ROWS if row.refused.keys() <= set(kubelet_groups.fields(minor))]
     asked = [kubelet_groups.as_written("al2023", minor, config) for config in (*configs, *MORE, *beyond(minor))]
     said = "\n".join(answer.get("error", "") for answer in kubelet_of(minor).ask(asked))
-    formats = {json.loads(f'"{text}"') for text in _FORMAT.findall(code)}
-    patterns = {text: ".*".join(map(re.escape, _VERB.split(text))) for text in formats}
-    missing = {text for text, pattern in patterns.items() if not re.search(pattern, said)}
-    expected = [part for part, since, _reason in UNREACHED if since <= minor]
+    patterns = {text: ".*".join(map(re.escape, _VERB.split(text))) for text in errors_of(minor)}
+    missing = {text.lower() for text, pattern in patterns.items() if not re.search(pattern, said)}
+    expected = [part.lower() for part, since, _reason in UNREACHED if since <= minor]
     assert [text for text in sorted(missing) if not any(part in text for part in expected)] == []
     assert [part for part in expected if not any(part in text for text in missing)] == []
 

@@ -27,9 +27,10 @@ _CONFIG = re.compile(
 )
 # What kubelet's managers say about settings that its validation accepts.
 _MANAGER = re.compile(
-    r"cannot reserve \\?\"|reserved value failed to parse|reserved-cpus: |unable to parse reserved-cpus|failed to parse percentage"
-    r"|[Ee]viction (?:threshold|signal|percentage|grace period|minimum)|grace period must be specified|max log size|max log files"
-    r"|Cipher suite|curve preference|unknown tls version|[Pp]olic(?:y|ies) [Oo]ption|policy error: |unknown policy: |policy options"
+    r"cannot reserve \\?\"|failed to parse quantity \\?\"|resource quantity for \\?\"|reserved value failed to parse|reserved-cpus: "
+    r"|unable to parse reserved-cpus|failed to parse percentage|[Ee]viction (?:threshold|signal|percentage|grace period|minimum)"
+    r"|grace period must be specified|max log size|max log files|Cipher suite|curve preference|unknown tls version"
+    r"|-level [Oo]ptions not enabled|[Pp]olic(?:y|ies) [Oo]ption|policy error: |unknown policy: |policy options"
     r"|\[cpumanager\] unable to determine|of type \\?\"[\w-]+\\?\" is not equal to|max-allowable-numa-nodes|should not be less than"
     r"|the sysctls? \\?\"|sysctl \\?\"|invalid root directory|pod logs (?:root|path)|invalid sync frequency|invalid configuration: "
     r"|unknown configmap and secret manager mode|swap feature is enabled|invalid Node Allocatable|invalid (?:topology|cpu|memory) manager"
