@@ -165,12 +165,13 @@ def _presence(is_there: bool) -> str | None:
 def _differences(source: str, recorded: Mapping[str, Any], found: Mapping[str, Any]) -> list[Drift]:
     names = sorted(set(recorded) | set(found))
     pairs = ((name, recorded.get(name), found.get(name)) for name in names)
+    return [Drift(source, name, before, now) for name, before, now in pairs if not is_same(before, now)]
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values of a setting are the same."""
     # Texts are compared, because true and 1 are equal as values.
-    return [Drift(source, name, before, now) for name, before, now in pairs if _text(before) != _text(now)]
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def of_step(plan: Plan, step: Step, found: Iterable[Drift]) -> list[Drift]:

@@ -14,10 +14,10 @@ import json
 import shlex
 from typing import Any, Iterator, Mapping, Tuple
 
-from .._node import kubeconfig, nodeadm_files
+from .._node import kubeconfig, nodeadm_files, yaml_reader
 from .._node.files import Reader
 from .._node.kubelet_process import KUBECONFIG
-from . import effective_values, image_script, nodeadm
+from . import drift, effective_values, image_script, nodeadm
 from .drift import SNAP, Drift, Snaps
 from .plan import ImageScriptStep, Plan
 
@@ -37,7 +37,7 @@ def find(plan: Plan, read: Reader, snaps: Snaps) -> list[Drift]:
         asked += _of_nodeadm(plan, read)
     sources = {source: _values(source, read, snaps) for source in {source for source, _name, _value in asked}}
     found = (Drift(source, name, value, sources[source].get(name)) for source, name, value in asked)
-    return sorted((item for item in found if _normal(item.recorded) != _normal(item.found)), key=lambda item: item[:2])
+    return sorted((item for item in found if not drift.is_same(item.recorded, item.found)), key=lambda item: item[:2])
 
 
 def _values(source: str, read: Reader, snaps: Snaps) -> Mapping[str, Any]:
@@ -52,13 +52,6 @@ def _values(source: str, read: Reader, snaps: Snaps) -> Mapping[str, Any]:
     if source == KUBECONFIG:
         return {_SERVER: kubeconfig.find_server(current.content.decode("utf-8", "replace"))}
     return effective_values.parse(source, current.content)
-
-
-def _normal(value: Any) -> str:
-    """A value without its type: the YAML of a plan is read without the types of its scalars."""
-    if isinstance(value, list):
-        return json.dumps([_normal(item) for item in value])
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _certificate(encoded: str) -> Asked | None:
@@ -110,8 +103,8 @@ def _of_nodeadm(plan: Plan, read: Reader) -> Iterator[Asked]:
     )
     for file in documents:
         try:
-            document = kubeconfig.parse_document(file.content.decode("utf-8", "replace"), file.path)
-        except kubeconfig.Unusable:
+            document = yaml_reader.parse(file.content.decode("utf-8", "replace"))
+        except yaml_reader.YamlError:
             continue
         spec = document.get("spec") if isinstance(document, dict) else None
         for source, name, value in _of_spec(spec if isinstance(spec, dict) else {}):

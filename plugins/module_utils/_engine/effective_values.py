@@ -14,7 +14,7 @@ import re
 import shlex
 from typing import Any, Dict, List
 
-from .._node import kubeconfig, kubelet_process, toml
+from .._node import kubelet_process, toml, yaml_reader
 from .file_changes import unit_directives
 
 CONTENT = "content"
@@ -30,7 +30,7 @@ def parse(path: str, content: bytes) -> Dict[str, Any]:
         if path.endswith(".crt"):
             raise ValueError("a certificate")
         if path.endswith("kubeconfig"):
-            return flatten(kubeconfig.parse_document(text, path))
+            return flatten(yaml_reader.parse(text))
         if path.endswith(".toml"):
             return toml.parse(text)
         if text.lstrip().startswith("{"):
@@ -39,7 +39,7 @@ def parse(path: str, content: bytes) -> Dict[str, Any]:
             return _unit(content)
         if path.endswith("/environment"):
             return _environment_file(text)
-    except (ValueError, RecursionError, kubeconfig.Unusable):
+    except (ValueError, RecursionError):
         pass
     return {CONTENT: "sha256:" + hashlib.sha256(content).hexdigest()}
 

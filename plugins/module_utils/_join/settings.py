@@ -105,7 +105,7 @@ def _decompressed(content: bytes) -> str:
 
 
 def _describe_origin(name: str, text: str, files: Iterable[SettingsFile]) -> SettingsFile:
-    """The settings that a NodeConfig sets, without reading YAML: a node may have no reader for it."""
+    """The settings that a source of nodeadm mentions. Its text is searched: user data may contain several documents, and other parts."""
     text = _without_comments(text)
     known = {field for file in files for field in file.fields}
     fields = tuple(field for field in sorted(known) if re.search(rf"(?<![\w-])[\"']?{re.escape(field)}[\"']?\s*:", text))

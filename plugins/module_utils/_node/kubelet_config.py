@@ -9,13 +9,12 @@ JSON merge patch (RFC 7396), applied in lexical order. Flags override the result
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple
 
+from . import yaml_reader
 from .host import Host
 from .kubelet_process import FIELDS, Flags, last, pairs
-from .redaction import redact_string
 
 DEFAULT_PATHS = ("/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/kubelet-config.json", "/var/lib/kubelet/config.yaml")
 """Paths of the configuration in the images: the best guess if kubelet does not run."""
@@ -100,26 +99,17 @@ def _read_file(host: Host, path: str) -> ConfigFile:
     text, changed_at = host.text(path), host.changed_at(path)
     if text is None:
         return ConfigFile(path, None, None, None, "it does not exist or cannot be read", changed_at)
-    kind = "json" if text.lstrip().startswith("{") else "yaml"
     value, problem = None, None
     try:
-        value = json.loads(text) if kind == "json" else _parse_yaml(text)
+        value = yaml_reader.parse(text)
         if not isinstance(value, dict):
             value, problem = None, "it is not a mapping"
         elif _depth(value) > _MAX_DEPTH:
             value, problem = None, "it cannot be parsed: it is nested too deeply"
-    except ImportError:
-        problem = "it is YAML, which needs PyYAML, and the Python of this node does not have it"
-    except Exception as error:  # a YAML parser can raise anything for a broken file
-        problem = f"it cannot be parsed: {redact_string(str(error))[:300]}"
-    return ConfigFile(path, kind, text, value, problem, changed_at)
-
-
-def _parse_yaml(text: str) -> Any:
-    # Not in the standard library, but most nodes have it.
-    import yaml
-
-    return json.loads(json.dumps(yaml.safe_load(text), default=str))
+    except yaml_reader.YamlError as error:
+        hint = ". PyYAML may read it, and the Python of this node does not have it" if error.lacks_pyyaml else ""
+        problem = f"it cannot be parsed: {error}{hint}"
+    return ConfigFile(path, "json" if text.lstrip().startswith("{") else "yaml", text, value, problem, changed_at)
 
 
 def _depth(value: Any) -> int:

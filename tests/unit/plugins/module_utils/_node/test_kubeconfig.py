@@ -11,11 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as kubeconfigs
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubeconfig as reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet import kubeconfig as of_the_library
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
@@ -64,48 +61,6 @@ def test_every_form_of_a_kubeconfig(text: str, monkeypatch: pytest.MonkeyPatch) 
     assert found.user["exec"]["args"] == ARGS and found.user["exec"]["command"] == "aws"
     assert found.file(found.cluster["certificate-authority"]) == "/etc/kubernetes/pki/ca.crt"
     assert found.file("pki/x.pem") == "/var/lib/kubelet/pki/x.pem"
-
-
-def test_what_the_reader_does_not_understand_goes_to_pyyaml_where_there_is_one(golden_message: GoldenMessages) -> None:
-    text = FORMS[1].replace("command: aws", "command: >-\n        aws")
-    with pytest.raises(ValueError) as caught:
-        reader.parse_yaml(text)
-    golden_message(caught.value)
-    assert kubeconfigs.read(text, "/k").user["exec"]["command"] == "aws"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "   \n# x\n", "{{{", "a: &x 1", "a: *x", "a: !x 1", "a: |\n  b", "a\n", "\ta: 1", "a: [1, 2", "a: {b}", "a: 1\na: 2",
-     "a: 1\n   b: 2", "a: 'b' c", "a: b: c", "a:\n    b: 1\n  c: 2", "- a\n b", "a: [" * 5000, "- " * 5000 + "a", "a: \"\\q\""],
-)  # fmt: skip
-def test_what_is_not_understood_is_refused(text: str) -> None:
-    with pytest.raises((ValueError, RecursionError)):
-        reader.parse_yaml(text)
-
-
-WORD = st.text(alphabet="abcXYZ019-_./:#'\"{}[],&*!|>%@` \\", max_size=12)
-
-
-@given(
-    value=st.dictionaries(
-        st.sampled_from(["a", "b-c", "server", "d.e"]), st.one_of(WORD, st.lists(WORD, max_size=3)), min_size=1, max_size=4
-    )
-)
-def test_it_reads_what_a_writer_of_yaml_writes_or_refuses(value: dict[str, Any]) -> None:
-    text = yaml.safe_dump(value, width=1000)
-    try:
-        found = reader.parse_yaml(text)
-    except ValueError:
-        return
-    assert as_text(found) == as_text(yaml.safe_load(text))
-
-
-def as_text(value: Any) -> Any:
-    """Numbers stay text in ours."""
-    if isinstance(value, dict):
-        return {str(key): as_text(item) for key, item in value.items()}
-    return [as_text(item) for item in value] if isinstance(value, list) else None if value is None else str(value)
 
 
 @pytest.mark.parametrize(

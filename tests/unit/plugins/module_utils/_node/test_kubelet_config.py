@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -66,10 +67,9 @@ def test_yaml_is_read_where_there_is_a_reader(tmp_path: Path, monkeypatch: pytes
     text = f"maxPods: 3\nregistry: http://u:{CANARY}@h/\n"
     assert configured(tmp_path, ["--config=/k/config"], {"/k/config": text})[1]["maxPods"] == 3
 
-    def none(_unused: str) -> Any:
-        raise ImportError("no PyYAML")
-
-    monkeypatch.setattr(kubelet, "_parse_yaml", none)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    assert configured(tmp_path, ["--config=/k/config"], {})[1]["maxPods"] == 3, "our own parser reads it"
+    (tmp_path / "k/config").write_text(text + "clusterDNS: &dns [10.0.0.10]\n", encoding="utf-8")
     shown, _unused = configured(tmp_path, ["--config=/k/config"], {})
     [file] = shown["files"]
     assert file["format"] == "yaml" and "PyYAML" in file["problem"] and "maxPods: 3" in file["text"] and CANARY not in file["text"]
