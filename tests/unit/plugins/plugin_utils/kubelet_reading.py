@@ -29,7 +29,7 @@ def in_force(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         _merge(config, kubelet.get("config") or {})
         for line in kubelet.get("flags") or []:
             words += shlex.split(line)
-    found = {path: value for path, value in _leaves(config, "")}
+    found = dict(_leaves(config, ""))
     by_flag: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.removeprefix("--").partition("=")

@@ -31,8 +31,8 @@ def group(name: str, **fields: Any) -> dict[str, Any]:
     return {"name": name, "family": "al2023", **fields}
 
 
-def run(target: Path, *groups: dict[str, Any], cluster: Any = COMPLETE, encoding: str = "plain", prune: bool = False) -> folder.Changes:
-    changes = folder.plan_changes(render_groups(cluster, groups, encoding), str(target), prune=prune)
+def run(target: Path, *groups: dict[str, Any], cluster: Any = None, encoding: str = "plain", prune: bool = False) -> folder.Changes:
+    changes = folder.plan_changes(render_groups(cluster or COMPLETE, groups, encoding), str(target), prune=prune)
     folder.write(changes)
     return changes
 
