@@ -97,7 +97,7 @@ class Problem:
     message: what is wrong, without the path.
     value: the value at that place. Leave it out if there is none, or if it may be a secret.
     allowed: what would be correct.
-    nearest: the allowed word that is most similar to the given one.
+    nearest: the allowed word that is most similar to the given one. The message leaves it out if the fix names it.
     fix: what to do.
     group: the name of the node group, if the problem is in a group that has one.
     """
@@ -139,13 +139,18 @@ class Problem:
         general = rules.catalogue()[self.rule].fix.rstrip(".")
         return general[:1].lower() + general[1:]
 
+    @property
+    def _fix_names_nearest(self) -> bool:
+        """Does the fix contain the nearest word? The message then says it once."""
+        return bool(re.search(rf"(?<![\w.-]){re.escape(self.nearest or '')}(?![\w-])", self.advice or ""))
+
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}"
         if self.has_value:
             text += f" (got {shown(self.value)})"
         if self.allowed:
             text += f"; allowed: {self.allowed}"
-        if self.nearest:
+        if self.nearest and not self._fix_names_nearest:
             text += f"; did you mean {shown(self.nearest)}?"
         if self.advice:
             text += f"; fix: {self.advice}"

@@ -20,7 +20,7 @@ PATHS = {
     "node_group.labells": "labels",
     "node_group.taints[0].efect": "effect",
 }
-_PROBLEM = re.compile(r"((?:cluster|node_group)[\w.\[\]]*): is not a field.*?did you mean \W*(\w+)")
+_PROBLEM = re.compile(r"((?:cluster|node_group)[\w.\[\]]*): is not a field.*?rename it to (\w+)")
 
 
 def suggestions(output: str) -> dict[str, str]:

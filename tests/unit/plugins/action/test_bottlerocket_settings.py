@@ -122,7 +122,7 @@ NO_REGION = {key: value for key, value in CLUSTER.items() if key != "region"}
     ("options", "words"),
     [
         ({"instance_id": "br1"}, ["'br1'", "eks_node_bottlerocket_instance_id"]),
-        ({"node_group": {**GROUP, "max_pods": -1, "lables": {}}}, ["2 problems", "did you mean", "labels"]),
+        ({"node_group": {**GROUP, "max_pods": -1, "lables": {}}}, ["2 problems", "rename it to labels"]),
         ({"cluster": "demo"}, ["cluster"]),
         ({"state": "absent"}, ["state: absent", "Bottlerocket"]),
         ({"phases": ["begin"]}, ["begin", "preflight"]),

@@ -48,7 +48,7 @@ def test_user_data_reports_every_problem_at_once() -> None:
     text = str(caught.value)
     assert "user_data: 2 problems" in text
     assert "node_group.lables: is not a field" in text
-    assert 'did you mean "labels"?' in text
+    assert "fix: rename it to labels" in text
     assert "node_group.max_pods: with 0, no pod can run" in text
 
 

@@ -104,7 +104,9 @@ def test_listed_leaves_out_a_long_list_beside_a_guess() -> None:
 
 def test_a_problem_is_one_line_in_a_fixed_order() -> None:
     problem = Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write five")
-    assert str(problem) == 'a.b: is wrong (got 7); allowed: 1 to 5; did you mean "five"?; fix: write five'
+    assert str(problem) == "a.b: is wrong (got 7); allowed: 1 to 5; fix: write five"
+    other = Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write fives")
+    assert str(other) == 'a.b: is wrong (got 7); allowed: 1 to 5; did you mean "five"?; fix: write fives'
     assert str(Problem("input.conflict", "a", "is wrong", fix="c")) == "a: is wrong; fix: c"
     assert str(Problem("input.conflict", "a", "is wrong", allowed="b")) == "a: is wrong; allowed: b"
     assert ": is wrong (got null)" in str(Problem("input.conflict", "a", "is wrong", None))

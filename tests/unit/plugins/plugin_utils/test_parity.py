@@ -142,7 +142,7 @@ def test_w12_an_override_is_checked_and_kept_as_it_stands() -> None:
 def test_w13_kubelet_configuration_is_checked() -> None:
     found = refusal({"kubeletExtraConfig": {"shutdownGracePerod": "30s", "cpuManagerPolicy": 3}})
     assert "nodeGroups[0].kubeletExtraConfig.shutdownGracePerod: " in found
-    assert mentions(found, '"shutdownGracePeriod"?')
+    assert mentions(found, "shutdownGracePeriod", "rename")
     assert "nodeGroups[0].kubeletExtraConfig.cpuManagerPolicy: " in found
 
 

@@ -14,13 +14,13 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.impor
 
 # id → (managed, fields of the eksctl group, how the line of the problem begins, what else it says)
 REFUSED: dict[str, tuple[bool, dict[str, Any], str, str]] = {
-    "unknown-field": (False, {"maxPodPerNode": 3}, "nodeGroups[0].maxPodPerNode: is not a field", 'did you mean "maxPodsPerNode"?'),
-    "unknown-ssh-field": (True, {"ssh": {"allowx": True}}, "managedNodeGroups[0].ssh.allowx: is not a field", 'did you mean "allow"?'),
+    "unknown-field": (False, {"maxPodPerNode": 3}, "nodeGroups[0].maxPodPerNode: is not a field", "rename it to maxPodsPerNode"),
+    "unknown-ssh-field": (True, {"ssh": {"allowx": True}}, "managedNodeGroups[0].ssh.allowx: is not a field", "rename it to allow"),
     "unknown-bottlerocket-field": (
         False,
         {"amiFamily": "Bottlerocket", "bottlerocket": {"setting": {}}},
         "nodeGroups[0].bottlerocket.setting: is not a field",
-        'did you mean "settings"?',
+        "rename it to settings",
     ),
     "unknown-taint-field": (
         False,
