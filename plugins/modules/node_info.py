@@ -39,7 +39,7 @@ requirements:
   - Python 3.7 or newer on the node
 notes:
   - Run the module as root. Other users cannot read most of the files.
-  - To read kubelet configuration files in YAML with anchors, block scalars or tags, the node needs PyYAML. The images for EKS use JSON.
+  - To read kubelet configuration files in YAML with anchors or block scalars, the node needs PyYAML. The images for EKS use JSON.
 seealso:
   - module: nodebootstrap.eks.imds_info
   - module: nodebootstrap.eks.apply

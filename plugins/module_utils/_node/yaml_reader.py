@@ -50,14 +50,19 @@ def _parse_with_pyyaml(text: str) -> Any:
     class Loader(yaml.SafeLoader):
         """Leaves plain scalars to C(resolve)."""
 
+        def construct_mapping(self, node: Any, deep: bool = False) -> Dict[Any, Any]:
+            """A mapping with keys that JSON has."""
+            found = super().construct_mapping(node, deep)
+            if not all(type(key) in (str, int) for key in found):
+                raise ValueError("a key is not text")
+            return found
+
     Loader.yaml_implicit_resolvers = {}
-
     Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile(r"<<\Z"), ["<"])
-
-    def construct(_loader: object, node: Any) -> Any:
-        return resolve(node.value) if node.style is None else node.value
-
-    Loader.add_constructor("tag:yaml.org,2002:str", construct)
+    Loader.add_implicit_resolver("plain", re.compile(""), None)
+    Loader.add_constructor("plain", lambda _loader, node: resolve(node.value))
+    if any(getattr(event, "tag", None) for event in yaml.parse(text)):
+        raise ValueError("it has a tag")
     value = next(yaml.load_all(text, Loader), None)
     # As sigs.k8s.io/yaml, which turns YAML into JSON: keys become text.
     return json.loads(json.dumps(value, default=str, allow_nan=False))
@@ -119,15 +124,16 @@ _Line = Tuple[int, str, int]
 _KEY = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\s\"'\[\]{},&*!|>%@`?#:-](?:[^:#\"']*[^:#\"' \t])?)[ \t]*:(?:[ \t]+(\S.*))?\Z")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _DEEPEST = 30
+_NOT_PLAIN = re.compile(r"[&*!|>%@`\],}#]|[-?:](?:\s|\Z)")
 _SEPARATOR = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
-_UNUSUAL = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-"""Control characters, other line breaks and byte order marks."""
+_NOT_ASCII = re.compile(r"[^\t\n\r -~]")
 
 
 def parse_plainly(text: str) -> Any:
     """The value of the first document, without PyYAML. Raises ValueError for YAML that this parser does not know."""
-    if _UNUSUAL.search(text):
-        raise ValueError("it contains a character that is not allowed, or rare")
+    if _NOT_ASCII.search(text):
+        # Python counts more characters as blanks and line breaks than YAML.
+        raise ValueError("it contains a character outside of ASCII")
     lines: List[_Line] = []
     for number, line in enumerate(re.split("\r\n|\r|\n", text), 1):
         bare = line.strip()
@@ -139,6 +145,8 @@ def parse_plainly(text: str) -> Any:
             continue
         if "\t" in line[: len(line) - len(line.lstrip())]:
             raise ValueError(f"line {number}: it is indented with a tab")
+        if "\t" in bare:
+            raise ValueError(f"line {number}: it contains a tab")
         lines.append((len(line) - len(line.lstrip(" ")), bare, number))
     if not lines:
         raise ValueError("the file is empty")
@@ -235,8 +243,10 @@ def _scalar(text: str) -> Any:
         except ValueError:
             raise ValueError("it has an invalid escape sequence") from None
     if text[:1] == "'":
+        if _QUOTED.match(text) is None:
+            raise ValueError("a quote is not closed")
         return text[1:-1].replace("''", "'")
-    if text[:1] in tuple("&*!|>%@`") or text.endswith(":") or ": " in text:
+    if _NOT_PLAIN.match(text) or text.endswith(":") or ": " in text:
         raise ValueError("its value is not a plain scalar")
     return resolve(text)
 
