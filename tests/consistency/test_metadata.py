@@ -58,7 +58,8 @@ def test_python_floors_agree() -> None:
     settings = project.text("pyproject.toml")
     assert 'target-version = "py310"' in settings
     assert 'python_version = "3.10"' in settings
-    assert "| Python on the controller | 3.10 or newer" in project.text("README.md")
+    readme = project.text("README.md")
+    assert "| Python on the controller | 3.10 or newer" in readme
     assert yaml.safe_load(project.text("tests/config.yml")) == {"modules": {"python_requires": ">=3.7"}}
 
 

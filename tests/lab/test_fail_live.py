@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import format_failure
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab
 from ansible_collections.nodebootstrap.eks.tests.lab.fail_play import Ended, Output, bootstrap, bootstrap_host, check, playing
 from ansible_collections.nodebootstrap.eks.tests.lab.fail_table import ACCESS, NODE, WAITING
@@ -117,7 +118,7 @@ def against(site: Failing, ended: Ended) -> list[str]:
         return ["it did not fail"]
     found = ended.result.get("join") or ended.result
     problems = [f"it does not say {word!r}" for word in site.says if not re.search(word if "|" in word else re.escape(word), message)]
-    if not message.startswith("the node has joined, but " if found.get("ready") else "the node did not join: "):
+    if not message.startswith(format_failure(found).partition(str(found["message"]))[0]):
         problems.append("it does not say whether the node joined")
     if found.get("cause") != fault.cause:
         problems.append(f"the cause is {found.get('cause')!r}, not {fault.cause!r}")

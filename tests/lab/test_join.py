@@ -76,6 +76,6 @@ def test_a_node_of_another_cluster_does_not_join(lab: Lab) -> None:
         wait_for("a refused kubelet", lambda: "Unable to register node" in node.journal("kubelet.service"), PATIENCE, 1)
         assert 'err="Unauthorized"' in node.journal("kubelet.service")
         assert node.object() is None
-        with pytest.raises(LabError, match="it did not register") as failure:
+        with pytest.raises(LabError) as failure:
             node.wait_ready(0)
         assert "Unauthorized" in str(failure.value), "the reason is in the message"

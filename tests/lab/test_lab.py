@@ -20,6 +20,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabError, control_plane
 from ansible_collections.nodebootstrap.eks.tests.lab.network import Network
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import docker, machine_lock, say, wait_for
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 from nodelab import images  # isort: skip
 
@@ -130,5 +131,6 @@ def test_a_program_that_ends_is_named(other: tuple[subprocess.Popen[bytes], dict
 
 def test_without_a_lab_that_stays_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(LabError, match="no lab is up"):
+    with pytest.raises(LabError) as caught:
         Lab.running()
+    assert mentions(caught.value, "make lab-up")

@@ -21,6 +21,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import apiclient, bottlerocket
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
 from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, CHANGES, CLUSTER, GROUP, PEM, Lab, running
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE
 
 
@@ -92,14 +93,14 @@ def test_a_certificate_is_shortened_in_the_diff(lab: Lab) -> None:
 
 @pytest.mark.parametrize("fault", ["before", "after"])
 @pytest.mark.parametrize("call", ["get", "PATCH", "POST", "DELETE"])
-def test_a_call_that_fails_leaves_old_or_new(lab: Lab, call: str, fault: str) -> None:
+def test_a_call_that_fails_leaves_old_or_new(lab: Lab, call: str, fault: str, golden_message: Any) -> None:
     lab.node.write("faults", {call: fault})
     result = lab.apply()
     stored = {**BOOTED, "kubernetes": {**BOOTED["kubernetes"], "max-pods": 40}}
     if call == "DELETE":
         assert result["changed"]  # Nothing had to be dropped.
     elif (call, fault) == ("POST", "after"):
-        assert "the settings are stored, but Bottlerocket could not apply them" in result["msg"]
+        golden_message(result["msg"])
         assert (result["failed"], result["changed"]) == (True, True)
     else:
         assert (result["failed"], result["changed"]) == (True, False)
@@ -120,21 +121,19 @@ def test_settings_that_cannot_be_read_back(lab: Lab, golden_message: Any) -> Non
     assert lab.node.settings["kubernetes"]["max-pods"] == 40
 
 
-def test_a_transaction_is_dropped_when_it_is_not_taken(lab: Lab) -> None:
+def test_a_transaction_is_dropped_when_it_is_not_taken(lab: Lab, golden_message: Any) -> None:
     group = {**GROUP, "bottlerocket": {"settings": {"aws": {"region": "eu-west-1"}}}}
     result = lab.apply(node_group=group)
-    assert "Bottlerocket 1.44.0 rejects these settings, and nothing was changed" in result["msg"]
-    assert "unknown field `region`" in result["msg"]
+    golden_message(result["msg"])
     assert lab.node.changing_calls() == ["PATCH /settings?tx", "DELETE /tx?tx"]
     assert lab.node.settings == BOOTED
 
 
-def test_another_cluster(lab: Lab) -> None:
+def test_another_cluster(lab: Lab, golden_message: Any) -> None:
     moved = {**CLUSTER, "name": "other", "endpoint": "https://def.example.com"}
     group = {**GROUP, "labels": {"role": "db"}}
     result = lab.apply(cluster=moved, node_group=group)
-    assert 'belongs to the cluster "demo", not to "other"' in result["msg"]
-    assert "take_over: true" in result["msg"]
+    golden_message(result["msg"])
     assert lab.node.changing_calls() == []
     result = lab.apply(cluster=moved, node_group=group, take_over=True)
     assert "msg" not in result
@@ -143,23 +142,21 @@ def test_another_cluster(lab: Lab) -> None:
     assert result["node_patches"] == []  # The node registers anew, with its labels.
 
 
-def test_what_is_no_bottlerocket(lab: Lab) -> None:
+def test_a_node_that_is_not_a_bottlerocket_node_for_kubernetes(lab: Lab, golden_message: Any) -> None:
     lab.node.write("os", {"variant_id": "aws-ecs-2", "version_id": "1.44.0"})
-    assert "runs Bottlerocket aws-ecs-2, which has no kubelet" in lab.apply()["msg"]
+    golden_message(lab.apply()["msg"])
     (lab.node.bin / "apiclient").unlink()
-    assert "has no apiclient" in lab.apply()["msg"]
+    golden_message(lab.apply()["msg"])
     assert lab.node.settings == BOOTED
 
 
-def test_labels_and_taints_of_a_registered_node(lab: Lab) -> None:
+def test_labels_and_taints_of_a_registered_node(lab: Lab, golden_message: Any) -> None:
     lab.node.write("live", {**BOOTED, "kubernetes": {**BOOTED["kubernetes"], "node-taints": {"dedicated": ["web:NoSchedule"]}}})
     taints = [{"key": "dedicated", "value": "db", "effect": "NoExecute"}]
     group = {**GROUP, "labels": {"role": "db"}, "taints": taints}
     before = lab.node.settings
     refused = lab.apply(node_group=group)
-    assert "settings.kubernetes.node-labels.role" in refused["msg"]
-    assert "settings.kubernetes.node-taints.dedicated" in refused["msg"]
-    assert "reconcile: true" in refused["msg"]
+    golden_message(refused["msg"])
     assert lab.node.settings == before
     result = lab.apply(node_group=group, reconcile=True)
     name = "ip-10-0-0-5.eu-west-1.compute.internal"
@@ -189,13 +186,13 @@ def test_restart_never_stores_and_does_not_apply(lab: Lab) -> None:
         assert lab.node.read("applied") is None
 
 
-def test_validate_alone_lets_bottlerocket_read_and_keeps_nothing(lab: Lab) -> None:
+def test_validate_alone_lets_bottlerocket_read_and_keeps_nothing(lab: Lab, golden_message: Any) -> None:
     result = lab.apply(("preflight", "validate"))
     assert not result["changed"]
     assert lab.node.changing_calls() == ["PATCH /settings?tx", "DELETE /tx?tx"]
     assert lab.node.settings == BOOTED
     lab.node.write("faults", {"PATCH": "before"})
-    assert "rejects these settings" in lab.apply(("validate",))["msg"]
+    golden_message(lab.apply(("validate",))["msg"])
 
 
 def test_what_needs_a_reboot_is_said(lab: Lab) -> None:
@@ -206,7 +203,7 @@ def test_what_needs_a_reboot_is_said(lab: Lab) -> None:
     assert not any("reboot" in " ".join(words) for words in lab.node.calls())
 
 
-def test_secrets_are_neither_read_nor_sent(lab: Lab) -> None:
+def test_secrets_are_neither_read_nor_sent(lab: Lab, golden_message: Any) -> None:
     settings = {
         "container-registry": {"credentials": [{"registry": "docker.io", "username": "u", "password": "canary-new"}]},
         "network": {"https-proxy": "http://u:canary-new@proxy:3128"},
@@ -215,10 +212,8 @@ def test_secrets_are_neither_read_nor_sent(lab: Lab) -> None:
     result = lab.apply(node_group=group)
     assert result["changed"]
     assert lab.node.settings["container-registry"] == BOOTED["container-registry"]
-    assert [text.split(" may be a secret")[0] for text in result["warnings"] if "may be a secret" in text] == [
-        "settings.container-registry.credentials",
-        "settings.network.https-proxy",
-    ]
+    for text in result["warnings"]:
+        golden_message(text)
     assert "canary" not in json.dumps(result)
     decoded = "".join(base64.b64decode(word).decode("utf-8", "replace") for script in lab.ssm.scripts() for word in _base64_words(script))
     assert "canary" not in decoded
@@ -274,10 +269,10 @@ def test_too_much_for_one_transaction_is_refused(lab: Lab, golden_message: Any) 
     assert lab.node.changing_calls() == []
 
 
-def test_output_that_is_cut_or_foreign_is_refused(lab: Lab) -> None:
+def test_output_that_is_cut_or_foreign_is_refused(lab: Lab, golden_message: Any) -> None:
     for output in ("", "hello\n", "nodebootstrap 100 0123456789abcdef ok\n", "nodebootstrap 4 0123456789abcdef ok\nAAAA"):
         lab.ssm.endings = [{"Status": "Success", "ResponseCode": 0, "StandardOutputContent": output}]
-        assert "the output from the node cannot be read" in lab.apply()["msg"]
+        golden_message(lab.apply()["msg"])
     assert lab.node.settings == BOOTED
 
 
@@ -287,20 +282,20 @@ def test_absent_is_refused_with_the_reason(lab: Lab, golden_message: Any) -> Non
     assert lab.ssm.calls == []
 
 
-def test_a_wrong_input_contacts_nobody(lab: Lab) -> None:
-    with pytest.raises(SpecError, match="allowed: bottlerocket"):
-        lab.apply(node_group={"name": "x", "family": "al2023"})
-    with pytest.raises(SpecError, match="does not have this setting"):
-        lab.apply(node_group={**GROUP, "bottlerocket": {"settings": {"mtod": "x"}}})
+def test_an_invalid_input_contacts_no_node(lab: Lab, golden_message: Any) -> None:
+    for group in ({"name": "x", "family": "al2023"}, {**GROUP, "bottlerocket": {"settings": {"mtod": "x"}}}):
+        with pytest.raises(SpecError) as refused:
+            lab.apply(node_group=group)
+        golden_message(refused.value)
     assert "eks_node_bottlerocket_instance_id" in lab.apply(instance_id="i-1; reboot")["msg"]
     assert lab.ssm.calls == []
 
 
-def test_an_unhealthy_kubelet_ends_the_wait(lab: Lab) -> None:
+def test_an_unhealthy_kubelet_ends_the_wait(lab: Lab, golden_message: Any) -> None:
     lab.node.healthy(False)
     result = lab.apply(wait_timeout=3)
     assert (result["failed"], result["changed"], result["healthy"]) == (True, True, False)
-    assert "not healthy after 3 s" in result["msg"]
+    golden_message(result["msg"])
     assert any("kubelet does not answer" in line and "s of 3 s" in line for line in lab.lines)
 
 
@@ -309,4 +304,4 @@ def test_nobody_can_ask_kubelet(lab: Lab) -> None:
     for _run in range(2):
         result = lab.apply()
         assert (result["healthy"], "msg" in result) == (None, False)
-        assert any("has no curl" in text for text in result["warnings"])
+        assert any(mentions(text, "curl") for text in result["warnings"])

@@ -15,6 +15,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
 from ansible_collections.nodebootstrap.eks.tests.oracle.bottlerocket_lab import BOOTED, Lab, running
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 
 @pytest.fixture
@@ -24,20 +25,12 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
         yield found
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        ("InvalidInstanceId", ["not connected with i-0123456789abcdef0 in region eu-west-1", "AmazonSSMManagedInstanceCore"]),
-        ("AccessDeniedException", ["may not call ssm:SendCommand"]),
-        ("ExpiredTokenException", ["credentials have expired"]),
-        ("InvalidDocument", ["refused SendCommand", "because"]),
-    ],
-)
-def test_refusals_of_systems_manager(lab: Lab, error: str, words: list[str]) -> None:
+@pytest.mark.parametrize("error", ["InvalidInstanceId", "AccessDeniedException", "ExpiredTokenException", "InvalidDocument"])
+def test_refusals_of_systems_manager(lab: Lab, error: str, golden_message: Any) -> None:
     lab.ssm.errors["SendCommand"] = error
     with pytest.raises(client.AwsError) as refused:
         lab.apply()
-    assert [word for word in words if word not in str(refused.value)] == []
+    golden_message(refused.value)
     assert lab.node.settings == BOOTED
 
 
@@ -64,14 +57,15 @@ def test_commands_that_do_not_end_well(lab: Lab, ending: dict[str, Any], golden_
     golden_message(refused.value)
 
 
-def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPatch, golden_message: Any) -> None:
     monkeypatch.setattr(ssm, "GRACE", 1.0 - ssm.LEAST_TIMEOUT)
     monkeypatch.setattr(ssm, "LINE_EVERY", 0.3)
     moments = itertools.count()
     monkeypatch.setattr(ssm, "time", SimpleNamespace(monotonic=lambda: next(moments) / 10, sleep=lambda _seconds: None))
     lab.ssm.slow = 1_000
-    with pytest.raises(client.AwsError, match="read the settings is InProgress after 1 s"):
+    with pytest.raises(client.AwsError) as late:
         lab.apply()
+    golden_message(late.value)
     assert lab.ssm.operations()[-1] == "CancelCommand"
     assert any(line.startswith("read the settings: InProgress (0 s of 30 s)") for line in lab.lines)
 
@@ -94,10 +88,11 @@ def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: p
     assert not lab.apply()["changed"]
 
 
-def test_questions_that_are_refused(lab: Lab) -> None:
+def test_questions_that_are_refused(lab: Lab, golden_message: Any) -> None:
     lab.ssm.errors["GetCommandInvocation"] = "AccessDeniedException"
-    with pytest.raises(client.AwsError, match="may not call ssm:GetCommandInvocation"):
+    with pytest.raises(client.AwsError) as refused:
         lab.apply()
+    golden_message(refused.value)
 
 
 def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
@@ -108,5 +103,6 @@ def test_a_throttled_question_is_asked_again(lab: Lab) -> None:
 
 def test_without_boto3_it_is_said(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "BOTO3_ERROR", "ImportError")
-    with pytest.raises(client.AwsError, match=r"\(boto3\)"):
+    with pytest.raises(client.AwsError) as missing:
         lab.apply()
+    assert mentions(missing.value, "boto3")

@@ -20,6 +20,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import y
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 pytestmark = pytest.mark.docker
 
@@ -282,7 +283,7 @@ def test_a_failed_pre_command_keeps_the_node_out(request: pytest.FixtureRequest,
         result = run(node, render(CLUSTER, group).document.text)
         assert len(result.errors) == 1 and "2 failures (part-001,part-002)" in result.errors[0], failing
         assert [node.exists(path) for path in ("/etc/before", "/etc/never", "/etc/other", PRE_FAILED)] == [True, False, False, True]
-        assert "this node does not join" in result.output
+        assert mentions(result.output, PRE_FAILED)
         assert node.bootstrap_calls() == [] and node.kubelet_starts() == []
         node.reset()
 

@@ -13,6 +13,7 @@ import pytest
 from nodelab import Al2Node, Al2023Node, CloudInitNode, HarnessError, UbuntuNode, boot, engine, images, persistent_nodes, run
 
 from ansible_collections.nodebootstrap.eks.tests.oracle.bootstrap_calls import BOOTSTRAP, JOIN, bootstrap
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 pytestmark = pytest.mark.docker
 
@@ -66,8 +67,9 @@ def exists(container: str) -> bool:
 def test_an_image_is_named_by_its_recipe() -> None:
     assert images.image() == images.image()
     assert images.image("bookworm") != images.image("trixie")
-    with pytest.raises(HarnessError, match="one of bookworm, trixie"):
+    with pytest.raises(HarnessError) as caught:
         images.image("buster")
+    assert mentions(caught.value, "bookworm", "trixie")
 
 
 def test_a_container_is_removed_when_its_boot_fails() -> None:
@@ -99,8 +101,9 @@ def test_user_data_runs_as_cloud_init_would_run_it(al2_node: Al2Node) -> None:
     later, sooner = (("text/x-shellscript", f"{name}.sh", f"#!/bin/sh\necho {name} >> /etc/order") for name in "ba")
     al2_node.run_user_data(mime(later, sooner))
     assert al2_node.read("/etc/order") == b"a\nb\n"
-    with pytest.raises(HarnessError, match="real cloud-init"):
+    with pytest.raises(HarnessError) as caught:
         al2_node.run_user_data(mime(("text/cloud-config", "c", "bootcmd: [true]")))
+    assert mentions(caught.value, "cloud-init")
 
 
 def test_the_whole_way_from_mime_to_kubelet(al2_node: Al2Node) -> None:

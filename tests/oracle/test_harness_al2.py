@@ -11,6 +11,7 @@ import pytest
 from nodelab import Al2Node, HarnessError
 
 from ansible_collections.nodebootstrap.eks.tests.oracle.bootstrap_calls import JOIN, bootstrap
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 pytestmark = pytest.mark.docker
 
@@ -142,8 +143,9 @@ def test_every_start_of_kubelet_counts(al2_node: Al2Node) -> None:
     assert len(al2_node.kubelet_starts()) == 1
     al2_node.exec(["systemctl", "restart", "kubelet"], check=True)
     assert len(al2_node.kubelet_starts()) == 2
-    with pytest.raises(AssertionError, match="2 times"):
+    with pytest.raises(AssertionError) as caught:
         al2_node.extra_args()
+    assert mentions(caught.value, 2)
 
 
 @pytest.mark.matrix
@@ -151,8 +153,9 @@ def test_a_start_that_kubelet_did_not_see_is_not_hidden(al2_node: Al2Node) -> No
     """Killed before it could write: systemd's own count tells."""
     al2_node.write({"/etc/systemd/system/kubelet.service.d/99-other.conf": "[Service]\nExecStart=\nExecStart=/bin/true\n"})
     bootstrap(al2_node, "c", *JOIN)
-    with pytest.raises(HarnessError, match="1 times, kubelet recorded 0"):
+    with pytest.raises(HarnessError) as caught:
         al2_node.kubelet_records(seconds=0.2)
+    assert mentions(caught.value, 1, 0)
 
 
 @pytest.mark.matrix

@@ -71,7 +71,7 @@ def test_a_change_restarts_what_reads_it(lab: Lab) -> None:
     actions = [f"write {FILE}", "set the arguments of kubelet", "restart kubelet"]
     run = lab.play(answers=[said(actions=actions, restarted=["kubelet"])], variables=VARIABLES)
     only(run)
-    assert "win: start: set the arguments of kubelet; restarted kubelet\n" in run.output
+    assert mentions(run.output, f"win: start: {actions[1]}; ")
     assert run.result["restarted"] == ["kubelet"]
 
 
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_the_message(lab: Lab) -> None:
     run = lab.play(answers=[said(problem=problem)], variables=VARIABLES)
     only(run)
     assert (run.code, run.result["failed"], run.result["changed"], run.result["msg"]) == (2, True, False, problem)
-    assert "This node belongs to the cluster other." in run.output
+    assert problem.splitlines()[0] in run.output
 
 
 def test_a_failed_change_says_why_and_where(lab: Lab) -> None:

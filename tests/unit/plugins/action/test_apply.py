@@ -17,13 +17,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 CANARY = "canary-4711"
 GROUP = {"family": "al2023", "max_pods": 29, "instance": {"type": "m5.large"}, "commands": {"pre": f"echo {CANARY}"}}
 PHASES = ["preflight", "configure", "validate", "start", "verify"]
-DONE = node_stand_in.HEALTHY | {"warnings": ["look here"]}
+WARNING = "look here"
+REFUSAL = "the module says no"
+DONE = node_stand_in.HEALTHY | {"warnings": [WARNING]}
 
 
 class Lab:
@@ -61,12 +64,17 @@ class Lab:
         return found
 
 
+def progress(output: str) -> str:
+    """The lines of an output that show the progress on the node."""
+    return "\n".join(line for line in output.splitlines() if line.startswith("node-1: "))
+
+
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
-def test_one_call_whose_plan_no_log_shows(lab: Lab) -> None:
+def test_one_call_whose_plan_no_log_shows(lab: Lab, golden_message: Any) -> None:
     diff = [{"before_header": "/a", "after_header": "/a", "before": "1\n", "after": "2\n"}]
     answer = DONE | {"diff": diff, "foreign": {"user_data": f"#!/bin/sh\n: {CANARY}\n"}}
     done = lab.play("-vvv", "--diff", answers={"apply_plan": [answer]}, take_over=True)
@@ -79,20 +87,18 @@ def test_one_call_whose_plan_no_log_shows(lab: Lab) -> None:
         "drift": "repair", "lock_timeout": 30.0,
         "wait_timeout": 5.0, "wait_for": "ready",
     }  # fmt: skip
-    assert "node-1: configure: 1 file written\n" in done.stdout
-    assert "node-1: start: restarted kubelet.service\n" in done.stdout
-    assert "node-1: verify: healthy after 0.5 s\n" in done.stdout
+    golden_message(progress(done.stdout))
     assert "-1\n+2\n" in done.stdout
-    assert "look here" in done.stdout + done.stderr
+    assert WARNING in done.stdout + done.stderr
     assert CANARY not in done.stdout + done.stderr
     assert "eJ" not in json.dumps(lab.result)
     assert (lab.result["changed"], lab.result["healthy"], lab.result["phases"]) == (True, True, PHASES)
 
 
-def test_check_mode(lab: Lab) -> None:
+def test_check_mode(lab: Lab, golden_message: Any) -> None:
     done = lab.play("--check", answers={"apply_plan": [DONE | {"healthy": None}]})
     assert [call[2:] for call in lab.calls] == [[True, False]]
-    assert "node-1: configure: would write 1 file\n" in done.stdout
+    golden_message(progress(done.stdout))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,7 @@ def test_tags_choose_phases(lab: Lab, arguments: list[str], options: dict[str, A
 def test_a_wait_is_seen_and_ends(lab: Lab) -> None:
     slow = {"changed": False, "healthy": False, "waited": 5, "missing": ["kubelet.service is activating"], "actions": []}
     done = lab.play(answers={"apply_plan": [DONE | slow, slow, {"changed": False, "healthy": True}]}, wait_timeout=3600)
-    assert "node-1: verify: kubelet.service is activating (" in done.stdout
+    assert mentions(progress(done.stdout), "node-1: verify: kubelet.service")
     assert [call[1]["phases"] for call in lab.calls] == [PHASES, ["verify"], ["verify"]]
     assert (lab.result["failed"], lab.result["healthy"]) == (False, True)
     lab.play(answers={"apply_plan": [slow]}, wait_timeout=5)
@@ -128,35 +134,34 @@ def test_max_pods_auto_asks_the_node(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "facts"),
     [
         (
             {"node_group": {"family": "al2023", "max_pods": 0, "kubelet": {"config": {"maxPodz": 1}}}},
-            "apply: 2 problems\nnode_group.kubelet.config.maxPodz",
+            ["node_group.max_pods", "node_group.kubelet.config.maxPodz"],
         ),
-        ({"state": "gone"}, "value of state must be one of: present, absent, got: gone"),
-        ({"phases": ["boot"]}, "value of phases must be one or more of"),
-        ({"wait": 5}, "Supported parameters include"),
+        ({"state": "gone"}, ["state", "present, absent", "gone"]),
+        ({"phases": ["boot"]}, ["phases", "preflight", "boot"]),
+        ({"wait": 5}, ["wait", "wait_timeout"]),
     ],
 )
-def test_wrong_input_contacts_nobody(lab: Lab, options: dict[str, Any], message: str) -> None:
+def test_an_invalid_input_contacts_no_node(lab: Lab, options: dict[str, Any], facts: list[str]) -> None:
     done = lab.play("-vvv", answers={}, **options)
     assert lab.calls == []
     assert lab.result["failed"] is True
-    assert message in lab.result["msg"]
+    assert mentions(lab.result["msg"], *facts)
     assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_what_the_module_refuses_is_the_result(lab: Lab) -> None:
-    lab.play(answers={"apply_plan": [{"failed": True, "msg": "this node belongs to cluster other", "foreign": {"user_data": CANARY}}]})
-    assert (lab.result["failed"], lab.result["msg"]) == (True, "this node belongs to cluster other")
+    lab.play(answers={"apply_plan": [{"failed": True, "msg": REFUSAL, "foreign": {"user_data": CANARY}}]})
+    assert (lab.result["failed"], lab.result["msg"]) == (True, REFUSAL)
     assert CANARY not in json.dumps(lab.result)
 
 
 def test_a_node_without_python(lab: Lab) -> None:
     lab.play(answers={"apply_plan": [DONE]}, host={"ansible_python_interpreter": "/nowhere/python3"})
-    assert "Python on the node cannot run the module" in lab.result["msg"]
-    assert "2.16 or 2.17" in lab.result["msg"]
+    assert mentions(lab.result["msg"], "Python", "ansible-core", "2.16", "2.17")
 
 
 def test_a_node_with_an_old_python(lab: Lab) -> None:
@@ -164,7 +169,7 @@ def test_a_node_with_an_old_python(lab: Lab) -> None:
     old.write_text("#!/bin/sh\necho 'SyntaxError: future feature annotations is not defined' >&2\nexit 1\n", encoding="utf-8")
     old.chmod(0o755)
     lab.play(answers={"apply_plan": [DONE]}, host={"ansible_python_interpreter": str(old)})
-    assert "Python on the node cannot run the module (SyntaxError: future feature annotations is not defined)" in lab.result["msg"]
+    assert mentions(lab.result["msg"], "Python", "(SyntaxError: future feature ", "2.16", "2.17")
 
 
 def test_a_node_that_cannot_be_reached_is_unreachable(lab: Lab) -> None:

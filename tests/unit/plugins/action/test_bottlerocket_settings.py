@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.ssm_stand_in import INSTANCE, REGION, Node, SystemsManager
 
 CLUSTER = {
@@ -96,7 +97,7 @@ def test_both_roles_and_a_second_run(lab: Lab) -> None:
     first = lab.by_role("eks_node", "-vvv")
     assert first.returncode == 0, first.stdout + first.stderr
     assert "changed=1" in first.stdout
-    assert "br1: configure: set settings.kubernetes.max-pods in one transaction" in first.stdout
+    assert mentions(first.stdout, "br1: configure: set settings.kubernetes.max-pods")
     assert lab.node.settings["kubernetes"]["max-pods"] == 40
     second = lab.by_role("eks_node_bottlerocket")
     assert second.returncode == 0, second.stdout + second.stderr
@@ -112,32 +113,31 @@ def test_tags_choose_phases(lab: Lab) -> None:
     stored = lab.by_role("eks_node_bottlerocket", "--skip-tags", "start,verify")
     assert stored.returncode == 0, stored.stdout + stored.stderr
     assert lab.node.changing_calls() == ["PATCH /settings?tx", "POST /tx/commit?tx"]
-    assert "takes effect at the next boot" in stored.stdout
 
 
 NO_REGION = {key: value for key, value in CLUSTER.items() if key != "region"}
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "facts"),
     [
         ({"instance_id": "br1"}, ["'br1'", "eks_node_bottlerocket_instance_id"]),
-        ({"node_group": {**GROUP, "max_pods": -1, "lables": {}}}, ["2 problems", "rename it to labels"]),
+        ({"node_group": {**GROUP, "max_pods": -1, "lables": {}}}, ["node_group.max_pods", "node_group.lables", "labels"]),
         ({"cluster": "demo"}, ["cluster"]),
         ({"state": "absent"}, ["state: absent", "Bottlerocket"]),
         ({"phases": ["begin"]}, ["begin", "preflight"]),
-        ({"access_key": None, "secret_key": None}, ["the AWS credentials are missing"]),
-        ({"profile": "x"}, ["mutually exclusive"]),
-        ({"cluster": NO_REGION}, ["the region is not set"]),
+        ({"access_key": None, "secret_key": None}, ["AWS", "access_key", "secret_key"]),
+        ({"profile": "x"}, ["profile", "access_key"]),
+        ({"cluster": NO_REGION}, ["AWS_REGION"]),
     ],
 )
-def test_what_is_wrong_is_said(lab: Lab, options: dict[str, Any], words: list[str]) -> None:
+def test_an_invalid_input_is_reported(lab: Lab, options: dict[str, Any], facts: list[str]) -> None:
     keys = {"access_key": "AKIACANARY", "secret_key": SECRET}
     asked = {"cluster": CLUSTER, "node_group": GROUP, "instance_id": INSTANCE, "endpoint_url": lab.ssm.url, **keys, **options}
     given = {key: value for key, value in asked.items() if value is not None}
     done = lab.play(task={"name": "Settings", "nodebootstrap.eks.bottlerocket_settings": given})
     assert done.returncode == 2
-    assert [word for word in words if word not in done.stdout] == []
+    assert mentions(done.stdout, *facts)
     assert "Traceback" not in done.stdout + done.stderr
     assert "canary" not in done.stdout + done.stderr
     assert lab.ssm.calls == []

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, Problems, SpecError, joined, listed, nearest, shown
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import anything
 
@@ -102,14 +103,12 @@ def test_listed_leaves_out_a_long_list_beside_a_guess() -> None:
     assert listed(many, "n1") is None
 
 
-def test_a_problem_is_one_line_in_a_fixed_order() -> None:
-    problem = Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write five")
-    assert str(problem) == "a.b: is wrong (got 7); allowed: 1 to 5; fix: write five"
-    other = Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write fives")
-    assert str(other) == 'a.b: is wrong (got 7); allowed: 1 to 5; did you mean "five"?; fix: write fives'
-    assert str(Problem("input.conflict", "a", "is wrong", fix="c")) == "a: is wrong; fix: c"
-    assert str(Problem("input.conflict", "a", "is wrong", allowed="b")) == "a: is wrong; allowed: b"
-    assert ": is wrong (got null)" in str(Problem("input.conflict", "a", "is wrong", None))
+def test_a_problem_is_one_line_in_a_fixed_order(golden_message: GoldenMessages) -> None:
+    golden_message(Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write five"))
+    golden_message(Problem("input.conflict", "a.b", "is wrong", 7, "1 to 5", "five", "write fives"))
+    golden_message(Problem("input.conflict", "a", "is wrong", fix="c"))
+    golden_message(Problem("input.conflict", "a", "is wrong", allowed="b"))
+    golden_message(Problem("input.conflict", "a", "is wrong", None))
     assert str(Problem("input.conflict", "a\nb", "is\x1b[0m", fix="c\rd")) == "a\\nb: is\\x1b[0m; fix: c\\rd"
     assert not Problem("input.conflict", "a", "b").has_value
     assert Problem("input.conflict", "a", "b", None).has_value

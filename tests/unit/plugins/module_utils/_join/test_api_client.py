@@ -159,19 +159,22 @@ def test_a_certificate_with_a_common_name_alone_is_refused_as_go_does(request_no
 
 
 @pytest.mark.parametrize(
-    ("valid", "ahead", "cause", "problem"),
+    ("valid", "ahead", "cause"),
     [
-        ((-7200, -3600), 0, "certificate_dates", "has expired"),
-        ((3600, 7200), 0, "certificate_dates", "is not valid yet"),
-        ((3600, 7200), 5000, "clock_skew", "is not valid yet"),
-        ((-7200, -3600), -5000, "clock_skew", "has expired"),
+        ((-7200, -3600), 0, "certificate_dates"),
+        ((3600, 7200), 0, "certificate_dates"),
+        ((3600, 7200), 5000, "clock_skew"),
+        ((-7200, -3600), -5000, "clock_skew"),
     ],
 )
-def test_dates(request_node: Request, authority: Authority, valid: tuple[float, float], ahead: float, cause: str, problem: str) -> None:
+def test_dates(
+    request_node: Request, authority: Authority, valid: tuple[float, float], ahead: float, cause: str, golden_message: GoldenMessages
+) -> None:
     with serving(authority.sign("dated", ("127.0.0.1",), valid), a_node(), ahead=ahead) as server:
         found = request_node(server)
         assert all("Authorization" not in headers for _path, headers, _shown in server.requests)
-    assert (diagnose(found).cause, found.date_problem) == (cause, problem)
+    assert diagnose(found).cause == cause
+    golden_message(found.date_problem)
     assert found.clock_skew is not None and abs(found.clock_skew + ahead) < 60
 
 

@@ -126,13 +126,17 @@ def test_errors_when_the_program_is_started(
     golden_message(found.message)
 
 
+NOT_FOUND = "Unable to locate credentials"
+"""What a program of the test prints."""
+
+
 @pytest.mark.parametrize(
     ("text", "outcome", "facts"),
     [
         (
-            "print('lost'); print('Unable to locate credentials', file=sys.stderr); sys.exit(253)",
+            f"print('lost'); print('{NOT_FOUND}', file=sys.stderr); sys.exit(253)",
             "program",
-            ("253", "Unable to locate credentials"),
+            ("253", NOT_FOUND),
         ),
         ("sys.exit(7)", "program", ("7",)),
         ("os.kill(os.getpid(), 9)", "program", ("signal 9",)),
@@ -141,7 +145,7 @@ def test_errors_when_the_program_is_started(
             "program",
             ("token: ********", "key ******** x"),
         ),
-        ("sys.exit('my password is ' + os.environ['OWN'])", "program", ("my password is ********",)),
+        ("sys.exit('my password is ' + os.environ['OWN'])", "program", ("password is ********",)),
         ("sys.stderr.buffer.write(b'\\x1b[31m\\xff\\x00 broken' + b'x' * 100000); sys.exit(1)", "program", ("status 1",)),
         ("print('hello')", "output", ("ExecCredential", "JSON")),
         ("print('[' * 100000)", "output", ("ExecCredential", "JSON")),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import journald
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 
 def test_the_journal_between_two_moments(programs: Any) -> None:
@@ -34,12 +35,14 @@ EXIT = "kubelet.service: Main process exited, code=exited, status=1/FAILURE"
 OLD_EXIT = "kubelet.service: main process exited, code=killed, status=9/KILL"
 
 
-@pytest.mark.parametrize(("text", "how"), [(EXIT, "exits with status 1/FAILURE"), (OLD_EXIT, "is killed (signal 9/KILL)")])
-def test_the_last_failure_of_a_loop(text: str, how: str) -> None:
+@pytest.mark.parametrize("text", [EXIT, OLD_EXIT], ids=["exit", "signal"])
+def test_the_last_failure_of_a_loop(text: str, golden_message: GoldenMessages) -> None:
     found = [
-        of_systemd(1, "Started kubelet."), journald.Entry(2, False, "no such flag"), of_systemd(3, text),
+        of_systemd(1, "Started kubelet."), journald.Entry(2, False, "unknown flag"), of_systemd(3, text),
         of_systemd(4, "kubelet.service: Scheduled restart job, restart counter is at 1."), of_systemd(5, "Started kubelet."),
     ]  # fmt: skip
     failure = journald.last_failure(found, 5)
-    assert failure == journald.Failure(how, ["no such flag"]) and journald.count_restarts(found) == 1
+    assert failure is not None and failure.lines == ["unknown flag"]
+    golden_message(failure.how)
+    assert journald.count_restarts(found) == 1
     assert journald.last_failure(found[:3], 5) is None and journald.last_failure([], 5) is None

@@ -21,6 +21,9 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options imp
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
+REFUSAL = "the module refuses it"
+WARNING = "of the module"
+
 GROUP = {"family": "al2023", "max_pods": 20, "instance": {"type": "m5.large"}}
 DONE = {"changed": True, "healthy": True, "waited": 1.24, "actions": ["write /a", "write /b", "restart kubelet.service"], "warnings": []}
 NOT_YET = {"changed": True, "healthy": False, "waited": 5.0, "missing": ["kubelet.service is activating"], "actions": ["write /a"]}
@@ -136,9 +139,9 @@ def test_an_impossible_wait_is_refused_before_any_contact(option: dict[str, Any]
 
 
 def test_a_wait_that_fails_is_a_failure() -> None:
-    machine = Machine([NOT_YET, {"failed": True, "msg": "the node belongs to another cluster now"}])
+    machine = Machine([NOT_YET, {"failed": True, "msg": REFUSAL}])
     result = machine.apply()
-    assert (result["failed"], result["msg"]) == (True, "the node belongs to another cluster now")
+    assert (result["failed"], result["msg"]) == (True, REFUSAL)
 
 
 @pytest.mark.parametrize("phases", [["configure"], ["preflight", "configure", "validate", "start"]])
@@ -184,8 +187,8 @@ def test_a_node_that_goes_needs_no_cluster_that_still_exists() -> None:
 
 
 def test_a_node_that_goes_is_not_warned_about() -> None:
-    gone = Machine([{"changed": True, "actions": ["remove /a"], "healthy": None, "warnings": ["of the module"]}])
-    assert gone.apply(state="absent")["warnings"] == ["of the module"]
+    gone = Machine([{"changed": True, "actions": ["remove /a"], "healthy": None, "warnings": [WARNING]}])
+    assert gone.apply(state="absent")["warnings"] == [WARNING]
 
 
 def test_a_node_without_metadata_service() -> None:
@@ -229,14 +232,11 @@ def test_what_the_controller_has_to_patch() -> None:
     assert (nothing["node_patches"], nothing["node_taints"]) == ([], [])
 
 
-def test_other_nodeconfigs_are_warned_about() -> None:
+def test_other_nodeconfigs_are_warned_about(golden_message: GoldenMessages) -> None:
     other = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 5}}}\n"
     foreign = {"/etc/eks/nodeadm.d/90-baked.yaml": other, "/etc/eks/nodeadm.d/60-nodebootstrap-labels.yaml": other}
     group = GROUP | {"max_pods": 29, "labels": {"id": "{instance_id}"}}
     for answer in (DONE, {"failed": True, "msg": "kubelet did not start"}):
-        result = Machine([answer | {"foreign": foreign, "warnings": ["of the module"]}]).apply(node_group=group)
-        assert result["warnings"] == [
-            "of the module",
-            "/etc/eks/nodeadm.d/90-baked.yaml sets spec.kubelet.config.maxPods (5), and nodeadm prefers it to the value of the "
-            "collection (29): remove it there, or use the same value",
-        ]
+        result = Machine([answer | {"foreign": foreign, "warnings": [WARNING]}]).apply(node_group=group)
+        assert result["warnings"][0] == WARNING and len(result["warnings"]) == 2
+        golden_message(result["warnings"][1])

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import PHASES
-from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.live.test_apply import DONE, NOT_YET, Machine
+
+REFUSAL = "the module refuses it"
 
 NODE = "ip-10-0-0-5.ec2.internal"
 READY = {"node": NODE, "registered": True, "ready": True, "cause": None, "message": None, "fix": None, "evidence": [], "final": False}
@@ -97,7 +99,7 @@ def test_the_wait_for_a_join_is_bounded(timeout: int, waits: list[int]) -> None:
     assert [options["wait_timeout"] for _name, options in machine.calls] == waits
     assert (result["failed"], result["healthy"]) == (True, True)
     cause, fix, evidence, line, advice = result["msg"].splitlines()
-    assert (cause, fix) == ("the node did not join: the API server does not answer", "Fix: open port 443")
+    assert mentions(cause, SILENT["message"]) and mentions(fix, SILENT["fix"])
     assert (evidence, line) == ("Evidence:", "  - kubelet: timeout")
     assert f" {timeout} s, increase wait_timeout " in advice
 
@@ -116,12 +118,10 @@ def test_health_and_join_share_one_deadline() -> None:
     assert (late["failed"], late["join"]["cause"]) == (True, "endpoint_silent")
 
 
-def test_a_node_that_does_not_become_healthy_says_why_it_cannot_join() -> None:
+def test_a_node_that_does_not_become_healthy_says_why_it_cannot_join(golden_message: GoldenMessages) -> None:
     broken = {"healthy": False, "missing": ["kubelet.service is activating"], "join": UNREGISTERED | SILENT | {"waited": 0.0}}
     result = Machine([NOT_YET | broken, *[broken] * 9]).apply(wait_timeout=10)
-    assert [line.partition(":")[0] for line in result["msg"].splitlines()] == [
-        "the node is not healthy after 10 s", "the node did not join", "Fix", "Evidence", "  - kubelet", "Log", "Next",
-    ]  # fmt: skip
+    golden_message(result["msg"])
     assert result["failed"] is True
 
 
@@ -174,6 +174,6 @@ def test_what_does_not_look_does_not_wait(options: Mapping[str, Any], check_mode
 
 
 def test_a_call_that_fails_in_between_is_the_result() -> None:
-    machine = Machine([DONE | joins(4.0, **SILENT), {"failed": True, "msg": "the node belongs to another cluster now", "foreign": {}}])
+    machine = Machine([DONE | joins(4.0, **SILENT), {"failed": True, "msg": REFUSAL, "foreign": {}}])
     result = machine.apply()
-    assert (result["failed"], result["msg"], result["changed"]) == (True, "the node belongs to another cluster now", True)
+    assert (result["failed"], result["msg"], result["changed"]) == (True, REFUSAL, True)

@@ -47,12 +47,11 @@ def test_an_expression_that_only_cel_can_tell_leaves_the_file_open() -> None:
     assert predict.ENVIRONMENT in prediction.files
 
 
-def test_a_broken_expression_is_a_warning() -> None:
+def test_a_broken_expression_is_a_warning(golden_message: GoldenMessages) -> None:
     prediction = predicted(kubelet={"maxPodsExpression": "0"})
     assert config(prediction)["maxPods"] == 29
-    assert prediction.warnings == (
-        "kubelet.maxPodsExpression is ignored: the result is 0, which is not a number of pods; nodeadm uses 29 pods",
-    )
+    assert len(prediction.warnings) == 1
+    golden_message(prediction.warnings[0])
 
 
 def test_nobody_knows_the_type() -> None:
