@@ -283,7 +283,7 @@ def test_a_failed_pre_command_keeps_the_node_out(request: pytest.FixtureRequest,
         result = run(node, render(CLUSTER, group).document.text)
         assert len(result.errors) == 1 and "2 failures (part-001,part-002)" in result.errors[0], failing
         assert [node.exists(path) for path in ("/etc/before", "/etc/never", "/etc/other", PRE_FAILED)] == [True, False, False, True]
-        assert mentions(result.output, PRE_FAILED)
+        assert mentions(result.output, "commands.pre")
         assert node.bootstrap_calls() == [] and node.kubelet_starts() == []
         node.reset()
 
