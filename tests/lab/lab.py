@@ -70,7 +70,7 @@ class Lab:
             return cls(folder, State.read(folder / STATE), None)
         except FileNotFoundError:
             failed = folder / FAILED
-            raise LabError(f"the lab failed: {failed.read_text()}" if failed.exists() else "no lab is up") from None
+            raise LabError(f"the lab failed: {failed.read_text()}" if failed.exists() else "no lab is up: run make lab-up") from None
 
     @classmethod
     def _start(cls, folder: Path, *, stay: bool) -> Lab:
