@@ -41,6 +41,7 @@ PARTS = {
     r"options\.SystemdCgroup": {"_join/containerd.py"},
     "instance-identity/document": {"_node/instance_identity.py"},
     "i-[0-9a": {"_node/instance_identity.py"},
+    "-----END CERTIFICATE": {"_node/certificates.py"},
     "conf_dir": {"_join/containerd.py"},
     "-version.txt": {"_node/program_versions.py"},
     "--version": {"_node/program_versions.py"},

@@ -10,19 +10,16 @@ import binascii
 import hashlib
 import json
 import os
-import re
 import ssl
 from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
+from .._node import certificates, nodeadm_files, snapd
 from .._node import kubeconfig as kubeconfigs
-from .._node import nodeadm_files, snapd
 from .._node.errors import ApplyRefused
 from .._node.host import Host
 from .._node.redaction import redact_command_line, redact_document, redact_string, redact_value
 
 STATE = "/var/lib/nodebootstrap"
-
-_BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 class Kubeconfig(NamedTuple):
@@ -90,9 +87,9 @@ def cluster(host: Host, kubeconfig: Kubeconfig) -> Dict[str, Any]:
 
 def _certificates(host: Host, content: bytes, path: str) -> List[bytes]:
     found = []
-    for block in _BLOCK.findall(content):
+    for block in certificates.split(content.decode("ascii", "backslashreplace")):
         try:
-            found.append(ssl.PEM_cert_to_DER_cert(block.decode("ascii").strip()))
+            found.append(ssl.PEM_cert_to_DER_cert(block))
         except ValueError:
             host.report(f"{path} contains an invalid certificate")
     return found

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The validity of certificate authorities, as OpenSSL reads it. Standard library, Python 3.7 and newer.
+"""The certificates in PEM files, and the validity of certificate authorities, as OpenSSL reads it. Standard library, Python 3.7 and newer.
 
 C(ssl) describes only certificates that may sign others. The validity of other certificates is unknown.
 """
@@ -12,7 +12,7 @@ import re
 import ssl
 from typing import Any, List, Mapping, NamedTuple
 
-_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----")
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[!-~\s]+?-----END CERTIFICATE-----", re.ASCII)
 
 
 class Validity(NamedTuple):
@@ -23,10 +23,15 @@ class Validity(NamedTuple):
     ends: float
 
 
+def split(pem: str) -> List[str]:
+    """The certificates in a PEM file, each as PEM, in its order."""
+    return list(_CERTIFICATE.findall(pem))
+
+
 def validity(pem: str) -> List[Validity]:
     """The validity of each certificate authority in C(pem), in its order. Raises ValueError if one cannot be read."""
     found = []
-    for text in _CERTIFICATE.findall(pem):
+    for text in split(pem):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         try:
             context.load_verify_locations(cadata=text)

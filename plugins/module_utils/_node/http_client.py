@@ -20,6 +20,8 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Union, cast
 
+from . import certificates
+
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _MAX_HEAD_BYTES = 65536
 
@@ -29,7 +31,6 @@ _NAME_ERRORS = (62, 64)
 # Go trusts every certificate in the file of authorities, also one that is not self-signed.
 _PARTIAL_CHAIN = 0x80000
 
-_CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----[!-~\\s]+?-----END CERTIFICATE-----")
 _NOT_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 
 
@@ -96,7 +97,7 @@ def context(authorities: str | None) -> ssl.SSLContext:
     if ssl.HAS_NEVER_CHECK_COMMON_NAME:
         made.hostname_checks_common_name = False
     made.verify_flags |= _PARTIAL_CHAIN
-    found = _CERTIFICATE.findall(authorities)
+    found = certificates.split(authorities)
     if not found:
         raise ValueError("no certificate")
     made.load_verify_locations(cadata="\n".join(found))
