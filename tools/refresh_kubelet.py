@@ -152,6 +152,9 @@ INSTEAD = {
 # Values that stand for something another minor no longer has: the AWS provider inside kubelet was removed in 1.27.
 FLAG_VALUES = {"cloud-provider": [{"value": "external"}, {"value": ""}, {"value": "aws", "until": 26}]}
 
+FLAG_FORMATS = {"node-ip": "node_ip"}
+"""Flags that are text to the flag library, and that kubelet parses itself."""
+
 
 def download(module: str, version: str, folder: Path) -> str:
     """Where the Go module cache holds a module."""
@@ -247,6 +250,8 @@ def flag_table(minors: dict[int, dict[str, Any]], fields: dict[str, str]) -> dic
             row["instead"] = INSTEAD[name]
         if name in FLAG_VALUES:
             row["values"] = FLAG_VALUES[name]
+        if name in FLAG_FORMATS:
+            row["format"] = FLAG_FORMATS[name]
         table[name] = row
     return table
 

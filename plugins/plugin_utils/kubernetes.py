@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -134,11 +135,22 @@ def _threshold(text: str) -> bool:
     return (bool(_PERCENT.fullmatch(text)) and float(text[:-1]) <= 100) or parse_quantity(text) is not None
 
 
+def _node_ip(text: str) -> bool:
+    """C(--node-ip): kubelet ignores words that are not addresses, and exits with other pairs (k8s.io/component-helpers, node/util)."""
+    words = [word.strip() for word in text.split(",")] if text else []
+    if any(ip_problem(word) for word in words):
+        return False
+    addresses = [ipaddress.ip_address(word) for word in words]
+    is_pair = {address.version for address in addresses} == {4, 6} and not any(address.is_unspecified for address in addresses)
+    return len(addresses) < 2 or (len(addresses) == 2 and is_pair)
+
+
 _FORMATS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "duration": (lambda text: parse_duration(text) is not None, 'a duration such as "30s" or "1h5m"'),
     "quantity": (lambda text: parse_quantity(text) is not None, 'a quantity such as "100m", "1Gi" or "500"'),
     "threshold": (_threshold, 'a quantity such as "100Mi", or a percentage such as "10%"'),
     "ip": (lambda text: ip_problem(text) is None, "an IP address"),
+    "node_ip": (_node_ip, "one IP address, or an IPv4 and an IPv6 address that are joined with a comma"),
     "label_key": (lambda text: label_key_problem(text) is None, "a key such as example.com/name"),
     "label_value": (lambda text: not text or label_value_problem(text) is None, "a label value"),
 }
@@ -200,12 +212,12 @@ def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path:
         problems.add("kubelet.wrong_type", path, "is not a mapping", value=value, allowed="a mapping")
         return
     fields, keys = node.get("fields"), node.get("keys")
-    known = sorted(fields) if fields is not None else keys
+    known = keys if fields is None else sorted(name for name, row in fields.items() if not _gone(row, minor, "field"))
     for key, item in value.items():
         where = joined(path, key)
         if not isinstance(key, str):
             problems.add("input.key_not_text", where, "the key must be text", value=key, fix="quote it")
-        elif known is not None and key not in known:
+        elif known is not None and key not in (fields or known):
             unknown = "kubelet does not have this field" if fields is not None else "kubelet does not have this key"
             allowed = ", ".join(known) if len(known) <= 12 else None
             guess = nearest(key, known)
@@ -329,6 +341,7 @@ def kubelet_flag_problems(
     table = data.kubelet_flags()
     known = table["flags"]
     minor = _minor(version, table)
+    available = [name for name, row in known.items() if not _gone(row, minor, "flag")]
     if not isinstance(flags, Mapping):
         problems.add(
             "kubelet.wrong_type", path, "is not a mapping", value=flags, allowed="a mapping of flag names, without dashes, to values"
@@ -339,15 +352,16 @@ def kubelet_flag_problems(
         row = known.get(name) if isinstance(name, str) else None
         if row is None:
             bare = name.lstrip("-").partition("=")[0] if isinstance(name, str) else ""
-            dashed = bare in known and bare != name
-            guess = nearest(bare, known)
+            dashed = bare in available and bare != name
+            guess = nearest(bare, available)
             fix = f"write {bare}: VALUE" if dashed else f"rename it to {guess}" if guess else "remove it"
             if (field := (fields or {}).get(bare if dashed else str(guess))) is not None:
                 fix = f"write node_group.{field}"
             problems.add("kubelet.unknown_flag", where, "kubelet does not have this flag", nearest=guess, fix=fix)
         elif gone := _gone(row, minor, "flag"):
-            instead = f"write kubelet.config.{row['config']}" if "config" in row and has_config else "remove it"
-            if has_config and "config" in row and (other := flags_of_field(row["config"], value)):
+            field = field_of_flag(name, version) if has_config else None
+            instead = f"write kubelet.config.{field}" if field else "remove it"
+            if field and (other := flags_of_field(field, value, version)):
                 instead = f"rename it to {other[0]}"
             problems.add("kubelet.flag_not_in_version", where, gone, fix=row.get("instead", instead))
         else:
@@ -396,7 +410,7 @@ def _check_flag_value(value: Any, row: Mapping[str, Any], minor: int | None, pat
         allowed = [one["value"] for one in row["values"] if not _gone(one, minor, "value")]
         _check_text(value, "string", allowed, path, problems)
     else:
-        _check_text(value, kind, _enum(row.get("config")), path, problems)
+        _check_text(value, row.get("format", kind), _enum(row.get("config")), path, problems)
 
 
 def _check_pairs(value: str, kind: str, path: str, problems: Problems) -> None:
@@ -407,15 +421,38 @@ def _check_pairs(value: str, kind: str, path: str, problems: Problems) -> None:
             problems.add("kubelet.invalid_value", path, "cannot be read", value=pair, allowed=f"{_PAIR[kind]}, joined with commas")
 
 
-def flags_of_field(field: str, value: Any) -> list[str]:
-    """The flags that set a field of KubeletConfiguration and the fields below it; none if one of them has no flag."""
-    flags = {row["config"]: name for name, row in data.kubelet_flags()["flags"].items() if "config" in row and "until" not in row}
+def field_of_flag(flag: str, version: _Version) -> str | None:
+    """The field of KubeletConfiguration that a flag sets, if kubelet of this version has the field."""
+    table = data.kubelet_fields()
+    minor, fields = _minor(version, table), table["fields"]
+    path: str | None = data.kubelet_flags()["flags"].get(flag, {}).get("config")
+    for name in path.split(".") if path else ():
+        if name not in fields or _gone(fields[name], minor, "field"):
+            return None
+        fields = fields[name].get("fields", {})
+    return path
+
+
+def unsafe_value_fix(flag: str, version: _Version) -> str:
+    """What to do about a value of a flag that does not survive the way to kubelet."""
+    field = field_of_flag(flag, version)
+    return "use a value without it" + (f", or write kubelet.config.{field}" if field else "")
+
+
+def flags_of_field(field: str, value: Any, version: _Version = None) -> list[str]:
+    """The flags that set a field of KubeletConfiguration and the fields below it; none if one of them has no flag in this version.
+
+    Without a version, flags that a known version has removed are left out.
+    """
+    table = data.kubelet_flags()
+    minor = table["last"] if version is None else _minor(version, table)
+    flags = {row["config"]: name for name, row in table["flags"].items() if "config" in row and not _gone(row, minor, "flag")}
     flags["logging.verbosity"] = "v"
     if field in flags:
         return [flags[field]]
     if not isinstance(value, Mapping) or not any(config.startswith(f"{field}.") for config in flags):
         return []
-    below = [flags_of_field(f"{field}.{name}", item) for name, item in value.items() if item is not None]
+    below = [flags_of_field(f"{field}.{name}", item, version) for name, item in value.items() if item is not None]
     return [flag for names in below for flag in names] if all(below) else []
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Problems, joined
 from ..formats import json, shell, systemd
-from ..kubernetes import flags_of_field, node_labels_flag, taints_flag
+from ..kubernetes import flags_of_field, node_labels_flag, taints_flag, unsafe_value_fix
 from ..model.spec import NodeSpec
 from . import boot_labels
 from .model import File
@@ -79,7 +79,7 @@ def check_flags(spec: NodeSpec, word_problem: Callable[[str], str | None], probl
         for value in values:
             reason = word_problem(f"--{name}={value}")
             if reason:
-                fix = "use a value without it, or use the equivalent field of kubelet.config"
+                fix = unsafe_value_fix(name, spec.cluster.kubernetes_version)
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
 
 
@@ -113,7 +113,7 @@ def _check_configuration(spec: NodeSpec, image: Image, problems: Problems) -> No
         return
     config = given_at(spec, "kubelet.config") or {}
     fields = {field: value for field, value in config.items() if value is not None and field not in ("maxPods", "clusterDNS")}
-    flags = [flags_of_field(field, value) for field, value in fields.items()]
+    flags = [flags_of_field(field, value, spec.cluster.kubernetes_version) for field, value in fields.items()]
     named = " and ".join(f"kubelet.flags.{flag}" for names in flags for flag in names)
     for path in _configuration_paths(spec):
         fix = "use strategy: static"

@@ -16,7 +16,7 @@ from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
 from ..formats.mime import Part
 from ..kubelet import healthz
-from ..kubernetes import node_labels_flag, taints_flag
+from ..kubernetes import node_labels_flag, taints_flag, unsafe_value_fix
 from ..model.checks import check_outpost_endpoint
 from ..model.merge import merge_disjoint
 from ..model.spec import NodeSpec
@@ -84,7 +84,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         for value in values:
             reason = nodeconfig_parts.flag_value_problem(value)
             if reason:
-                fix = "use a value without it, or use the equivalent field of kubelet.config"
+                fix = unsafe_value_fix(name, spec.cluster.kubernetes_version)
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
     parts = cloud_init.placed_parts(spec, problems)
     override = _override(spec, problems)

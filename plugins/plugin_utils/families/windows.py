@@ -262,7 +262,8 @@ def _check_kubelet(spec: NodeSpec, problems: Problems) -> None:
         path = joined("node_group.kubelet.config", field)
         if value is None or problems.touches(path):
             continue
-        flags = " and ".join(f"node_group.kubelet.flags.{flag}" for flag in flags_of_field(field, value))
+        names = flags_of_field(field, value, spec.cluster.kubernetes_version)
+        flags = " and ".join(f"node_group.kubelet.flags.{flag}" for flag in names)
         problems.add(
             "windows.kubelet_config",
             path,

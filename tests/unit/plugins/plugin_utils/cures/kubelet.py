@@ -57,7 +57,7 @@ ROWS = (
     group("kubelet.invalid_flag_name", AL2023 | {"kubelet": {"flags": {"--v": 2}}}, {f"{FLAGS}.--v": REMOVED, f"{FLAGS}.v": 2}),
     group("kubelet.repeated_flag", AL2023 | flags(v=[1, 2]), {f"{FLAGS}.v": 2}),
     group("kubelet.set_by_image", AL2023 | flags(config="/x"), {f"{FLAGS}.config": REMOVED}),
-    group("kubelet.unsafe_flag_value", AL2 | flags(node_ip="a'b"), {f"{FLAGS}.node-ip": "10.0.0.1"}),
+    group("kubelet.unsafe_flag_value", AL2 | flags(root_dir="a'b"), {f"{FLAGS}.root-dir": "/x"}),
     group("kubelet.unsafe_flag_value", AL2 | flags(resolv_conf="/a'b"), {f"{FLAGS}": REMOVED, f"{CONFIG}.resolvConf": "/a'b"}),
     # Configuration.
     group(
@@ -76,6 +76,9 @@ ROWS = (
         AL2023 | config(imageGCHighThresholdPercent=50, imageGCLowThresholdPercent=60),
         {f"{CONFIG}.imageGCLowThresholdPercent": 40},
     ),
+    group("kubelet.invalid_value", AL2023 | flags(node_ip="eth0"), {f"{FLAGS}.node-ip": "10.0.0.1"}),
+    group("kubelet.invalid_value", AL2 | flags(node_ip="10.0.0.1,10.0.0.2"), {f"{FLAGS}.node-ip": "10.0.0.1,fd00::1"}),
+    group("kubelet.invalid_value", UBUNTU | flags(node_ip="0.0.0.0,::"), {f"{FLAGS}.node-ip": "::"}),
     group("kubelet.invalid_value", AL2023 | config(syncFrequency="1 hour"), {f"{CONFIG}.syncFrequency": "1h"}),
     group("kubelet.invalid_value", AL2023 | config(healthzBindAddress="localhost"), {f"{CONFIG}.healthzBindAddress": "127.0.0.1"}),
     group("kubelet.invalid_value", AL2023 | config(cgroupRoot="/system.slice"), {f"{CONFIG}.cgroupRoot": "/system"}),
@@ -339,5 +342,5 @@ ROWS = (
     group("windows.kubelet_config", WINDOWS | config(podPidsLimit=100), {CONFIG: REMOVED, f"{FLAGS}.pod-max-pids": 100}),
     group("windows.kubelet_config", WINDOWS | config(memorySwap={"swapBehavior": "NoSwap"}), {f"{CONFIG}.memorySwap": REMOVED}),
     # Ubuntu runs the snap.
-    group("kubelet.unsafe_flag_value", UBUNTU | flags(node_ip="a b"), {f"{FLAGS}.node-ip": "10.0.0.1"}),
+    group("kubelet.unsafe_flag_value", UBUNTU | flags(root_dir="a b"), {f"{FLAGS}.root-dir": "/x"}),
 )

@@ -258,7 +258,7 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("configuration, no version", {"kubernetes_version": None}, config(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
     ("configuration, 1.27", OLD, config(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
     ("reserved, 1.27", OLD, {"reserved": {"kube": {"cpu": "1"}}}, "reserved", "kubelet.no_config_drop_in"),
-    ("a quote", {}, flags(node_ip="a'b"), "kubelet.flags.node-ip", "kubelet.unsafe_flag_value"),
+    ("a quote", {}, flags(root_dir="a'b"), "kubelet.flags.root-dir", "kubelet.unsafe_flag_value"),
     (
         "a quote among several",
         {},
@@ -336,7 +336,7 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("static without max pods", {}, {"strategy": "static", "reserved": {"kube": {"cpu": "1"}}}, "max_pods", "strategy.missing_max_pods"),
     ("static without a region", {"region": None}, STATIC, "cluster.region", "cluster.missing_field"),
     ("static on Outposts", {"outpost": True, "id": "1"}, STATIC, "cluster.outpost", "cluster.unsupported_outpost"),
-    ("static and line breaks", {}, {**STATIC, **flags(node_ip="a\nb")}, "kubelet.flags.node-ip", "input.control_character"),
+    ("static and line breaks", {}, {**STATIC, **flags(root_dir="a\nb")}, "kubelet.flags.root-dir", "input.control_character"),
 ]
 
 

@@ -91,8 +91,8 @@ SPEC_ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     (
         "flags are sorted, repeated ones repeated, and blanks quoted as systemd reads them",
-        {"kubelet": {"flags": {"v": 4, "container-log-max-size": "10Mi", "node-ip": "a b"}}},
-        {"config": {"clusterDNS": ["10.100.0.10"]}, "flags": ["--container-log-max-size=10Mi", '--node-ip="a b"', "--v=4"]},
+        {"kubelet": {"flags": {"v": 4, "container-log-max-size": "10Mi", "root-dir": "a b"}}},
+        {"config": {"clusterDNS": ["10.100.0.10"]}, "flags": ["--container-log-max-size=10Mi", '--root-dir="a b"', "--v=4"]},
     ),
 ]
 
@@ -282,7 +282,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"max_pods": 3, "nodeadm": {"kubelet": {"maxPodsExpression": "3"}}},
         "input.conflict node_group.nodeadm.kubelet.maxPodsExpression",
     ),
-    ("quote in a flag", {"kubelet": {"flags": {"node-ip": "a'b"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
+    ("quote in a flag", {"kubelet": {"flags": {"root-dir": "a'b"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.root-dir"),
     (
         "same flag twice",
         {"kubelet": {"flags": {"v": "1"}}, "nodeadm": {"kubelet": {"flags": ["--v=2"]}}},

@@ -88,7 +88,7 @@ CALL_ROWS: list[tuple[str, dict[str, Any], str]] = [
         "-KubeletExtraArgs '--node-labels=a=b --register-with-taints=k=v:NoSchedule --max-pods=20 "
         '--kube-reserved="cpu=100m,memory=1Gi" --system-reserved=memory=2Gi --feature-gates=A=true --feature-gates=B=false --v=4\'',
     ),
-    ("quotes in a flag", {"kubelet": {"flags": {"node-ip": "a'b\"c\\"}}}, "-KubeletExtraArgs '--node-ip=\"a''b\\\"c\\\\\"'"),
+    ("quotes in a flag", {"kubelet": {"flags": {"root-dir": "a'b\"c\\"}}}, "-KubeletExtraArgs '--root-dir=\"a''b\\\"c\\\\\"'"),
     (
         "max pods in secondary IP mode: addresses of one interface less one",
         {"max_pods": {"mode": "windows_secondary_ip"}, "instance": {"type": "m5.large"}},
@@ -253,8 +253,12 @@ REFUSED_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("its line", {"commands": {"pre": ["a", "x\ny</powershell>"]}}, "powershell.unsafe_text node_group.commands.pre[1]"),
     ("in any case, in post", {"commands": {"post": "</PowerShell >"}}, "powershell.unsafe_text node_group.commands.post"),
     ("persist in an override", {"override": "<persist>true</persist>"}, "powershell.unsafe_text node_group.override"),
-    ("a tag in a flag", {"kubelet": {"flags": {"node-ip": "</powershell>"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
-    ("a variable in a flag", {"kubelet": {"flags": {"node-ip": "%PATH%"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.node-ip"),
+    (
+        "a tag in a flag",
+        {"kubelet": {"flags": {"root-dir": "</powershell>"}}},
+        "kubelet.unsafe_flag_value node_group.kubelet.flags.root-dir",
+    ),
+    ("a variable in a flag", {"kubelet": {"flags": {"root-dir": "%PATH%"}}}, "kubelet.unsafe_flag_value node_group.kubelet.flags.root-dir"),
     ("a tag in an endpoint", {"windows": {"eks_endpoint": "https://a<script>"}}, "windows.unsafe_word node_group.windows.eks_endpoint"),
     (
         "two words in one",
@@ -439,7 +443,7 @@ def test_inputs_stay_as_they_are_and_order_does_not_matter() -> None:
         "family": "windows",
         "labels": {"b": "1", "a": "2"},
         "taints": TAINTS,
-        "kubelet": {"flags": {"v": 1, "node-ip": "x"}},
+        "kubelet": {"flags": {"v": 1, "root-dir": "x"}},
         "reserved": {"kube": {"memory": "1Gi", "cpu": "1"}},
     }
     cluster, group = copy.deepcopy(CLUSTER), copy.deepcopy(fields)
