@@ -49,10 +49,13 @@ def variables(spec: NodeSpec) -> dict[str, str | None]:
     }
 
 
+def outpost_variables(spec: NodeSpec) -> dict[str, str | None]:
+    """The variables of a local cluster on Outposts."""
+    return {"CLUSTER_ID": spec.cluster.id, "ENABLE_LOCAL_OUTPOST": "true"} if spec.cluster.outpost else {}
+
+
 def _helper(spec: NodeSpec, extra: str) -> str:
-    known = dict(sorted({**variables(spec), "CONTAINER_RUNTIME": "containerd"}.items()))
-    if spec.cluster.outpost:
-        known |= {"CLUSTER_ID": spec.cluster.id, "ENABLE_LOCAL_OUTPOST": "true"}
+    known = dict(sorted({**variables(spec), "CONTAINER_RUNTIME": "containerd"}.items())) | outpost_variables(spec)
     lines = [f"export {name}={shell.quote(value) if value else ''}\n" for name, value in known.items()]
     labels = boot_labels.shell_text(node_labels_flag(spec.labels))
     wanted = {*_FROM_IMDS, *boot_labels.placeholders(spec.labels)}

@@ -22,7 +22,7 @@ from ..kubernetes import node_labels_flag
 from ..model.spec import NodeSpec
 from . import boot_labels, cloud_init, origins
 from .bootstrap_script import Image, common_options, kubelet_words
-from .eksctl_contract import HELPER, variables
+from .eksctl_contract import HELPER, outpost_variables, variables
 from .model import Notes
 from .passed_flags import CONFIG_DIR, FIX, Difference, Given, differences, warn
 
@@ -71,7 +71,7 @@ def notes(spec: NodeSpec, image: Image) -> Notes:
 
 def known_variables(spec: NodeSpec, image: Image) -> dict[str, str]:
     """The variables of eksctl's contract whose values do not depend on the node."""
-    known = variables(spec)
+    known = variables(spec) | outpost_variables(spec)
     if not boot_labels.placeholders(spec.labels):
         known |= {"NODE_LABELS": node_labels_flag(spec.labels), "KUBELET_EXTRA_ARGS": image.join(kubelet_words(spec))}
     return {name: value for name, value in known.items() if value is not None}
@@ -106,12 +106,19 @@ def _differences(spec: NodeSpec, call: Call) -> Iterator[Difference]:
         other = call.options.get(given.name)
         if other is None or not _is_same_option(given.name, given.value, other):
             yield given, other
+    storage, disks = spec.local_storage, call.options.get("--local-disks")
+    # A call that does not pass it leaves the disks as our script has prepared them.
+    if storage and disks not in (None, storage.strategy):
+        yield Given("--local-disks", storage.strategy, "node_group.local_storage.strategy"), disks
     yield from differences(spec, kubelet_words(spec), call.flags, {CONFIG_DIR: _configuration_path(spec)})
 
 
 def _options(spec: NodeSpec) -> Iterator[Given]:
     yield Given("--apiserver-endpoint", str(spec.cluster.endpoint), "cluster.endpoint")
     yield Given("--b64-cluster-ca", str(spec.cluster.certificate_authority), "cluster.certificate_authority")
+    if spec.cluster.outpost:
+        yield Given("--enable-local-outpost", "true", "cluster.outpost")
+        yield Given("--cluster-id", str(spec.cluster.id), "cluster.id")
     words = common_options(spec)
     paths = {
         "--dns-cluster-ip": origins.of_field(spec, ("clusterDNS",)),

@@ -131,6 +131,55 @@ def test_what_the_script_looks_up_or_we_compute_is_no_warning() -> None:
     assert mentions(warning, "cluster.name", "other")
 
 
+OUTPOST = {"outpost": True, "id": "0e1f2a3b"}
+OF_AL2: dict[str, Case] = {
+    "outpost": (
+        {},
+        OUTPOST,
+        {"--enable-local-outpost": "true", "--cluster-id": "0e1f2a3b"},
+        {"--enable-local-outpost": "false", "--cluster-id": "0e1f2a3b"},
+        "cluster.outpost",
+    ),
+    "id of the cluster": (
+        {},
+        OUTPOST,
+        {"--enable-local-outpost": "true", "--cluster-id": "0e1f2a3b"},
+        {"--enable-local-outpost": "true", "--cluster-id": "ffff"},
+        "cluster.id",
+    ),
+    "disks": (
+        {"local_storage": {"strategy": "raid0"}},
+        {},
+        {"--local-disks": "raid0"},
+        {"--local-disks": "mount"},
+        "node_group.local_storage.strategy",
+    ),
+}
+"""Options that only the script of Amazon Linux 2 has."""
+
+
+@pytest.mark.parametrize("case", OF_AL2.values(), ids=OF_AL2)
+def test_options_of_al2_have_one_winner(case: Case) -> None:
+    group, cluster, same, other, path = case
+    assert replaced(spec("al2", group, cluster, override=call(same))) == []
+    [warning] = replaced(spec("al2", group, cluster, override=call(other)))
+    assert mentions(warning, path, "/etc/eks/bootstrap.sh")
+    twice, conflict = "user_data.bootstraps_twice node_group.user_data", "user_data.conflict node_group.user_data"
+    assert rules_and_paths(error_of(spec, "al2", group, cluster, user_data=call(same))) == [twice]
+    refused = error_of(spec, "al2", group, cluster, user_data=call(other))
+    assert set(rules_and_paths(refused)) == {twice, conflict}
+    assert mentions(refused, path)
+
+
+def test_a_call_without_the_options_of_al2() -> None:
+    assert replaced(spec("al2", {"local_storage": {"strategy": "raid0"}}, {}, override=call({}))) == []
+    warnings = replaced(spec("al2", {}, OUTPOST, override=call({})))
+    assert [mentions(warnings, path) for path in ("cluster.outpost", "cluster.id")] == [True, True]
+    options = "--enable-local-outpost $ENABLE_LOCAL_OUTPOST --cluster-id $CLUSTER_ID"
+    found = spec("al2", {}, OUTPOST, override=WITH_VARIABLES.replace(" --apiserver", f" {options} --apiserver"))
+    assert (replaced(found), found["unchecked"]) == ([], [])
+
+
 HELPER = "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh"
 WITH_VARIABLES = f"""#!/bin/bash
 source {HELPER}
