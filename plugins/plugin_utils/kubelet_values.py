@@ -198,7 +198,8 @@ def sysctls(effective: Effective) -> Findings:
 
 
 _IMAGE = re.compile(
-    r"[a-z0-9]+(?:[.-][a-z0-9]+)*(?::[0-9]{1,5})?(?:(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+|(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*)*/\*)",
+    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+    r"|[a-z0-9]+(?:[.-][a-z0-9]+)*(?::[0-9]{1,5})?(?:(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+|(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*)*/\*)",
     re.ASCII,
 )
 
@@ -207,7 +208,7 @@ def image_patterns(effective: Effective) -> Findings:
     """Repositories, or C(/*) at the end of one."""
     for index, value in enumerate(effective.items("preloadedImagesVerificationAllowlist")):
         if isinstance(value, str) and not _IMAGE.fullmatch(value):
-            yield Finding("preloadedImagesVerificationAllowlist", "is not a repository", (index,), value, "HOST/PATH or HOST/PATH/*")
+            yield Finding("preloadedImagesVerificationAllowlist", "is not a repository", (index,), value, "HOST/PATH, HOST/PATH/*, or a name without a host")
 
 
 def endpoints(effective: Effective) -> Findings:
