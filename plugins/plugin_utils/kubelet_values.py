@@ -208,7 +208,8 @@ def image_patterns(effective: Effective) -> Findings:
     """Repositories, or C(/*) at the end of one."""
     for index, value in enumerate(effective.items("preloadedImagesVerificationAllowlist")):
         if isinstance(value, str) and not _IMAGE.fullmatch(value):
-            yield Finding("preloadedImagesVerificationAllowlist", "is not a repository", (index,), value, "HOST/PATH, HOST/PATH/*, or a name without a host")
+            allowed = "HOST/PATH, HOST/PATH/*, or a name without a host"
+            yield Finding("preloadedImagesVerificationAllowlist", "is not a repository", (index,), value, allowed)
 
 
 def endpoints(effective: Effective) -> Findings:
