@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the benchmarks: all of them, or those that are named (benchmarks/run.py render size). Ends with 1 when one is over its limit."""
+"""Runs the benchmarks: all of them, or only some (benchmarks/run.py render size). Ends with status 1 if one exceeds its limit."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 """What the controller pays for each node: one hundred simulated nodes beside ten, the same play.
 
 The nodes answer at once (live/connection_plugins/canned.py), so this is Ansible's work and ours: variables, rendering, sending,
-reading the answer. Time for each node and peak memory shall not grow with the number of nodes.
+reading the answer. Time for each node and peak memory must not grow with the number of nodes.
 """
 
 from __future__ import annotations

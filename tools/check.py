@@ -5,7 +5,7 @@
 
     python3 tools/check.py [--jobs N] [--since SECONDS] LAYER...
 
-LAYER is one of those that "make help" lists, "all" (what "make test" runs), or "matrix". A failed step does not stop the others.
+LAYER is a layer that "make help" lists, "all" (what "make test" runs), or "matrix". A failed step does not stop the others.
 Several steps run at a time (--jobs, by default one more than there are processors, because some steps wait for containers), and
 the output of each step is printed when it ends. --since, a time as "date +%s" prints it, counts the time since then as setup.
 

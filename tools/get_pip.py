@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the get-pip script that ansible-test would fetch from a host outside the package registries.
+"""A stand-in for the get-pip script that ansible-test would fetch from a host outside the package registries.
 
 ansible-test runs it with the Python of a fresh virtual environment and the requirement that it wants (pip, setuptools, wheel).
 """

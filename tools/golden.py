@@ -68,7 +68,7 @@ def plan(cluster: dict, group: dict, contents: dict[str, str]) -> str:
 
 
 def write_examples() -> None:
-    """Write the output of every example. Whoever interrupts this keeps the old folder, and not a part of the new one."""
+    """Write the output of every example. If it is interrupted, the old folder stays as it is."""
     fresh = GOLDEN.with_name(f"{GOLDEN.name}.fresh")
     shutil.rmtree(fresh, ignore_errors=True)
     for name, text in rendered().items():

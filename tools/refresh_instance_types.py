@@ -4,7 +4,7 @@
 """Write plugins/plugin_utils/_data/instance_types.json from EC2's DescribeInstanceTypes.
 
 python tools/refresh_instance_types.py --region us-east-1 --region us-west-2     # with AWS credentials
-python tools/refresh_instance_types.py --moto                                    # without: moto's copy of what AWS answers
+python tools/refresh_instance_types.py --moto                                    # without: moto's copy of the answer of AWS
 python tools/refresh_instance_types.py --compare FILE                            # with Karpenter's table (see C(compare))
 """
 
@@ -45,7 +45,7 @@ def row(kind: dict[str, Any]) -> list[Any] | None:
         return None
     hypervisor = "metal" if kind.get("BareMetal") else kind.get("Hypervisor")
     architectures = kind.get("ProcessorInfo", {}).get("SupportedArchitectures", [])
-    # i386 stands beside x86_64 on old types; EKS has images for the two 64-bit ones only.
+    # old types list i386 besides x86_64; EKS has images for the two 64-bit ones only.
     architecture = next((name for name in architectures if name in ("x86_64", "arm64")), None)
     memory = kind.get("MemoryInfo", {}).get("SizeInMiB")
     return [enis, addresses, vcpus, hypervisor, architecture, memory]

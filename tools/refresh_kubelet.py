@@ -118,7 +118,7 @@ FLAG_TYPES = {
     "RegisterWithTaintsVar": "taints",
     "ReservedMemoryVar": "list",
 }
-# Flags that no call with a literal name and type registers, and those that klog brought until 1.25.
+# Flags that no call with a literal name and type registers, and the flags of klog until 1.25.
 KLOG = """
     add-dir-header alsologtostderr log-backtrace-at log-dir log-file log-file-max-size logtostderr one-output skip-headers
     skip-log-headers stderrthreshold

@@ -51,7 +51,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page. C(start) and C(end) are where its body stands in the text of the page."""
+    """A fenced block of a page. C(start) and C(end) are the position of its body in the text of the page."""
 
     marker: str
     body: str
@@ -74,7 +74,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def unmarked(name: str, text: str) -> Iterator[str]:
-    """A line for each block of which nobody says whether it is run."""
+    """A line for each block without a comment that says whether it is run."""
     for block in blocks(text):
         if not _MARKER.fullmatch(block.marker):
             yield f"{name}:{block.line}: a block without a comment that says whether it is run (got {block.marker!r})"

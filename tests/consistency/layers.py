@@ -111,7 +111,7 @@ def import_problems(name: str, source: str, all_modules: set[tuple[str, ...]]) -
             continue
         where = f"{name}:{line}: imports '{written}'"
         if not target:
-            found.append(f"{where}: the library's own package is no layer")
+            found.append(f"{where}: the library's own package is not a layer")
         elif target[0] == BORDER:
             found.append(f"{where}: nothing in the library knows the border to Ansible")
         elif target[0] not in ORDER:
@@ -163,7 +163,7 @@ def _is_typing_guard(node: ast.AST) -> TypeGuard[ast.If]:
 def _module_problems(module: str, at_top: bool) -> Iterator[str]:
     root = module.split(".")[0]
     if root in WORLD or any(module == word or module.startswith(f"{word}.") for word in WORLD):
-        yield f"imports {module}: the library knows no clock, chance, environment, network or process"
+        yield f"imports {module}: the library uses no clock, randomness, environment, network or process"
     elif root not in sys.stdlib_module_names and root not in THIRD_PARTY:
         yield f"imports {module}: the library may use the standard library, {', '.join(sorted(THIRD_PARTY))}"
     elif root in LAZY and at_top:

@@ -20,7 +20,7 @@ TOP = Path(__file__).resolve().parents[2]
 NAME = "nodebootstrap.eks"
 LIBRARY = "plugins/plugin_utils"
 
-# Recorded, generated or golden: nobody writes these by hand.
+# Recorded, generated or golden: not written by hand.
 DATA_FOLDERS = (
     "LICENSES/",
     "changelogs/changelog.yaml",

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The public surface: every name that somebody outside may rely on, one a line. C(make surface) writes it."""
+"""The public surface: every name that users may rely on, one on each line. C(make surface) writes it."""
 
 from __future__ import annotations
 

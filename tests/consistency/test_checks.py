@@ -120,7 +120,7 @@ def run(tmp_path: Path) -> Callable[..., list[StepResult]]:
     return run
 
 
-# Waits until another one runs at the same time; prints the greatest number of those that it saw at once.
+# Waits until another one runs at the same time; prints the greatest number that it saw at once.
 MEET = """
 import os, pathlib, sys, time
 folder = pathlib.Path(os.environ["FOLDER"], "here"); folder.mkdir(exist_ok=True)

@@ -59,7 +59,7 @@ def node() -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def joined() -> Iterator[dict[str, Any]]:
-    """A node that has joined: this machine is none, and the examples of join_check would wait for it."""
+    """A stand-in for a node that has joined: on this machine, the examples of join_check would wait for one."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for name, value in node_stand_in.make(Path(folder), join_check=[{"changed": False, "cause": None}]).items():
             patch.setenv(name, value)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every file: the licence header, a size one can hold in one's head, nothing unfinished, nothing of somebody's workplace."""
+"""Every file: the licence header, a limited size, nothing unfinished, no paths of a developer's machine."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def reports_of(step: Step) -> list[Path] | None:
 
 
 def lint() -> list[Step]:
-    """Create the steps of the linters. Those that walk the whole directory run on a copy of the files that git knows."""
+    """Create the steps of the linters. Linters that read the whole directory run on a copy of the files that git tracks."""
     copied: dict[str, Any] = {
         "folder": COLLECTION,
         "variables": (("ANSIBLE_COLLECTIONS_PATH", str(COPY)),),

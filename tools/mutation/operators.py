@@ -278,7 +278,7 @@ def page_lines(text: str) -> Iterator[Candidate]:
 
 
 def _unique_lines(text: str) -> list[str]:
-    """The lines that stand in a file once, so that they can be found again, without their place."""
+    """The lines that occur once in a file, so that they can be found again without a line number."""
     lines = [line for line in text.splitlines() if line.strip()]
     return [line for line in lines if text.count(line) == 1]
 

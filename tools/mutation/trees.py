@@ -78,7 +78,7 @@ def _place(version: dict[str, Any], path: Path) -> Place | None:
 
 
 def copy(tree: Path, target: Path, environments: Path) -> Path:
-    """A copy of what git knows of a tree, as a repository of its own. C(environments) is the tree whose virtual environments are used."""
+    """A copy of the files that git tracks, as a separate repository. C(environments) is the tree whose virtual environments are used."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     listed = subprocess.run(

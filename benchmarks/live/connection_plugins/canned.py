@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A connection to nobody: every module call is answered at once as an unchanged, healthy node would answer it."""
+"""A connection without a node: it answers every module call at once, as an unchanged, healthy node would."""
 
 from __future__ import annotations
 
