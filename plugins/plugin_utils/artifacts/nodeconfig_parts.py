@@ -60,13 +60,13 @@ def merged(documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 def reconcile(
     ours: dict[str, Any],
-    existing: list[dict[str, Any]],
+    existing: list[tuple[str, dict[str, Any]]],
     override: Mapping[str, Any] | None,
     spec: NodeSpec,
     problems: Problems,
     warnings: Problems | None = None,
 ) -> dict[str, Any]:
-    """Our settings as they have to be written between the user's own NodeConfigs and C(override).
+    """Our settings as they have to be written between the user's own NodeConfigs, with their places, and C(override).
 
     nodeadm lets the later document win, and kubelet prefers flags to its configuration. A value that the user's document has otherwise
     is either a problem, or written so that it wins (precedence ours), or left out of ours (theirs). Cluster identity is always ours unless
@@ -75,7 +75,7 @@ def reconcile(
     """
     if not existing and not override:
         return ours
-    theirs = _spec(merged(existing)) if existing else {}
+    theirs = _spec(merged([document for _place, document in existing])) if existing else {}
     last = _spec(override or {})
     keep = Precedence(spec, problems, Problems() if warnings is None else warnings)
     result = {}
@@ -100,7 +100,7 @@ def reconcile(
             keep.overridden(_over(theirs.get(key), result.get(key)), last[key], (key,), result.get(key))
     _overridden_containerd(theirs, result, last, keep, problems)
     _check_containerd(
-        [*(("node_group.user_data", one) for one in existing), ("", {"spec": result}), ("node_group.override", override or {})],
+        [*existing, ("", {"spec": result}), ("node_group.override", override or {})],
         spec,
         problems,
     )

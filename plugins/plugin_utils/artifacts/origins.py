@@ -87,6 +87,13 @@ def of_place(spec: NodeSpec, place: Place) -> str:
         return of_field(spec, place[2:])
     if value_at(dict(spec.given), ("nodeadm", *place)) is not INVALID:
         return place_path(("nodeadm", *place))
+    return of_field_place(spec, place)
+
+
+def of_field_place(spec: NodeSpec, place: Place) -> str:
+    """The path of the field, not below C(node_group.nodeadm), that gives a value of our NodeConfig."""
+    if place[:2] == ("kubelet", "config"):
+        return of_field(spec, place[2:])
     if place[:2] == ("instance", "localStorage"):
         return "node_group.local_storage." + {"strategy": "strategy", "mountPath": "mount_path"}.get(place[-1], place[-1])
     if place[:3] == ("instance", "environment", "default"):

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts import boot_labels, cloud_init, document_agreement, linux_files, nodeconfig_parts, trust
+from ..artifacts import boot_labels, cloud_init, document_agreement, linux_files, nodeconfig_parts, origins, trust
 from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
@@ -99,7 +100,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         cluster = _section(_section(document, "spec"), "cluster")
         if (spec.cluster.outpost or cluster.get("enableOutpost")) and isinstance(cluster.get("apiServerEndpoint"), str):
             check_outpost_endpoint(cluster["apiServerEndpoint"], f"{path}.spec.cluster.apiServerEndpoint", problems)
-    nodeconfig_parts.reconcile(settings, [document for _place, document in placed], override, spec, problems)
+    nodeconfig_parts.reconcile(settings, placed, override, spec, problems)
 
 
 def _check_containerd(spec: NodeSpec, settings: Mapping[str, Any], problems: Problems) -> None:
@@ -130,9 +131,9 @@ def _override(spec: NodeSpec, problems: Problems) -> dict[str, Any] | None:
     return None if spec.override is None else nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
 
 
-def _existing(spec: NodeSpec, problems: Problems) -> list[dict[str, Any]]:
-    """The NodeConfigs in the user's own user data."""
-    return [document for _place, document in nodeconfig_parts.placed_configs(cloud_init.placed_parts(spec, problems), problems)]
+def _existing(spec: NodeSpec, problems: Problems) -> list[tuple[str, dict[str, Any]]]:
+    """The NodeConfigs in the user's own user data, each with its place in the input."""
+    return nodeconfig_parts.placed_configs(cloud_init.placed_parts(spec, problems), problems)
 
 
 def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers:
@@ -160,7 +161,7 @@ def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:
     existing = _existing(spec, problems)
     own = _own(spec, existing)
     last = _override(spec, problems)
-    return [*existing, *([own] if own else []), *([] if last is None else [last])]
+    return [*(document for _place, document in existing), *([own] if own else []), *([] if last is None else [last])]
 
 
 def user_data(spec: NodeSpec) -> UserData:
@@ -222,7 +223,7 @@ def plan(spec: NodeSpec) -> Plan:
     )
 
 
-def _own(spec: NodeSpec, existing: list[dict[str, Any]]) -> dict[str, Any]:
+def _own(spec: NodeSpec, existing: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     """Our NodeConfig, or an empty mapping when there is nothing to say."""
     problems = Problems()
     settings = nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems)
@@ -235,7 +236,7 @@ def _settings(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
     """C(spec) of our NodeConfig: from the common fields, united with C(node_group.nodeadm)."""
     ours = {} if spec.managed else {"cluster": _cluster(spec)}
     ours |= _kubelet(spec) | _containerd(spec) | _instance(spec)
-    return merge_disjoint(ours, "the fields of node_group", _nodeadm(spec, problems), "node_group.nodeadm", problems)
+    return merge_disjoint(ours, partial(origins.of_field_place, spec), _nodeadm(spec, problems), "node_group.nodeadm", problems)
 
 
 def _nodeadm(spec: NodeSpec, problems: Problems) -> dict[str, Any]:

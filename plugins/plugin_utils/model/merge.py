@@ -11,7 +11,7 @@ computed from them. The functions below only read the node group; C(without) ret
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import kubelet
@@ -75,17 +75,27 @@ def _without_one(tree: dict[str, Any], place: Place) -> dict[str, Any]:
 
 
 def merge_disjoint(
-    first: Mapping[str, Any], first_path: str, second: Mapping[str, Any], second_path: str, problems: Problems
+    first: Mapping[str, Any],
+    first_path: str | Callable[[Place], str],
+    second: Mapping[str, Any],
+    second_path: str,
+    problems: Problems,
+    place: Place = (),
 ) -> dict[str, Any]:
-    """Merge two mappings. If both set the same leaf to different values, report a problem that names both paths."""
+    """Merge two mappings. If both set the same leaf to different values, report a problem that names both paths.
+
+    first_path: of C(first), or a function that returns the path of a place in it. place: of the mappings, for that function.
+    """
     result = dict(first)
     for key, value in second.items():
         if key not in result:
             result[key] = value
         elif isinstance(result[key], Mapping) and isinstance(value, Mapping):
-            result[key] = merge_disjoint(result[key], joined(first_path, key), value, joined(second_path, key), problems)
+            below = first_path if callable(first_path) else joined(first_path, key)
+            result[key] = merge_disjoint(result[key], below, value, joined(second_path, key), problems, (*place, key))
         elif result[key] != value or isinstance(result[key], bool) != isinstance(value, bool):
-            report_twice(joined(second_path, key), value, joined(first_path, key), result[key], problems)
+            path = first_path((*place, key)) if callable(first_path) else joined(first_path, key)
+            report_twice(joined(second_path, key), value, path, result[key], problems)
     return result
 
 

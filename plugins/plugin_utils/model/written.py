@@ -21,6 +21,7 @@ from .merge import DNS_IPS, GROUP, KUBE_RESERVED, KUBELET_CONFIGS, KUBELET_FLAGS
 from .own_fields import FIELD_OF_FLAG
 
 _FLAGS, _WORDS = map(place_path, KUBELET_FLAGS)
+_TOML = f"{GROUP}.nodeadm.containerd.config"
 _TEXTS, _FILES = f"{GROUP}.user_data", f"{GROUP}.user_data_files"
 
 _SAME_PLACES: tuple[tuple[str, ...], ...] = (
@@ -29,10 +30,11 @@ _SAME_PLACES: tuple[tuple[str, ...], ...] = (
     (f"{GROUP}.reserved.kube", *map(place_path, KUBE_RESERVED)),
     (f"{GROUP}.reserved.system", *map(place_path, SYSTEM_RESERVED)),
     tuple(map(place_path, KUBELET_CONFIGS)),
+    (f"{GROUP}.containerd.config", _TOML),
 )
 """The places of one value, besides flags."""
 
-_DOCUMENTS = (_TEXTS, _FILES, f"{GROUP}.override", f"{GROUP}.nodeadm.containerd.config")
+_DOCUMENTS = (_TEXTS, _FILES, f"{GROUP}.override", _TOML)
 """Texts in which a path continues."""
 
 _LEADING_INDEX = re.compile(r"\[([0-9]{1,6})\]")

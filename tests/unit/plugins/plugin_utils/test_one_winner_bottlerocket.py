@@ -33,6 +33,13 @@ class Setting(NamedTuple):
     config: str | None = None
     flag: str | None = None
 
+    @property
+    def path(self) -> str:
+        """Below settings."""
+        return self.name if "." in self.name else f"kubernetes.{self.name}"
+
+
+CERTIFICATE = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUMKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 
 SETTINGS = (
     Setting("max-pods", 58, 20, "max_pods", "maxPods"),
@@ -42,7 +49,13 @@ SETTINGS = (
     Setting("pod-pids-limit", 1024, 2048, None, "podPidsLimit", "pod-max-pids"),
     Setting("cluster-domain", "a.example", "b.example", None, "clusterDomain", "cluster-domain"),
     Setting("eviction-hard", {"memory.available": "100Mi"}, {"memory.available": "5%"}, None, "evictionHard", "eviction-hard"),
+    Setting("node-labels", {"a": "1"}, {"a": "2"}, "labels"),
+    Setting("network.https-proxy", "http://a:1", "http://b:1", "proxy.https"),
+    Setting("api-server", CLUSTER["endpoint"], "https://other.example", "endpoint"),
+    Setting("cluster-certificate", CLUSTER["certificate_authority"], CERTIFICATE, "certificate_authority"),
+    Setting("cluster-name", "demo", "another", "name"),
 )
+OF_CLUSTER = ("dns_ips", "endpoint", "certificate_authority", "name")
 
 
 def places(setting: Setting) -> list[str]:
@@ -52,18 +65,18 @@ def places(setting: Setting) -> list[str]:
 
 def put(setting: Setting, place: str, value: Any) -> dict[str, Any]:
     if place == "field":
-        return {"cluster": {"dns_ips": value}} if setting.field == "dns_ips" else {"group": nest(str(setting.field), value)}
+        return {"cluster": {setting.field: value}} if setting.field in OF_CLUSTER else {"group": nest(str(setting.field), value)}
     if place == "config":
         return {"group": nest(f"kubelet.config.{setting.config}", value)}
     if place == "flag":
         return {"group": nest(f"kubelet.flags.{setting.flag}", flag_text(str(setting.flag), value))}
-    settings = {"kubernetes": {setting.name: value[0] if isinstance(value, list) else value}}
+    settings = nest(setting.path, value[0] if isinstance(value, list) else value)
     return {"group": {"bottlerocket": {"settings": settings}} if place == "settings" else {"user_data": toml.dump({"settings": settings})}}
 
 
 def named(setting: Setting, place: str) -> str:
     if place == "field":
-        return "cluster.dns_ips" if setting.field == "dns_ips" else str(setting.field)
+        return f"cluster.{setting.field}" if setting.field in OF_CLUSTER else str(setting.field)
     return {"config": f"kubelet.config.{setting.config}", "flag": f"kubelet.flags.{setting.flag}", "settings": "bottlerocket.settings"}.get(
         place, "user_data"
     )
@@ -75,7 +88,8 @@ def rendered(setting: Setting, values: dict[str, Any], precedence: str | None) -
         given = unite(given, put(setting, place, value))
     group = {"family": "bottlerocket", **given.get("group", {})} | ({"user_data_precedence": precedence} if precedence else {})
     text = render({**CLUSTER, **given.get("cluster", {})}, group).document.text
-    found = toml.parse(text)["settings"]["kubernetes"][setting.name]
+    table, _dot, key = setting.path.rpartition(".")
+    found = toml.parse(text)["settings"][table][key]
     return [found] if isinstance(setting.one, list) and not isinstance(found, list) else found
 
 
@@ -85,7 +99,9 @@ def test_every_pair_of_places_has_one_winner(setting: Setting, precedence: str |
     for first, second in itertools.combinations(places(setting), 2):
         assert rendered(setting, {first: setting.one, second: setting.one}, precedence) == setting.one
         values = {first: setting.one, second: setting.other}
-        winner = {"ours": first, "theirs": second}.get(precedence or "") if second == "user_data" else None
+        # The identity of the cluster is that of the group and the cluster, unless the user asks for theirs.
+        wanted = precedence or ("ours" if setting.field in OF_CLUSTER and setting.field != "dns_ips" else "")
+        winner = {"ours": first, "theirs": second}.get(wanted) if second == "user_data" else None
         if winner is not None:
             assert rendered(setting, values, precedence) == values[winner]
         else:

@@ -22,6 +22,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strat
 
 EVICTION = "--eviction-hard=memory.available<much"
 LONG = "k" * 96
+NODE_CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {{containerd: {{config: {}}}}}\n"
 
 
 def words(*flags: str) -> dict[str, Any]:
@@ -61,6 +62,26 @@ ROWS: dict[str, tuple[dict[str, Any], str]] = {
     "list with one text": ({"family": "al2023", "user_data": ["echo hi\n"]}, "user_data[0]: is not something"),
     "file": ({"family": "al2023", "user_data_files": [NamedFile("a", b"echo hi\n")]}, "user_data_files[0]: is not something"),
     "file for a list": ({"family": "al2023", "user_data_files": NamedFile("a", b"echo hi\n")}, "user_data_files: is not something"),
+    "second document": (
+        {"family": "al2023", "user_data": [NODE_CONFIG.format("''"), NODE_CONFIG.format("'disabled_plugins = [\"cri\"]'")]},
+        "user_data[1].spec.containerd.config.disabled_plugins[0]: ",
+    ),
+    "field and nodeadm": (
+        {
+            "family": "al2023",
+            "local_storage": {"strategy": "raid0"},
+            "nodeadm": {"instance": {"localStorage": {"strategy": "Mount"}}},
+        },
+        "nodeadm.instance.localStorage.strategy: conflicts with node_group.local_storage.strategy",
+    ),
+    "TOML of nodeadm and of user data": (
+        {
+            "family": "al2023",
+            "nodeadm": {"containerd": {"config": "root = '/a'"}},
+            "user_data": NODE_CONFIG.format("\"root = '/b'\""),
+        },
+        'user_data: sets spec.containerd.config.root to "/b", but node_group.nodeadm.containerd.config.root is "/a"',
+    ),
     "strategy static without a size": ({"family": "al2", "strategy": "static", "max_pods": 20}, "strategy: is static, whose default"),
     "long key": ({"family": "al2", "labels": {LONG: "v"}}, f'labels["{LONG[:79]}… (98 characters)]: the name of a key is longer'),
 }
