@@ -25,6 +25,9 @@ from .spec import Cluster, Containerd, LocalStorage, NodeSpec, Proxy, Taint, Win
 
 SCRIPT_FAMILIES = ("al2", "ubuntu")
 
+_CLUSTER_ONLY = frozenset(("endpoint", "certificate_authority", "certificateAuthority", "service_cidr", "arn"))
+"""Fields that show that a mapping is a cluster."""
+
 
 def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None = None) -> NodeSpec | None:
     """Return the specification of C(node_group) in C(cluster), both in the form users write.
@@ -35,6 +38,10 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     problems. Returns None only if there is no node group or no known family.
     """
     raw_group = plain(node_group, "node_group", problems)
+    if _are_exchanged(cluster, raw_group):
+        fix = "exchange the two, as in node_group | nodebootstrap.eks.user_data(cluster)"
+        problems.add("input.wrong_type", "node_group", "is a cluster, and the given cluster is a node group", fix=fix)
+        return None
     facts = check_cluster(cluster, problems)
     given = NODE_GROUP_KIND(raw_group, "node_group", problems)
     if given is INVALID or "family" not in given:
@@ -53,6 +60,13 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
         *registries.warnings(spec),
     )
     return replace(spec, unchecked=checks.check(spec, problems), warnings=warnings)
+
+
+def _are_exchanged(cluster: Any, node_group: Any) -> bool:
+    """Is the cluster given as the node group, and the node group as the cluster? Every field would be a problem."""
+    if not isinstance(cluster, Mapping) or not isinstance(node_group, Mapping):
+        return False
+    return "family" in cluster and "family" not in node_group and not _CLUSTER_ONLY.isdisjoint(node_group)
 
 
 def _without_alias(group: dict[str, Any], problems: Problems) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, call, group
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.user_data import AUTH, AWS_KEY, KEY, SESSION, TOKEN
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import CA
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import CA, COMPLETE
 
 AL2: dict[str, Any] = {"family": "al2"}
 AL2023: dict[str, Any] = {"family": "al2023"}
@@ -111,6 +112,7 @@ ROWS = (
     ),
     group("input.unknown_value", {"family": "al2032"}, {"node_group.family": "al2023"}),
     call("input.unreadable_file", lambda path: folder.read_text(path, "eksctl_config"), "missing.yaml", __file__),
+    call("input.wrong_type", lambda given: render(*given), ({"family": "al2023"}, COMPLETE), (COMPLETE, {"family": "al2023"})),
     group("input.wrong_type", AL2023 | {"labels": {"a": 1}}, {"node_group.labels.a": "1"}),
     group("input.wrong_type", AL2023, {"cluster.kubernetes_version": "1.30"}, {"kubernetes_version": 1.3}),
     # The cluster.

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row, cluster, group
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 AL2023 = {"family": "al2023"}
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -45,6 +46,7 @@ ROWS = (
     # Unknown fields, on each level.
     cluster("unknown field of the cluster", {"certificate_autority": _base64(PEM)}),
     cluster("unknown field of the cluster without a similar name", {"colour": "blue"}),
+    Row("cluster and node group exchanged", lambda: render({"name": "web", **AL2023}, COMPLETE)),
     group("unknown field of the node group", AL2023 | {"lables": {"a": "b"}}),
     group("unknown field in another spelling", AL2023 | {"maxPods": 20}),
     group("field of eksctl", AL2023 | {"kubeletExtraConfig": {}, "amiFamily": "AmazonLinux2023"}),
