@@ -12,7 +12,7 @@ function Get-MachineProblem {
     }
     $identity = [Security.Principal.WindowsPrincipal]::new([Security.Principal.WindowsIdentity]::GetCurrent())
     if (-not $identity.IsInRole([Security.Principal.WindowsBuiltInRole]::Administrator)) {
-        'The user of this connection is no administrator of the node. Connect as one, or set become.'
+        'The user of this connection is not an administrator of the node. Connect as an administrator, or set become.'
         return
     }
     Get-FolderProblem
@@ -65,7 +65,7 @@ function Get-ScriptProblem {
         if ($faults.Count -gt 0) {
             # The message may repeat a word of the script.
             $said = if ($script:Wanted.sensitive) { 'it is not shown because the script may hold secrets' } else { $faults[0].Message }
-            "$($file.name) is no PowerShell, line $($faults[0].Extent.StartLineNumber): $said"
+            "$($file.name) is not valid PowerShell, line $($faults[0].Extent.StartLineNumber): $said"
         }
     }
     if ([IO.File]::Exists($script:ImageScript)) {

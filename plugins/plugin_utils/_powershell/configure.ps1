@@ -16,20 +16,20 @@ function Get-FolderText {
 
 function Invoke-Configure {
     $is = @{}
-    $shall = @{}
+    $expected = @{}
     foreach ($name in $script:Wanted.every_file) {
         $is[$name] = Read-Text -Path (Get-OurPath -Name $name)
     }
     foreach ($file in $script:Wanted.files) {
-        $shall[$file.name] = $file.content
+        $expected[$file.name] = $file.content
     }
-    $changed = @($script:Wanted.every_file | Where-Object -FilterScript { $is[$_] -cne $shall[$_] })
+    $changed = @($script:Wanted.every_file | Where-Object -FilterScript { $is[$_] -cne $expected[$_] })
     $there = [IO.Directory]::Exists($script:Wanted.folder)
     if (-not $there) {
         $script:Actions.Add("make $($script:Wanted.folder)")
     }
     foreach ($name in $changed) {
-        $verb = if ($null -eq $shall[$name]) { 'remove' } else { 'write' }
+        $verb = if ($null -eq $expected[$name]) { 'remove' } else { 'write' }
         $script:Actions.Add("$verb $(Get-OurPath -Name $name)")
     }
     $state = Read-State
@@ -38,7 +38,7 @@ function Invoke-Configure {
             before_header = $script:Wanted.folder
             after_header = $script:Wanted.folder
             before = Get-FolderText -Content $is -Hidden ($state.sensitive -or $script:Wanted.sensitive)
-            after = Get-FolderText -Content $shall -Hidden $script:Wanted.sensitive
+            after = Get-FolderText -Content $expected -Hidden $script:Wanted.sensitive
         }
     }
     $Ansible.Changed = $script:Actions.Count -gt 0
@@ -55,7 +55,7 @@ function Invoke-Configure {
     }
     try {
         foreach ($name in $changed) {
-            Set-OurFile -Name $name -Content $shall[$name]
+            Set-OurFile -Name $name -Content $expected[$name]
         }
     }
     catch {

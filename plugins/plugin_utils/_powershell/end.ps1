@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The way back, the look at the result, and the end of the script: the steps in their order, and what they say.
+# The recovery, the check of the result, and the end of the script: the steps in their order, and what they say.
 
 function Invoke-Remove {
     # Stops the services, puts back what was there before the first change, and removes the folder of the role.

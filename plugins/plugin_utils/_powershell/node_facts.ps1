@@ -5,7 +5,7 @@
 # What the node says of itself, and what it should say.
 
 function Get-FolderProblem {
-    # Every user may create folders below ProgramData, so one that somebody else has prepared is not to be trusted.
+    # Every user may create folders below ProgramData, so a folder that another user has prepared is not trusted.
     $folder = $script:Wanted.folder
     if ([IO.File]::Exists($folder)) {
         return "$folder is a file. Remove it."
@@ -22,7 +22,7 @@ function Get-FolderProblem {
         return "$folder belongs to $owner, and not to the administrators. Remove it."
     }
     if (-not (Test-FolderPrivate)) {
-        # What is in it may have been put there by anybody, and would be run by an administrator.
+        # Any user may have written its files, and an administrator would run them.
         return "Others than administrators have rights in $folder. Look at what is in it, and remove it."
     }
 }
@@ -35,7 +35,7 @@ function Test-FolderPrivate {
 }
 
 function New-Folder {
-    # Owner and rights come into being with the folder: at no time can anybody else put a file there.
+    # The folder is created with its owner and rights, so that no other user can ever write a file there.
     $security = [Security.AccessControl.DirectorySecurity]::new()
     $sections = [Security.AccessControl.AccessControlSections]'Owner, Access'
     $security.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)', $sections)
@@ -103,10 +103,10 @@ function Get-RegistrationProblem {
     }
     foreach ($kind in @('labels', 'taints')) {
         $is = $found[$kind] -join ','
-        $shall = @(Get-SortedItem -Items @($script:Wanted.registration.$kind)) -join ','
-        if ($is -cne $shall) {
-            "This node is registered already, and kubelet tells $kind only when it registers: those of the node are '$is', and shall be " +
-                "'$shall'. Set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node."
+        $expected = @(Get-SortedItem -Items @($script:Wanted.registration.$kind)) -join ','
+        if ($is -cne $expected) {
+            "This node is registered already, and kubelet tells $kind only when it registers: those of the node are '$is', and should be " +
+                "'$expected'. Set reconcile: true with credentials for the cluster (role: eks_node_reconcile: true), or replace the node."
         }
     }
 }
@@ -166,7 +166,7 @@ function Get-CommandLine {
 }
 
 function Get-WantedCommandLine {
-    # What a service's command line shall be; nothing while there is no such service.
+    # What a service's command line should be; nothing while there is no such service.
     param ([string] $Name, [hashtable] $State)
     $service = Get-NodeService -Name $Name
     if (-not $service -or -not $script:Wanted.expected) {
@@ -193,7 +193,7 @@ function Get-ServiceVariable {
 }
 
 function Get-WantedVariable {
-    # The variables that a service shall have. A proxy that is not ours stays.
+    # The variables that a service should have. A proxy that is not ours stays.
     param ([string] $Name, [hashtable] $State)
     $now = @(Get-ServiceVariable -Name $Name)
     if ($script:Wanted.proxy.Count -eq 0 -and -not $State.proxy) {

@@ -14,7 +14,7 @@ function Get-WatchedFile {
 }
 
 function Save-Node {
-    # Copies into a folder of ours. The list is written last: a copy without it is none.
+    # Copies into a folder of ours. The list is written last: a copy without a list is not complete.
     param ([string] $Name)
     $folder = Get-OurPath -Name $Name
     Remove-Copy -Name $Name
@@ -48,7 +48,7 @@ function Test-Copy {
 }
 
 function Remove-Copy {
-    # The list first: without it the rest is no copy.
+    # The list first: a copy without a list is not complete.
     param ([string] $Name)
     $folder = Get-OurPath -Name $Name
     if ([IO.Directory]::Exists($folder)) {

@@ -30,6 +30,8 @@ _COMPUTED = re.compile(r"[*?\[\]~$`!]|\{|\}|[@+]\(")
 _ESCAPED = re.compile(r"\\(.|\n)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
 _BETWEEN = b" \t\n;&|()<>"
+_ESCAPED_BLANK = re.compile(rb"\\[ \t\v\f]")
+_ESCAPED_BLANK_NEXT = re.compile(rb"(?:[ \t]|\\\n)*\\[ \t\v\f]")
 
 
 class PackageMissing(Exception):
@@ -114,25 +116,41 @@ class _Reader:
                 yield self._command(node, root)
 
     def _command(self, node: Node, root: Node) -> Command:
-        children = [child for child in node.named_children if child.type not in _REDIRECTS]
+        # The grammar has no name for the words $, == and =~.
+        children = [child for child in node.children if child.type not in _REDIRECTS and (child.is_named or self._is_bounded(child))]
         words = tuple(self._argument(child) for child in children)
+        if self._has_dropped_word(node):
+            words = (*words[:1], *[None] * len(words))
         is_certain = _always_runs(node) and not self._ended and not root.has_error
         if is_certain and words[:1] and words[0] in _ENDS and (words[0] != "exec" or len(words) > 1):
             # What follows does not run; exec without a program only redirects.
             self._ended = True
         return Command(words, node.start_point[0] + 1, is_certain, _is_redirected(node))
 
+    def _has_dropped_word(self, node: Node) -> bool:
+        """Whether an escaped blank is a word of its own. The grammar takes it for white space."""
+        at = node.start_byte
+        for child in node.children:
+            if _ESCAPED_BLANK.search(self._source, at, child.start_byte):
+                return True
+            at = child.end_byte
+        return bool(_ESCAPED_BLANK_NEXT.match(self._source, at))
+
     def _argument(self, node: Node) -> str | None:
         """The value of a word, if the grammar found its right borders."""
         if node.type == "command_name":
             node = node.named_children[0] if node.named_children else node
+        return self._word(node, alone=True) if self._is_bounded(node) else None
+
+    def _is_bounded(self, node: Node) -> bool:
+        """Whether no other characters touch the word."""
         before, after = self._source[: node.start_byte][-1:], self._source[node.end_byte : node.end_byte + 2]
-        if (before and before not in _BETWEEN) or (after and after[:1] not in _BETWEEN and after != b"\\\n"):
-            return None
-        return self._word(node, alone=True)
+        return (not before or before in _BETWEEN) and (not after or after[:1] in _BETWEEN or after == b"\\\n")
 
     def _word(self, node: Node, *, alone: bool) -> str | None:
         kind, text = node.type, _text(node)
+        if not node.is_named:
+            return text
         if kind in ("word", "number"):
             plain = _ESCAPED.sub("", text)
             return None if _COMPUTED.search(plain) else _ESCAPED.sub(lambda match: "" if match[1] == "\n" else match[1], text)

@@ -66,8 +66,10 @@ def _document(text: str | bytes) -> Any:
     content = unpack(text, "text", Problems())
     if classify(content) == "mime":
         parts = [mime.decoded(part, "text", Problems()) for part in mime.read(content, "text", Problems())]
-        # A document that cannot be read has as many parts as boundaries.
-        return {"parts": parts or [""] * len(re.findall(r"^--", content, re.MULTILINE))}
+        # A document that cannot be read has as many parts as boundaries; without a boundary, al2023 reads it as a NodeConfig.
+        parts = parts or [""] * len(re.findall(r"^--", content, re.MULTILINE))
+        if parts:
+            return {"parts": parts}
     with suppress(toml.TomlError):
         return toml.parse(content)
     with suppress(yaml.YamlError):

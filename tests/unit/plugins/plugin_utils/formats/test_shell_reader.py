@@ -59,6 +59,17 @@ def test_the_words_of_a_call() -> None:
     assert first == Command(words, 1, is_certain=True, is_redirected=True)
 
 
+@pytest.mark.parametrize("word", ["$", "==", "=~"])
+def test_a_word_without_a_name_in_the_grammar(word: str) -> None:
+    assert commands(f"run {word} b\n") == [("run", word, "b")]
+
+
+@pytest.mark.parametrize("line", ["run \\ ", "run a \\ ", "run \\  a"])
+def test_a_word_that_the_grammar_drops_makes_the_arguments_unknown(line: str) -> None:
+    [words] = commands(f"{line}\n")
+    assert words[0] == "run" and set(words[1:]) == {None}
+
+
 @pytest.mark.parametrize("word", ["$OTHER", '"${NAME:-x}"', "$(ls)", "*.txt", "{a,b}", "~/x", "$'\\t'", "x$LIST", '"$STAR"$STAR'])
 def test_what_bash_computes_is_unknown(word: str) -> None:
     assert commands(f"run {word} b\n")[0] == ("run", None, "b")
