@@ -165,7 +165,7 @@ HOSTILE = "'; Remove-Item C:\\ -Recurse #$(Stop-Computer)`\"\u2019{{ 1 + 1 }}"
 
 def test_hostile_values_reach_the_plan_only(lab: Lab) -> None:
     """The script is the same whatever the input says, and the input comes back from the one sensitive parameter."""
-    group = GROUP | {"kubelet": {"flags": {"node-ip": HOSTILE}}, "commands": {"pre": f"echo {HOSTILE}"}}
+    group = GROUP | {"kubelet": {"flags": {"root-dir": HOSTILE}}, "commands": {"pre": f"echo {HOSTILE}"}}
     unsafe = json.loads(json.dumps({"eks_node_cluster": COMPLETE, "eks_node_group": group}))
     run = lab.play("-vvv", "--diff", answers=[said()], variables=raw(unsafe))
     call = only(run)

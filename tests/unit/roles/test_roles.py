@@ -103,7 +103,8 @@ def test_files_of_the_node_group_are_read_on_the_controller(lab: Lab, tmp_path: 
 @pytest.mark.parametrize(("given", "asked"), [({}, "ready"), ({"eks_node_wait_for": "registered"}, "registered")])
 def test_the_join_is_waited_for(lab: Lab, given: dict[str, Any], asked: str) -> None:
     lab.answer(
-        "apply_plan", node_stand_in.HEALTHY | {"join": {"cause": "slow", "message": "kubelet-sleeps", "fix": "wait", "evidence": []}}
+        "apply_plan",
+        node_stand_in.HEALTHY | {"join": {"ready": False, "cause": "slow", "message": "kubelet-sleeps", "fix": "wait", "evidence": []}},
     )
     done = lab.run({"one": node(eks_node_wait_timeout=0, **given)})
     assert done.returncode == 2 and mentions(done.stdout, ": kubelet-sleeps")
