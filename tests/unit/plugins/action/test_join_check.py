@@ -63,6 +63,6 @@ def test_invalid_options_are_rejected_before_the_node_is_contacted(tmp_path: Pat
 
 
 def test_in_the_background_one_call_waits_for_all_of_the_time(tmp_path: Path) -> None:
-    task = {"nodebootstrap.eks.join_check": {"wait_timeout": 30}, "async": 60, "poll": 1}
+    task = {"nodebootstrap.eks.join_check": {"wait_timeout": 30}, "async": 900, "poll": 1}
     done, result = play(tmp_path, [READY], environment={"NODE_STAND_IN": str(tmp_path)}, **task)
     assert [call["wait_timeout"] for call in options(tmp_path)] == [30] and result.get("ready"), (result, done.stdout)
