@@ -98,6 +98,11 @@ def until_condition(name: str, status: str) -> Callable[[LabNode], None]:
     return lambda node: until(node, f"{name} {status}", lambda: condition(node, name) == status)
 
 
+def until_pressure(kind: str) -> Callable[[LabNode], None]:
+    """A kubelet that has just started is not Ready yet, which is another cause."""
+    return also(until_condition(kind, "True"), until_condition("Ready", "True"))
+
+
 def until_logged(pattern: str) -> Callable[[LabNode], None]:
     """Wait until kubelet has logged something that no healthy kubelet logs."""
 
@@ -201,12 +206,12 @@ MORE: dict[str, Injected] = {
     ),
     "disk-pressure": Injected(
         "under_pressure", ("DiskPressure", "evictionHard"), "disk-pressure:NoSchedule",
-        config(evictionHard={"nodefs.available": "99%"}), until_condition("DiskPressure", "True"), without(DROP_IN), final=False,
+        config(evictionHard={"nodefs.available": "99%"}), until_pressure("DiskPressure"), without(DROP_IN), final=False,
     ),
     "memory-pressure": Injected(
         "under_pressure", ("MemoryPressure",), "memory-pressure:NoSchedule",
         config(evictionSoft={"memory.available": "99.9%"}, evictionSoftGracePeriod={"memory.available": "1s"}),
-        until_condition("MemoryPressure", "True"), without(DROP_IN), final=False,
+        until_pressure("MemoryPressure"), without(DROP_IN), final=False,
     ),
     "too-much-reserved": Injected(
         "invalid_config",
