@@ -25,7 +25,7 @@ GATES = {
     "k8s.io/kubernetes": ("pkg/features",),
     "k8s.io/apiserver": ("pkg/features",),
     "k8s.io/client-go": ("features",),
-    "k8s.io/component-base": ("logs/api/v1", "metrics/features", "zpages/features"),
+    "k8s.io/component-base": ("logs", "logs/api/v1", "metrics/features", "zpages/features"),
 }
 # Packages whose names the gates above use.
 NAMES = {"k8s.io/apiextensions-apiserver": ("pkg/features",), "k8s.io/controller-manager": ("pkg/features",)}

@@ -29,8 +29,8 @@ _EVICTION_HARD = {
     "nodefs.available": "10%",
     "nodefs.inodesFree": "5%",
     "imagefs.available": "15%",
-    "imagefs.inodesFree": "5%",
 }
+_EVICTION_HARD_SINCE_30 = {"imagefs.inodesFree": "5%"}
 _ZEROS: tuple[Any, ...] = (0, "", "0", "0s")
 
 
@@ -146,7 +146,7 @@ def effective_config(
     """The configuration out of kubelet's file, a drop-in and the fields that flags set (C(flag_fields))."""
     config = _with_defaults(minor, _without_nulls(base))
     if "evictionHard" not in config:
-        config["evictionHard"] = dict(_EVICTION_HARD)
+        config["evictionHard"] = {**_EVICTION_HARD, **(_EVICTION_HARD_SINCE_30 if minor >= 30 else {})}
     if drop_in:
         if minor >= DROP_INS_WITH_DEFAULTS:
             config = _with_defaults(minor, _patched(config, drop_in))

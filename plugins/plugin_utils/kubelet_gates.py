@@ -26,8 +26,8 @@ def needs_gate(path: str, gate: str) -> Callable[[Effective], Findings]:
 
     def check(effective: Effective) -> Findings:
         value = effective.get(path)
-        # Options that are there, and empty, are options; a duration or a quantity of zero is nothing.
-        given = value is not None if path.endswith("PolicyOptions") else bool(value) and not _is_zero(value)
+        # A mapping that is there, and empty, is set; a duration or a quantity of zero is not.
+        given = isinstance(value, Mapping) or (bool(value) and not _is_zero(value))
         if given and effective.gates.state(gate) is not None and not effective.gates.enabled(gate):
             yield _gate(name, tuple(below), gate)
 

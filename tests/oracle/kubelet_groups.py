@@ -213,6 +213,11 @@ def base_config(way: str, minor: int) -> dict[str, Any]:
     return {**image_config(WAYS[way]["family"], minor), **computed}
 
 
+def unit_flags(minor: int) -> tuple[str, ...]:
+    """The flag that kubelet requires of its unit: before 1.27 no field of the configuration has the endpoint."""
+    return ("--container-runtime-endpoint=unix:///run/containerd/containerd.sock",) if minor == 26 else ()
+
+
 def question(way: str, minor: int, text: str, flags: tuple[str, ...]) -> dict[str, Any]:
     """A question for C(kubelet_check). The machine that asks may have cgroup v1, which kubelet refuses from 1.35 on."""
     base = dict(base_config(way, minor))
@@ -221,10 +226,13 @@ def question(way: str, minor: int, text: str, flags: tuple[str, ...]) -> dict[st
     static = way.endswith("static")
     if static and minor >= 31 and "failCgroupV1" not in text:
         text = json.dumps({"failCgroupV1": False, **json.loads(text)})
+    if not static and minor < 28 and text:
+        # Without drop-ins, nodeadm merges the configurations.
+        text, base = "", kubelet.deep_merge(base, json.loads(text))
     return {
         "config": text if static else json.dumps({**HEAD, **base}),
         "drop_in": "" if static else text,
-        "args": list(flags),
+        "args": [*flags, *unit_flags(minor)],
         "cpus": 2,
         "memory": 8 << 30,
     }
