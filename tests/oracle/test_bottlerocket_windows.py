@@ -224,7 +224,7 @@ def invocations_of_grammar(text: str) -> int:
 
 @st.composite
 def windows_groups(draw: st.DrawFn) -> dict[str, Any]:
-    flags = draw(st.fixed_dictionaries({}, optional={"hostname-override": TEXT, "provider-id": TEXT, "node-ip": TEXT, "root-dir": TEXT}))
+    flags = draw(st.fixed_dictionaries({}, optional={"hostname-override": TEXT, "provider-id": TEXT, "cert-dir": TEXT, "root-dir": TEXT}))
     words = [
         f"--{name}={value}"
         for name, value in draw(st.dictionaries(PLAIN.map(lambda text: text.replace(".", "")), TEXT, max_size=2)).items()
@@ -301,7 +301,7 @@ def test_the_whole_script_parses_and_invokes_once(override: str | None) -> None:
         "family": "windows",
         "labels": {"a": "b", "c": "d"},
         "taints": [{"key": "k", "effect": "NoExecute"}],
-        "kubelet": {"flags": {"node-ip": 'it\'s "so"\\'}},
+        "kubelet": {"flags": {"root-dir": 'it\'s "so"\\'}},
         "windows": {"excluded_snat_cidrs": ["10.0.0.0/8", "10.1.0.0/16"]},
         "commands": {"pre": ["Write-Host 'a'", "if ($true) {\n  Get-Date\n}"], "post": "Write-Host done"},
         "user_data": "<powershell>\nGet-Date\n</powershell>",

@@ -128,8 +128,8 @@ def wherever(variant: dict[str, Any], value: str) -> Iterator[tuple[dict[str, An
             (*flags, 0),
             f"--register-with-taints={value}=:NoExecute",
         )
-        flag = f'--node-ip="{value}"' if any(char.isspace() for char in value) else f"--node-ip={value}"
-        yield COMPLETE, {**variant, "kubelet": {"flags": {"node-ip": value}}}, (*flags, 0), flag
+        flag = f'--root-dir="{value}"' if any(char.isspace() for char in value) else f"--root-dir={value}"
+        yield COMPLETE, {**variant, "kubelet": {"flags": {"root-dir": value}}}, (*flags, 0), flag
         environment = {"default": {"A": value, "B": "x"}}
         yield COMPLETE, {**variant, "nodeadm": {"instance": {"environment": environment}}}, ("spec", "instance", "environment"), environment
         yield {**COMPLETE, "name": value}, variant, ("spec", "cluster", "name"), value
