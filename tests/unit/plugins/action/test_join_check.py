@@ -30,7 +30,12 @@ def play(folder: Path, answers: list[Any], **task: Any) -> tuple[subprocess.Comp
     settings = node_stand_in.make(folder, join_check=answers)
     show = {"copy": {"content": "{{ done | to_json }}", "dest": str(folder / "result")}}
     tasks = [{"register": "done", "ignore_errors": True, **task}, show]
-    local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    local = {
+        "ansible_connection": "local",
+        "ansible_python_interpreter": sys.executable,
+        # By default, Ansible writes a job below $HOME and looks for it in the home of the user's account. ansible-test changes only $HOME.
+        "ansible_async_dir": str(folder / "jobs"),
+    }
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": {"web-1": local}}}), encoding="utf-8")
     (folder / "play.yml").write_text(json.dumps([{"hosts": "web-1", "gather_facts": False, "tasks": tasks}]), encoding="utf-8")
     done = ansible_runs.run(folder, "ansible-playbook", "play.yml", "-i", "hosts.json", settings=settings)
