@@ -9,10 +9,9 @@ the user sees all problems at once, never only the first one and never a traceba
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -45,12 +44,19 @@ def nearest(word: Any, allowed: Iterable[str]) -> str | None:
     folded = _text(word)[:200].lower().replace("-", "_")
     if folded in by_fold:
         return by_fold[folded]
+    # Only a misspelt word needs it, and the first call of a filter pays for every module that is loaded.
+    import difflib
+
     matches = difflib.get_close_matches(folded, list(by_fold), n=1, cutoff=0.6)
     return by_fold[matches[0]] if matches else None
 
 
-def joined(path: str, key: Any) -> str:
-    """C(path) extended by a mapping key or a list index, as messages show it: C(a.b[0]["x/y"])."""
+@lru_cache(maxsize=4096, typed=True)
+def joined(path: str, key: Hashable) -> str:
+    """C(path) extended by a mapping key or a list index, as messages show it: C(a.b[0]["x/y"]).
+
+    Cached, because every checked value has a path, and the groups of a fleet have the same ones.
+    """
     if isinstance(key, int) and not isinstance(key, bool):
         return f"{path}[{_text(key)}]"
     text = _text(key)
@@ -58,9 +64,8 @@ def joined(path: str, key: Any) -> str:
     return below[1:] if not path and below[0] == "." else path + below
 
 
-@lru_cache(maxsize=1024)
 def _below(key: str) -> str:
-    """A mapping key as the next part of a path. Cached, because every checked value has a path and there are few keys."""
+    """A mapping key as the next part of a path."""
     plain = key.replace("-", "").replace("_", "")
     return f".{key}" if plain.isascii() and plain.isalnum() else f"[{shown(key)}]"
 

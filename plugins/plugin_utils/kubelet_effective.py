@@ -8,7 +8,7 @@ C(kubelet_rules) checks it. Source: Go module k8s.io/kubernetes, cmd/kubelet/app
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, cached_property
@@ -144,12 +144,27 @@ def effective_config(
     minor: int, base: Mapping[str, Any], drop_in: Mapping[str, Any] | None, flags: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """The configuration out of kubelet's file, a drop-in and the fields that flags set (C(flag_fields))."""
+    return with_layers(minor, file_config(minor, base), drop_in, flags)
+
+
+def file_config(minor: int, base: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of kubelet's file, with the defaults of kubelet."""
     config = _with_defaults(minor, _without_nulls(base))
     if "evictionHard" not in config:
         config["evictionHard"] = {**_EVICTION_HARD, **(_EVICTION_HARD_SINCE_30 if minor >= 30 else {})}
+    return config
+
+
+def with_layers(
+    minor: int, file: Mapping[str, Any], drop_in: Mapping[str, Any] | None, flags: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """C(file_config) with a drop-in, and with the fields that flags set."""
+    config = dict(file)
     if drop_in:
         if minor >= DROP_INS_WITH_DEFAULTS:
-            config = _with_defaults(minor, _patched(config, drop_in))
+            # The file has its defaults. Only what the drop-in changes can need one again.
+            changed = None if "featureGates" in drop_in else drop_in.keys()
+            config = _with_defaults(minor, _patched(config, drop_in), changed)
         else:
             config = _overlaid(config, {key: value for key, value in drop_in.items() if key not in _LOST_IN_OLD_DROP_INS})
     for path, value in (flags or {}).items():
@@ -231,10 +246,13 @@ def _defaults(minor: int) -> tuple[tuple[tuple[str, ...], Mapping[str, Any]], ..
     return tuple((tuple(path.split(".")), row) for path, rows in table.items() for row in rows if row["since"] <= minor <= row["until"])
 
 
-def _with_defaults(minor: int, config: Mapping[str, Any]) -> dict[str, Any]:
+def _with_defaults(minor: int, config: Mapping[str, Any], changed: Container[str] | None = None) -> dict[str, Any]:
+    """C(config) with the defaults of kubelet. changed: the fields to look at; None for all."""
     result = dict(config)
     gates: Gates | None = None
     for path, row in _defaults(minor):
+        if changed is not None and path[0] not in changed:
+            continue
         if "gate" in row:
             given = result.get("featureGates")
             gates = gates or Gates(minor, given if isinstance(given, Mapping) else {})

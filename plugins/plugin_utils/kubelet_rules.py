@@ -11,8 +11,9 @@ and metrics. C(tests/oracle/test_kubelet_rules.py) compares the table with that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from . import kubelet_conflicts as conflicts
@@ -42,11 +43,9 @@ class Rule:
     since: int | None = None
     until: int | None = None
 
-    def applies(self, effective: Effective) -> bool:
+    def applies(self, minor: int, given: Set[str]) -> bool:
         """Does the minor have the rule, and did the user set one of its fields?"""
-        if not (self.since or 0) <= effective.minor <= (self.until or effective.minor):
-            return False
-        return any(name in effective.origins for name in self.fields)
+        return (self.since or 0) <= minor <= (self.until or minor) and not given.isdisjoint(self.fields)
 
 
 _INCONSISTENT = "kubelet.inconsistent_fields"
@@ -162,6 +161,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+@lru_cache(maxsize=1024)
+def _applicable(minor: int, given: frozenset[str]) -> tuple[Rule, ...]:
+    """The rules to check. Cached, because most groups of a fleet set the same fields."""
+    return tuple(rule for rule in RULES if rule.applies(minor, given))
+
+
 def check(effective: Effective, problems: Problems) -> tuple[Problem, ...]:
     """Report what kubelet refuses in the configuration that it would run with. Return the warnings.
 
@@ -171,9 +176,7 @@ def check(effective: Effective, problems: Problems) -> tuple[Problem, ...]:
 
     catalogue = rules.catalogue()
     warnings = []
-    for rule in RULES:
-        if not rule.applies(effective):
-            continue
+    for rule in _applicable(effective.minor, frozenset(effective.origins)):
         reported = [name for name in rule.fields if name in effective.origins and problems.touches(effective.origins[name].path)]
         if reported and rule.rule not in (_RANGE, _VALUE, _UNKNOWN):
             continue

@@ -9,6 +9,8 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from . import data
@@ -211,13 +213,14 @@ def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path:
     if not isinstance(value, Mapping):
         problems.add("kubelet.wrong_type", path, "is not a mapping", value=value, allowed="a mapping")
         return
-    fields, keys = node.get("fields"), node.get("keys")
-    known = keys if fields is None else sorted(name for name, row in fields.items() if not _gone(row, minor, "field"))
+    fields = node.get("fields")
+    names = node.get("keys") if fields is None else fields
     for key, item in value.items():
         where = joined(path, key)
         if not isinstance(key, str):
             problems.add("input.key_not_text", where, "the key must be text", value=key, fix="quote it")
-        elif known is not None and key not in (fields or known):
+        elif names is not None and key not in names:
+            known = list(names) if fields is None else sorted(name for name, row in fields.items() if not _gone(row, minor, "field"))
             unknown = "kubelet does not have this field" if fields is not None else "kubelet does not have this key"
             allowed = ", ".join(known) if len(known) <= 12 else None
             guess = nearest(key, known)
@@ -341,7 +344,6 @@ def kubelet_flag_problems(
     table = data.kubelet_flags()
     known = table["flags"]
     minor = _minor(version, table)
-    available = [name for name, row in known.items() if not _gone(row, minor, "flag")]
     if not isinstance(flags, Mapping):
         problems.add(
             "kubelet.wrong_type", path, "is not a mapping", value=flags, allowed="a mapping of flag names, without dashes, to values"
@@ -351,6 +353,7 @@ def kubelet_flag_problems(
         where = joined(path, name)
         row = known.get(name) if isinstance(name, str) else None
         if row is None:
+            available = [other for other, one in known.items() if not _gone(one, minor, "flag")]
             bare = name.lstrip("-").partition("=")[0] if isinstance(name, str) else ""
             dashed = bare in available and bare != name
             guess = nearest(bare, available)
@@ -439,15 +442,20 @@ def unsafe_value_fix(flag: str, version: _Version) -> str:
     return "use a value without it" + (f", or write kubelet.config.{field}" if field else "")
 
 
+@cache
+def _flags_by_field(minor: int | None) -> Mapping[str, str]:
+    table = data.kubelet_flags()
+    minor = minor or table["last"]
+    flags = {row["config"]: name for name, row in table["flags"].items() if "config" in row and not _gone(row, minor, "flag")}
+    return MappingProxyType({**flags, "logging.verbosity": "v"})
+
+
 def flags_of_field(field: str, value: Any, version: _Version = None) -> list[str]:
     """The flags that set a field of KubeletConfiguration and the fields below it; none if one of them has no flag in this version.
 
     Without a version, flags that a known version has removed are left out.
     """
-    table = data.kubelet_flags()
-    minor = table["last"] if version is None else _minor(version, table)
-    flags = {row["config"]: name for name, row in table["flags"].items() if "config" in row and not _gone(row, minor, "flag")}
-    flags["logging.verbosity"] = "v"
+    flags = _flags_by_field(_minor(version, data.kubelet_flags()))
     if field in flags:
         return [flags[field]]
     if not isinstance(value, Mapping) or not any(config.startswith(f"{field}.") for config in flags):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from .errors import Problem, SpecError
@@ -27,6 +28,13 @@ def cidr_problem(text: object) -> str | None:
     """Why C(text) is not a CIDR as Kubernetes reads one (address, slash, prefix length, no host bits), or None when it is."""
     if not isinstance(text, str):
         return "a CIDR is text"
+    read = _read_cidr(str(text))
+    return read if isinstance(read, str) else None
+
+
+@lru_cache(maxsize=256)
+def _read_cidr(text: str) -> _Network | str:
+    """The network, or why C(text) is not one. Cached, because all groups of a cluster have the same CIDR."""
     address_text, slash, length = text.partition("/")
     if not slash:
         return "a CIDR needs a prefix length after a slash"
@@ -44,7 +52,7 @@ def cidr_problem(text: object) -> str | None:
     network = ipaddress.ip_network(text, strict=False)
     if network.network_address != address:
         return f"has host bits set; the network is {network}"
-    return None
+    return network
 
 
 def ip_problem(text: object) -> str | None:
@@ -61,12 +69,12 @@ def ip_problem(text: object) -> str | None:
 
 
 def _network(cidr: object, path: str) -> _Network:
-    problem = cidr_problem(cidr)
-    if problem:
-        raise SpecError(
-            [Problem("input.invalid_cidr", path, problem, value=cidr, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108")]
-        )
-    return ipaddress.ip_network(str(cidr))
+    read = _read_cidr(cidr) if isinstance(cidr, str) else cidr_problem(cidr)
+    if isinstance(read, (ipaddress.IPv4Network, ipaddress.IPv6Network)):
+        return read
+    raise SpecError(
+        [Problem("input.invalid_cidr", path, str(read), value=cidr, allowed="a CIDR such as 10.100.0.0/16 or fd40:6404:f93b::/108")]
+    )
 
 
 def cluster_dns_ips(service_cidr: str, path: str = "service_cidr") -> list[str]:

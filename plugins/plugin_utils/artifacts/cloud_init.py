@@ -50,7 +50,7 @@ def placed_parts(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, mime.Pa
     for path, text in zip(spec.user_data_paths, spec.user_data, strict=True):
         kind = classify(text)
         if kind == "mime" or kind in _CONTENT_TYPES:
-            found = mime.read(text, path, problems) if kind == "mime" else (mime.Part(_CONTENT_TYPES[kind], text),)
+            found = _mime_parts(text, path, problems) if kind == "mime" else (mime.Part(_CONTENT_TYPES[kind], text),)
             if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in found):
                 message = f"contains a NodeConfig, which no program on {spec.family} reads"
                 problems.add("user_data.wrong_kind", path, message, fix="set family: al2023, or remove it")
@@ -65,6 +65,12 @@ def placed_parts(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, mime.Pa
             )
     _check_cloud_configs(parts, problems)
     return tuple(parts)
+
+
+def _mime_parts(text: str, path: str, problems: Problems) -> tuple[mime.Part, ...]:
+    from ..formats import mime_reader
+
+    return mime_reader.read(text, path, problems)
 
 
 def _check_cloud_configs(parts: Sequence[tuple[str, mime.Part]], problems: Problems) -> None:

@@ -13,6 +13,7 @@ from ..formats import shell
 from ..kubernetes import node_labels_flag, taints_flag
 from ..model.spec import NodeSpec
 from . import boot_labels
+from .bootstrap_script import Image, extra_args
 from .cloud_init import with_newline
 from .model import File
 
@@ -22,13 +23,13 @@ OVERRIDE = "/etc/nodebootstrap/override"
 _FROM_IMDS = ("instance_id", "instance_lifecycle")
 
 
-def files(spec: NodeSpec, extra: str) -> tuple[File, ...]:
-    """The helper and the command. extra: kubelet's extra arguments as one shell word, or nothing."""
+def files(spec: NodeSpec, image: Image) -> tuple[File, ...]:
+    """The helper and the command."""
     if spec.override is None:
         return ()
     text = with_newline(spec.override)
     command = text if text.startswith("#!") else f"#!/bin/bash\n{text}"
-    return (File(HELPER, _helper(spec, extra), mode="0755"), File(OVERRIDE, command, mode="0755"))
+    return (File(HELPER, _helper(spec, extra_args(spec, image)), mode="0755"), File(OVERRIDE, command, mode="0755"))
 
 
 def start() -> str:

@@ -270,10 +270,10 @@ def check_text(spec: NodeSpec, text: str, problems: Problems) -> None:
 
 
 def _check_mime(spec: NodeSpec, text: str, problems: Problems) -> None:
-    from ..formats import mime
+    from ..formats import mime, mime_reader
 
     path = _USER_DATA if spec.user_data else "node_group.commands.pre"
-    for number, part in enumerate(mime.read(text, path, problems), 1):
+    for number, part in enumerate(mime_reader.read(text, path, problems), 1):
         # Karpenter decodes quoted-printable, and no other encoding.
         body = mime.decoded(part, path, problems) if part.transfer_encoding == "quoted-printable" else part.body
         if "\r" in body:

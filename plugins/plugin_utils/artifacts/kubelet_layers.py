@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from .. import capacity, kubelet
 from ..data import kubelet_gates, kubernetes_versions
 from ..errors import Problem, Problems, SpecError, joined
-from ..kubelet_effective import Effective, Origin, effective_config, flag_fields
+from ..kubelet_effective import Effective, Origin, effective_config, file_config, flag_fields, with_layers
 from ..kubelet_managers import MANY_PODS
 from ..kubelet_rules import check as check_rules
 from ..kubernetes import flags_of_field
@@ -96,24 +97,35 @@ def effective(spec: NodeSpec, layers: Layers, minor: int) -> Effective:
     """What kubelet of a minor runs with on the nodes of a group."""
     shape = _shape(spec)
     reserved = _image_reserved(shape)
-    base = {**image_config(spec.family, minor), "kubeReserved": reserved or _UNKNOWN_RESERVED}
     flags = flag_fields(layers.flags)
-    if spec.family == "al2" and "reserved-cpus" in layers.flags:
-        # The image's script looks for the flag, and strategy static for the field, too.
-        base = {key: value for key, value in base.items() if key not in kubelet.RESERVED_CGROUPS}
+    # The image's script of al2 looks for the flag, and strategy static for the field, too.
+    own_cpus = "reserved-cpus" in layers.flags or (layers.is_finished_file and "reservedSystemCPUs" in layers.drop_in)
+    with_cgroups = not (spec.family == "al2" and own_cpus)
+    of_flags = dict(flags.values())
     if layers.is_finished_file:
-        if spec.family == "al2" and "reservedSystemCPUs" in layers.drop_in:
-            base = {key: value for key, value in base.items() if key not in kubelet.RESERVED_CGROUPS}
-        base = {key: value for key, value in base.items() if key != "kubeReserved"}
-        config = effective_config(minor, kubelet.deep_merge(base, layers.drop_in), None, dict(flags.values()))
+        base = _image_base(spec.family, minor, with_cgroups)
+        config = effective_config(minor, kubelet.deep_merge(base, layers.drop_in), None, of_flags)
     else:
-        config = effective_config(minor, base, layers.drop_in, dict(flags.values()))
+        file = _image_file(spec.family, minor, with_cgroups, tuple((reserved or _UNKNOWN_RESERVED).items()))
+        config = with_layers(minor, file, layers.drop_in, of_flags)
     computed = not layers.is_finished_file and reserved is None and "memory" not in spec.kube_reserved
-    origins = {name: _origin(spec, layers, name) for name in layers.drop_in}
-    origins |= {path.partition(".")[0]: _flag_origin(spec, layers, name) for name, (path, _unused) in flags.items()}
+    given = dict(spec.given)
+    origins = {name: _origin(given, layers, name) for name in layers.drop_in}
+    origins |= {path.partition(".")[0]: _flag_origin(given, layers, name) for name, (path, _unused) in flags.items()}
     # Addresses of name servers are checked where they are read.
     origins.pop("clusterDNS", None)
     return Effective(minor, config, origins, spec.family == "al2", None if shape is None else shape.vcpus, computed)
+
+
+def _image_base(family: str, minor: int, with_cgroups: bool) -> dict[str, Any]:
+    left_out = () if with_cgroups else tuple(kubelet.RESERVED_CGROUPS)
+    return {key: value for key, value in image_config(family, minor).items() if key not in left_out}
+
+
+@cache
+def _image_file(family: str, minor: int, with_cgroups: bool, reserved: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
+    """The file of the image with the defaults of kubelet. Cached, because most groups differ only in what is merged into it."""
+    return MappingProxyType(file_config(minor, {**_image_base(family, minor, with_cgroups), "kubeReserved": dict(reserved)}))
 
 
 @cache
@@ -151,24 +163,24 @@ def _image_reserved(shape: capacity.InstanceShape | None) -> dict[str, str] | No
 _OWN_FIELDS = {"kubeReserved": "reserved.kube", "systemReserved": "reserved.system", "maxPods": "max_pods"}
 
 
-def _origin(spec: NodeSpec, layers: Layers, name: str) -> Origin:
+def _origin(given: Mapping[str, Any], layers: Layers, name: str) -> Origin:
     if name in layers.inside:
         return Origin(layers.inside[name], f"spec.kubelet.config.{name}")
     for place in KUBELET_CONFIGS:
-        if value_at(dict(spec.given), (*place, name)) is not INVALID:
+        if value_at(given, (*place, name)) is not INVALID:
             return Origin(joined(place_path(place), name))
-    if name in _OWN_FIELDS and (given := flag_places(spec.given, flags_of_field(name, None)[0])):
-        return Origin(given[0][0])
+    if name in _OWN_FIELDS and (places := flag_places(given, flags_of_field(name, None)[0])):
+        return Origin(places[0][0])
     return Origin(f"node_group.{_OWN_FIELDS.get(name, f'kubelet.config.{name}')}")
 
 
-def _flag_origin(spec: NodeSpec, layers: Layers, name: str) -> Origin:
+def _flag_origin(given: Mapping[str, Any], layers: Layers, name: str) -> Origin:
     if f"--{name}" in layers.inside:
         return Origin(layers.inside[f"--{name}"], f"--{name}", is_flag=True)
     own, nodeadm = KUBELET_FLAGS
-    if value_at(dict(spec.given), (*own, name)) is not INVALID:
+    if value_at(given, (*own, name)) is not INVALID:
         return Origin(joined(place_path(own), name), is_flag=True)
-    words = value_at(dict(spec.given), nodeadm)
+    words = value_at(given, nodeadm)
     indexes = [index for index, word in enumerate(words if isinstance(words, list) else []) if str(word).startswith(f"--{name}=")]
     path = joined(place_path(nodeadm), indexes[-1]) if indexes else place_path(nodeadm)
     return Origin(path, f"--{name}", is_flag=True)

@@ -148,7 +148,7 @@ def _files(spec: NodeSpec) -> tuple[File, ...]:
             if spec.containerd.config
             else ()
         )
-        override = eksctl_contract.files(spec, bootstrap_script.extra_args(spec, _IMAGE))
+        override = eksctl_contract.files(spec, _IMAGE)
         found = (*bootstrap_script.files(spec), *containerd, *override, *common)
     return for_root_only(sorted(found, key=lambda file: file.path), spec.allow_secrets)
 

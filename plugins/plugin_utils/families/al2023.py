@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts import boot_labels, cloud_init, document_agreement, linux_files, nodeconfig_parts, origins, trust
+from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts, origins, trust
 from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
@@ -94,8 +94,11 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     linux_files.check_post_commands(spec.commands_post, _health(settings), problems)
     placed = nodeconfig_parts.placed_configs(parts, problems)
     last = [("node_group.override", override)] if override else []
-    for documents in (placed, last):
-        document_agreement.check(documents, problems)
+    if placed or last:
+        from ..artifacts import document_agreement
+
+        for documents in (placed, last):
+            document_agreement.check(documents, problems)
     for path, document in (*placed, *last):
         cluster = _section(_section(document, "spec"), "cluster")
         if (spec.cluster.outpost or cluster.get("enableOutpost")) and isinstance(cluster.get("apiServerEndpoint"), str):

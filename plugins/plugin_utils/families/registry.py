@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..artifacts import kubelet_layers
 from ..artifacts.model import File, Notes, UserData
-from ..errors import Problems, SpecError
+from ..errors import Problem, Problems, SpecError
 from ..model.checks import shows_secret
 from ..model.parse import parse
 from ..model.spec import NodeSpec
-from ..model.written import as_written
 
 if TYPE_CHECKING:
     # Only live nodes need it, and the first call of a filter pays for every module that is loaded.
@@ -77,12 +77,20 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
             found = kubelet_layers.check(spec, layers, problems)
             spec = replace(spec, warnings=(*spec.warnings, *found)) if found else spec
     problems.withhold_values(shows_secret)
-    given = {"cluster": cluster, "node_group": node_group}
     if problems or spec is None or family is None:
-        raise SpecError(as_written(problem, given) for problem in problems)
+        raise SpecError(_as_written(problems, cluster, node_group))
     notes = family.notes(spec)
     warnings, unchecked = (
-        tuple(as_written(problem, given) for problem in found)
-        for found in ((*spec.warnings, *notes.warnings), (*spec.unchecked, *notes.unchecked))
+        _as_written(found, cluster, node_group) for found in ((*spec.warnings, *notes.warnings), (*spec.unchecked, *notes.unchecked))
     )
     return replace(spec, warnings=warnings, unchecked=unchecked), family
+
+
+def _as_written(problems: Iterable[Problem], cluster: Any, node_group: Any) -> tuple[Problem, ...]:
+    """C(problems) with the paths of what the user wrote."""
+    found = tuple(problems)
+    if not found:
+        return ()
+    from ..model.written import as_written
+
+    return tuple(as_written(problem, {"cluster": cluster, "node_group": node_group}) for problem in found)

@@ -198,7 +198,7 @@ def _files(spec: NodeSpec) -> tuple[File, ...]:
     if spec.strategy == "static":
         found = (*static_kubelet.ubuntu_files(spec), *common)
     else:
-        found = (*bootstrap_script.files(spec), *eksctl_contract.files(spec, bootstrap_script.extra_args(spec, _IMAGE)), *common)
+        found = (*bootstrap_script.files(spec), *eksctl_contract.files(spec, _IMAGE), *common)
     return for_root_only(sorted(found, key=lambda file: file.path), spec.allow_secrets)
 
 

@@ -11,7 +11,7 @@ import base64
 import binascii
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 # Text between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
 _IS = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?"
@@ -83,6 +83,12 @@ def find_secrets(text: str) -> list[tuple[str, int]]:
     for start, inner in _decoded(text):
         found.update((text.count("\n", 0, start) + 1, what) for what, _unused in _matches(inner))
     return [(what, line) for line, what in sorted(found)]
+
+
+def have_secret(texts: Iterable[str]) -> bool:
+    """Does C(find_secrets) find something in one of the texts? One search over all of them, which is faster than one search for each."""
+    # No pattern matches across a NUL character, and each accepts a line break as the border of its text.
+    return bool(find_secrets("\n\0\n".join(texts)))
 
 
 def _decoded(text: str) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Problem, Problems, joined, shown
-from ..formats import mime
+from ..formats import mime, mime_reader
 from ..formats.compression import unpack
 from ..formats.user_data_kind import classify
 from ..model.checks import shows_secret
@@ -109,7 +109,7 @@ def _texts(name: str, text: str) -> Iterator[str]:
     plain = unpack(text, name, problems) if user_data else text
     kind = classify(plain)
     if kind == "mime":
-        for part in mime.read(plain, name, problems):
+        for part in mime_reader.read(plain, name, problems):
             if part.media_type == mime.NODE_CONFIG:
                 yield mime.decoded(part, name, problems)
     elif kind == "nodeconfig" or (not user_data and plain.strip()):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import Problem, Problems, joined
-from ..formats.secrets import RULES, find_secrets
+from ..formats.secrets import RULES, find_secrets, have_secret
 from ..formats.user_data_kind import classify
 from ..kubernetes import (
     kubelet_config_contradictions,
@@ -253,6 +253,8 @@ def _secrets(spec: NodeSpec, problems: Problems) -> None:
     found = list(_texts(spec.given, "node_group"))
     for path, text in zip(spec.user_data_paths, spec.user_data, strict=True):
         found.extend((path, piece) for piece in _pieces(text, path))
+    if not have_secret(text for _unused, text in found):
+        return
     for path, text in found:
         for what, line in find_secrets(text):
             where = f" in line {line}" if "\n" in text else ""
@@ -264,10 +266,10 @@ def _secrets(spec: NodeSpec, problems: Problems) -> None:
 def _pieces(text: str, path: str) -> Iterator[str]:
     """Yield the decoded bodies of encoded MIME parts, and the text without them. The family reports problems of the parts."""
     if classify(text) == "mime":
-        from ..formats import mime
+        from ..formats import mime, mime_reader
 
         ignored = Problems()
-        for part in mime.read(text, path, ignored):
+        for part in mime_reader.read(text, path, ignored):
             if part.transfer_encoding and part.body:
                 yield mime.decoded(part, path, ignored)
                 # The encoded body is not searched again. Its line breaks stay, so that line numbers stay correct.

@@ -53,10 +53,10 @@ def _documents(texts: Mapping[str, str]) -> list[dict[str, Any]]:
         if kind == "nodeconfig":
             found.append(_checked(text, path))
         elif kind == "mime":
-            from ..formats import mime
+            from ..formats import mime, mime_reader
 
             ignored = Problems()
-            for index, part in enumerate(mime.read(text, path, ignored)):
+            for index, part in enumerate(mime_reader.read(text, path, ignored)):
                 if part.media_type == _NODE_CONFIG:
                     place = f"{path}, part {index}"
                     found.append(_checked(mime.decoded(part, place, ignored), place))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from .. import kubelet
@@ -42,8 +43,9 @@ COMPUTED_PLACES = (*MAX_PODS, *DNS_IPS, *KUBE_RESERVED, *SYSTEM_RESERVED)
 KUBELET_PLACES = (*KUBELET_CONFIGS, *KUBELET_FLAGS)
 
 
-def place_path(place: Iterable[str]) -> str:
-    """Return the path of a place in the node group, as messages show it."""
+@cache
+def place_path(place: Place) -> str:
+    """Return the path of a place in the node group, as messages show it. Cached, because every group looks at all places."""
     path = GROUP
     for key in place:
         path = joined(path, key)

@@ -45,7 +45,7 @@ def flag_places(group: Mapping[str, Any], flag: str) -> list[Given]:
 
 
 def _texts(group: Mapping[str, Any], flag: str) -> Iterator[tuple[str, str]]:
-    own, words = (value_at(group, place) for place in KUBELET_FLAGS)
+    own, words = value_at(group, KUBELET_FLAGS[0]), value_at(group, KUBELET_FLAGS[1])
     if isinstance(own, dict) and flag in own:
         path = joined(place_path(KUBELET_FLAGS[0]), flag)
         yield from ((path, str(value)) for value in (own[flag] if isinstance(own[flag], list) else [own[flag]]))

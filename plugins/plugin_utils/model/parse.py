@@ -50,9 +50,8 @@ def parse(cluster: Any, node_group: Any, problems: Problems, running: str | None
     group = _without_alias(given, problems)
     merged = _merge(resolved, group, problems)
     existing_texts = _user_data(group, problems)
-    texts = tuple(existing_texts.values())
     computed = _compute(group, merged, existing_texts, problems, running)
-    spec = replace(_specification(resolved, given, merged, computed, texts, problems), user_data_paths=tuple(existing_texts))
+    spec = _specification(resolved, given, merged, computed, existing_texts, problems)
     warnings = (
         *spec.warnings,
         *instance_checks.check(spec, computed.shape, problems),
@@ -183,7 +182,7 @@ def _compute(group: Mapping[str, Any], merged: _Merged, texts: Mapping[str, str]
 
 
 def _specification(
-    cluster: Cluster, given: Mapping[str, Any], merged: _Merged, computed: _Computed, texts: tuple[str, ...], problems: Problems
+    cluster: Cluster, given: Mapping[str, Any], merged: _Merged, computed: _Computed, texts: Mapping[str, str], problems: Problems
 ) -> NodeSpec:
     group = merged.group
     unusable = Problems()
@@ -216,7 +215,8 @@ def _specification(
         commands_pre=tuple(group.get("commands", {}).get("pre", ())),
         commands_post=tuple(group.get("commands", {}).get("post", ())),
         override=group.get("override"),
-        user_data=texts,
+        user_data=tuple(texts.values()),
+        user_data_paths=tuple(texts),
         user_data_precedence=group.get("user_data_precedence"),
         allow_secrets=group.get("allow_secrets_in_user_data", False),
         nodeadm=group.get("nodeadm", {}),

@@ -51,10 +51,10 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         problems.add("input.too_deep", path, f"is nested more than {MAX_DEPTH} levels deep", fix="flatten it")
         return INVALID
-    if value is None or isinstance(value, (bool, NamedFile)):
-        return value
     if isinstance(value, str):
         return _text(str.__str__(value), path, problems)
+    if value is None or isinstance(value, (bool, NamedFile)):
+        return value
     if isinstance(value, int):
         return _integer(int(value), path, problems)
     if isinstance(value, float):
@@ -91,7 +91,8 @@ def _text(text: str, path: str, problems: Problems) -> Any:
         )
         return INVALID
     try:
-        text.encode("utf-8")
+        if not text.isascii():
+            text.encode("utf-8")
     except UnicodeEncodeError:
         problems.add("input.surrogate", path, "contains half of a surrogate pair, which is not text", fix="use valid Unicode")
         return INVALID

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..artifacts.model import Fragment
 from ..errors import Problems
-from ..formats import mime
+from ..formats import mime, mime_reader
 from ..formats.compression import unpack
 from ..formats.user_data_kind import classify
 
@@ -20,7 +20,7 @@ def fragments_of(content: bytes) -> tuple[Fragment, ...]:
         return (Fragment("unreadable file", f"{len(content)} bytes that are no user data\n"),)
     if classify(text) != "mime":
         return (Fragment("document", text),) if text else ()
-    parts = mime.read(text, "file", problems)
+    parts = mime_reader.read(text, "file", problems)
     if len(problems):
         return (Fragment("document", text),)
     return tuple(Fragment(part.content_type, mime.decoded(part, "file", problems)) for part in parts)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, Problems, joined
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime, toml, yaml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime, mime_reader, toml, yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import unpack
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.user_data_kind import classify
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.model.plain import NamedFile
@@ -65,7 +65,7 @@ def _document(text: str | bytes) -> Any:
     """The tree in which a path continues below a text of the user: the parts of user data, the values of YAML or TOML."""
     content = unpack(text, "text", Problems())
     if classify(content) == "mime":
-        parts = [mime.decoded(part, "text", Problems()) for part in mime.read(content, "text", Problems())]
+        parts = [mime.decoded(part, "text", Problems()) for part in mime_reader.read(content, "text", Problems())]
         # A document that cannot be read has as many parts as boundaries; without a boundary, al2023 reads it as a NodeConfig.
         parts = parts or [""] * len(re.findall(r"^--", content, re.MULTILINE))
         if parts:

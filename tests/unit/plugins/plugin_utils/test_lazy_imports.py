@@ -28,14 +28,22 @@ CLUSTER = {
     "kubernetes_version": "1.32",
 }
 
-HEAVY = {"tomlkit", "tomllib", "email", "yaml"}
-READERS = {"formats.yaml_reader", "formats.cloud_config", "nodeconfig.read", "nodeconfig.merge", "nodeconfig.schema"}
+HEAVY = {"tomlkit", "tomllib", "email", "yaml", "difflib"}
+READERS = {
+    "formats.yaml_reader",
+    "formats.mime_reader",
+    "formats.cloud_config",
+    "nodeconfig.read",
+    "nodeconfig.merge",
+    "nodeconfig.schema",
+    "artifacts.document_agreement",
+}
 FAMILIES = {
     "al2": {"formats.toml", "formats.yaml", "bottlerocket_settings", "formats.powershell"},
     "al2023": {"formats.toml", "bottlerocket_settings", "formats.powershell", "artifacts.bootstrap_script"},
     "ubuntu": {"formats.toml", "formats.yaml", "bottlerocket_settings", "formats.powershell"},
-    "bottlerocket": {"formats.mime", "formats.yaml", "formats.powershell", "formats.shell"},
-    "windows": {"formats.mime", "formats.yaml", "formats.toml", "formats.shell", "bottlerocket_settings"},
+    "bottlerocket": {"model.written", "formats.mime", "formats.yaml", "formats.powershell", "formats.shell"},
+    "windows": {"model.written", "formats.mime", "formats.yaml", "formats.toml", "formats.shell", "bottlerocket_settings"},
 }
 """Family → what it needs only for fields that the group below does not give, or never."""
 

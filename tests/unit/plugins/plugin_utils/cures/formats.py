@@ -8,7 +8,15 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import cloud_config, mime, powershell, shell, systemd, toml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import (
+    cloud_config,
+    mime,
+    mime_reader,
+    powershell,
+    shell,
+    systemd,
+    toml,
+)
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import gzip_bytes
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import AL2, AL2023, BOTTLEROCKET, WINDOWS
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.kubelet import nested
@@ -112,7 +120,7 @@ ROWS = (
     _mime("mime.not_multipart", "MIME-Version: 1.0\nContent-Type: text/plain\n\n" + SHELL, SHELL),
     reports(
         "mime.encoded_document",
-        mime.read,
+        mime_reader.read,
         (f"{MIME}Content-Transfer-Encoding: base64\n\n{SHELL_PART}--B--\n", "user_data"),
         (
             _part("text/x-shellscript", base64.b64encode(SHELL.encode()).decode(), "Content-Transfer-Encoding: base64"),
@@ -120,7 +128,10 @@ ROWS = (
         ),
     ),
     reports(
-        "mime.invalid_content_type", mime.read, ("MIME-Version: 1.0\nContent-Type: multipart/\n\nx\n", "user_data"), (DOCUMENT, "user_data")
+        "mime.invalid_content_type",
+        mime_reader.read,
+        ("MIME-Version: 1.0\nContent-Type: multipart/\n\nx\n", "user_data"),
+        (DOCUMENT, "user_data"),
     ),
     call("mime.unwritable_part", mime.write, [mime.Part("text/x-shellscript", "\ud800")], [mime.Part("text/x-shellscript", SHELL)]),
     # PowerShell.

@@ -13,7 +13,15 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.bottlerocket_set
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import windows
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import cloud_config, mime, powershell, shell, systemd, toml
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import (
+    cloud_config,
+    mime,
+    mime_reader,
+    powershell,
+    shell,
+    systemd,
+    toml,
+)
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import kubelet_config_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.schema import document_problems
@@ -94,8 +102,8 @@ ROWS = (
     ),
     Row("live.wait_for", lambda: check_options({"wait_for": "ready", "wait_timeout": 60}, "Windows", ("healthy",))),
     Row("live.wait_timeout", lambda: check_options({"wait_for": "ready", "wait_timeout": -1}, "Ubuntu")),
-    _reports("mime.encoded_document", mime.read, f"{HEADER}Content-Transfer-Encoding: base64\n\n--B\n\nx\n--B--\n", "user_data"),
-    _reports("mime.invalid_content_type", mime.read, "MIME-Version: 1.0\nContent-Type: multipart/\n\nx\n", "user_data"),
+    _reports("mime.encoded_document", mime_reader.read, f"{HEADER}Content-Transfer-Encoding: base64\n\n--B\n\nx\n--B--\n", "user_data"),
+    _reports("mime.invalid_content_type", mime_reader.read, "MIME-Version: 1.0\nContent-Type: multipart/\n\nx\n", "user_data"),
     Row("mime.unwritable_part", lambda: mime.write([mime.Part("text/x-shellscript", "\ud800")])),
     group("mode.outpost", AL2023 | {"mode": "managed"}, {"outpost": True, "id": "x"}),
     group("mode.unsupported_dns_ips", {"family": "al2", "mode": "managed"}, {"dns_ips": ["169.254.20.10"]}),

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime, mime_reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.mime import Part
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import error_of, rules_and_paths
@@ -193,7 +193,7 @@ def test_the_boundary_occurs_in_no_part_encoded_or_decoded(pairs):
 def test_what_is_written_is_read_and_written_again_unchanged(bodies):
     text = mime.write([Part(mime.SHELL, SCRIPT + body) for body in bodies])
     problems = Problems()
-    parts = mime.read(text, "user_data", problems)
+    parts = mime_reader.read(text, "user_data", problems)
     assert list(problems) == []
     assert [mime.decoded(part, "x", problems) for part in parts] == [SCRIPT + body for body in bodies]
     assert mime.write(parts) == text
@@ -227,7 +227,7 @@ def test_encoded_user_parts_stand_as_they_are():
     part = Part(mime.SHELL, "IyEvYmluL3NoCg==\n", (("Content-Transfer-Encoding", "base64"), ("Merge-Type", "list(append)")))
     text = mime.write([part])
     assert "Merge-Type: list(append)\n\nIyEvYmluL3NoCg==\n" in text
-    assert mime.read(text, "user_data", Problems()) == (part,)
+    assert mime_reader.read(text, "user_data", Problems()) == (part,)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ ACCEPTED = [
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_what_both_readers_accept_is_read(text):
     problems = Problems()
-    parts = mime.read(text, "user_data", problems)
+    parts = mime_reader.read(text, "user_data", problems)
     assert list(problems) == []
     assert [part.media_type for part in parts] == [mime.SHELL, mime.NODE_CONFIG]
     assert [mime.decoded(part, "x", problems) for part in parts] == [SCRIPT.rstrip("\n") + "\n", NODE_CONFIG]
@@ -308,7 +308,7 @@ ENCODED = [
 @pytest.mark.parametrize(("part", "text"), ENCODED)
 def test_encoded_parts_are_read_and_stay_as_they_stand(part, text):
     problems = Problems()
-    (found,) = mime.read(document(part), "user_data", problems)
+    (found,) = mime_reader.read(document(part), "user_data", problems)
     assert mime.decoded(found, "x", problems) == text
     assert list(problems) == []
     assert part.partition("\n\n")[2].removesuffix("\n") in mime.write([found])
@@ -331,7 +331,7 @@ def test_what_is_read_from_a_damaged_document_is_what_both_readers_see(mutations
     for at, length, insertion in mutations:
         text = text[:at] + insertion + text[at + length :]
     problems = Problems()
-    parts = mime.read(text, "user_data", problems)
+    parts = mime_reader.read(text, "user_data", problems)
     if len(problems):
         return
     texts = [mime.decoded(part, "x", problems) for part in parts]
@@ -350,5 +350,5 @@ def test_what_is_read_from_a_damaged_document_is_what_both_readers_see(mutations
 @given(st.one_of(st.text(st.characters()), BODY.map(document), BODY.map(lambda body: GOOD + body)))
 def test_reading_never_raises(text):
     problems = Problems()
-    parts = mime.read(text, "user_data", problems)
+    parts = mime_reader.read(text, "user_data", problems)
     assert parts or len(problems)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import mime_reader
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 NODE_CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"
@@ -96,7 +96,7 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "rule"), REFUSED)
 def test_text_that_one_of_the_readers_rejects_or_loses_is_a_problem(text, rule, golden_message: GoldenMessages):
     problems = Problems()
-    mime.read(text, "user_data", problems)
+    mime_reader.read(text, "user_data", problems)
     assert rule in [problem.rule for problem in problems]
     assert all(problem.path.startswith("user_data") for problem in problems)
     golden_message("\n".join(f"{problem} [{problem.rule}]" for problem in problems))
@@ -122,7 +122,7 @@ def _rows():
 def test_the_reader_agrees_with_what_nodeadm_did(case):
     text = case["user_data"] if "user_data" in case else base64.b64decode(case["user_data_base64"]).decode()
     problems = Problems()
-    mime.read(text, "user_data", problems)
+    mime_reader.read(text, "user_data", problems)
     accepted = not len(problems)
     if case["id"] in STRICTER:
         assert not accepted

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.secrets import find_secrets
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.secrets import find_secrets, have_secret
 
 # Put together here, so that no scanner takes this file for a leak.
 KEY = "wJalrXUtnFEMI" + "/K7MDENG/" + "bPxRfiCYEXAMPLEKEY"
@@ -123,6 +123,36 @@ def test_nothing_raises(text):
     for what, line in find_secrets(text):
         assert 1 <= line <= text.count("\n") + 1
         assert what
+
+
+PIECES = [
+    *(text for text, _unused in FOUND),
+    *(
+        "password",
+        "auth",
+        "token",
+        "activation-code",
+        "secretKey",
+        " ",
+        "=",
+        ": ",
+        '"',
+        "'",
+        "\n",
+        "hunter2",
+        "none",
+        "$X",
+        "-",
+        "@",
+        "://",
+    ),
+    *(KEY, TOKEN, CODE, AUTH, SESSION, CA, encoded(PEM), encoded(PEM)[:40], encoded(PEM)[40:]),
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=4).map("".join), max_size=6))
+def test_one_search_over_many_texts_finds_a_secret_that_one_of_them_contains(texts):
+    assert have_secret(texts) == any(find_secrets(text) for text in texts)
 
 
 @pytest.mark.parametrize("piece", ["secret ", "token: ", "https://a:", "auth=", "a" * 10, "-----BEGIN ", "A ", "\"'", "-----BEGIN A "])
