@@ -18,7 +18,10 @@ from . import data
 from .kubernetes import flag_field_value
 from .quantities import parse_duration, parse_quantity
 
-DROP_INS_WITH_DEFAULTS = 32
+_FIRST_DROP_INS = 29
+"""Before it only nodeadm has the user's fields in a configuration of their own, and merges them into kubelet's file."""
+
+_DROP_INS_WITH_DEFAULTS = 32
 """Before it kubelet merges a drop-in into its internal configuration: null changes nothing, and no default replaces a zero."""
 
 _LOST_IN_OLD_DROP_INS = frozenset({"resolvConf"})
@@ -161,7 +164,7 @@ def with_layers(
     """C(file_config) with a drop-in, and with the fields that flags set."""
     config = dict(file)
     if drop_in:
-        if minor >= DROP_INS_WITH_DEFAULTS:
+        if not _FIRST_DROP_INS <= minor < _DROP_INS_WITH_DEFAULTS:
             # The file has its defaults. Only what the drop-in changes can need one again.
             changed = None if "featureGates" in drop_in else drop_in.keys()
             config = _with_defaults(minor, _patched(config, drop_in), changed)

@@ -32,6 +32,7 @@ WITHOUT_GOLDEN_MESSAGE = {
     "containerd.unverified_mirror": "a warning: test_registries.py",
     "live.missing_collection": "needs a controller without the collection: test_apply_windows.py",
     "kubelet.cgroup_driver": "a warning: test_kubelet_rules.py",
+    "kubelet.drop_in_with_defaults": "a warning: test_al2023.py",
     "kubelet.many_pods": "a warning: test_kubelet_rules.py",
     "kubelet.unknown_cgroup_root": "a warning: test_kubelet_rules.py",
     "live.unencodable_plan": "the check of the input rejects such text first; it protects the encoder",

@@ -226,8 +226,8 @@ def question(way: str, minor: int, text: str, flags: tuple[str, ...]) -> dict[st
     static = way.endswith("static")
     if static and minor >= 31 and "failCgroupV1" not in text:
         text = json.dumps({"failCgroupV1": False, **json.loads(text)})
-    if not static and minor < 28 and text:
-        # Without drop-ins, nodeadm merges the configurations.
+    if way == "al2023" and minor < 29 and text:
+        # nodeadm merges the configurations. (Newer ones write a drop-in for 1.28, too, which we warn of.)
         text, base = "", kubelet.deep_merge(base, json.loads(text))
     return {
         "config": text if static else json.dumps({**HEAD, **base}),

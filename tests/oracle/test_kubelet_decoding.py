@@ -164,7 +164,7 @@ def test_any_configuration(decoder: Decoder, configs: list[tuple[int, dict[str, 
 
 CA = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 WAYS = [("al2", "static"), ("al2", "bootstrap_script"), ("ubuntu", "static"), ("ubuntu", "bootstrap_script"), ("al2023", None)]
-FIRST_DROP_IN = {"al2": 28, "ubuntu": 30}
+FIRST_DROP_IN = {"al2": 29, "ubuntu": 30}
 _FIELD = re.compile(r"node_group\.kubelet\.config\.([A-Za-z0-9]+)")
 
 

@@ -27,9 +27,8 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.kubel
 from ansible_collections.nodebootstrap.eks.tools import record_refusals
 
 #: 1.30 and 1.36 always; every other minor in the matrix.
-MINORS = [minor if minor in kubelet_groups.PINNED else pytest.param(minor, marks=pytest.mark.matrix) for minor in sorted(minors())]
-#: kubelet 1.28 merges a drop-in with all of its defaults, and zeros of a drop-in change nothing there: that is not modelled.
-FIRST_DROP_IN = {"al2023": 29, "al2": 29, "ubuntu": 30}
+MINORS = [pytest.param(minor, marks=() if minor in kubelet_groups.PINNED else pytest.mark.matrix) for minor in sorted(minors())]
+FIRST_DROP_IN = {"al2": 29, "ubuntu": 30}
 LAST = {"al2": 32, "al2-static": 32}
 
 #: What we refuse although kubelet takes it: rule and top-level fields (none for any), with the reason.
@@ -133,6 +132,16 @@ def test_kubelet_refuses_the_rows_and_takes_their_neighbours(kubelet_of: Kubelet
     answers = [answer.get("error", "") for answer in kubelet_of(minor).ask(asked)]
     assert [row.id for row, answer in zip(chosen, answers[::2], strict=True) if not answer] == [], "refused by us, taken by kubelet"
     assert [(row.id, answer) for row, answer in zip(chosen, answers[1::2], strict=True) if answer] == [], "neighbours"
+
+
+@pytest.mark.parametrize("minor", [one for one in MINORS if one.values[0] >= 28])
+def test_a_drop_in_keeps_the_settings_of_the_file_but_in_kubelet_1_28(kubelet_of: Kubelets, minor: int) -> None:
+    text = json.dumps({**kubelet_groups.HEAD, "podPidsLimit": 100})
+    asked = [kubelet_groups.question("al2023", minor, "", ()) | {"drop_in": drop_in, "effective": True} for drop_in in ("", text)]
+    without, merged = (answer["effective"] for answer in kubelet_of(minor).ask(asked))
+    changed = {name for name in without.keys() | merged.keys() if without.get(name) != merged.get(name)}
+    lost = {"cgroupDriver", "evictionHard", "hairpinMode", "maxPods", "serializeImagePulls"}
+    assert changed == {"podPidsLimit"} | (lost if minor == 28 else set())
 
 
 @pytest.mark.parametrize("minor", kubelet_groups.PINNED)
@@ -302,7 +311,7 @@ def ways_and_minors() -> list[Any]:
     return [
         pytest.param(way, *minor.values, id=f"{way}-{minor.id or minor.values[0]}", marks=minor.marks)
         for way in kubelet_groups.WAYS
-        for minor in (pytest.param(one) if isinstance(one, int) else one for one in MINORS)
+        for minor in MINORS
         if runs(way, minor.values[0])
     ]
 

@@ -93,8 +93,8 @@ def test_configuration_lies_there_before_the_first_start(node: BootstrapNode) ->
     assert "evictionHard" in node.kubelet_config(), "the image's own file stays its own"
 
 
-def test_kubelet_1_28_gets_the_switch_for_drop_ins(al2_node: Al2Node) -> None:
-    start = boot(al2_node, CLUSTER | {"kubernetes_version": "1.28"}, kubelet={"config": {"cpuManagerPolicy": "static"}})
+def test_kubelet_1_29_gets_the_switch_for_drop_ins(al2_node: Al2Node) -> None:
+    start = boot(al2_node, CLUSTER | {"kubernetes_version": "1.29"}, kubelet={"config": {"cpuManagerPolicy": "static"}})
     assert start["environment"]["KUBELET_CONFIG_DROPIN_DIR_ALPHA"] == "on"
     assert json.loads(start["files"][DROP_IN])["cpuManagerPolicy"] == "static"
 

@@ -23,8 +23,9 @@ CONFIG_DIR = "/etc/kubernetes/kubelet/config.json.d"
 CONFIG_FILE = f"{CONFIG_DIR}/50-nodebootstrap.conf"
 ALPHA_DROP_IN = "/etc/systemd/system/kubelet.service.d/50-nodebootstrap.conf"
 
-_DROP_INS = (1, 28)
-"""kubelet knows --config-dir from here on, behind an environment variable (Kubernetes 1.28 release notes)."""
+_DROP_INS = (1, 29)
+"""kubelet needs an environment variable for --config-dir. kubelet 1.28 knows both, but merges all of its defaults with a drop-in, so that
+they replace what the image sets, such as the cgroup driver (mergeKubeletConfigurations in cmd/kubelet/app/server.go)."""
 _DROP_INS_WITHOUT_SWITCH = (1, 30)
 """From here on without that variable (Kubernetes 1.30 release notes)."""
 
@@ -40,7 +41,7 @@ class Image:
 
     word_problem: why one of kubelet's words would not survive the way from the script to kubelet; None when it does.
     join: kubelet's words as the text for C(--kubelet-extra-args).
-    alpha_switch: whether kubelet's unit can be given the environment variable that 1.28 and 1.29 want for --config-dir.
+    alpha_switch: whether kubelet's unit can be given the environment variable that 1.29 wants for --config-dir.
     image_flags: KubeletConfiguration field → the flag by which the image sets it, so that no file can.
     """
 

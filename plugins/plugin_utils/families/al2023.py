@@ -46,6 +46,9 @@ _MANAGED_CAN = (
     "nodeadm",
 )
 
+_KUBELET_WITH_LOST_SETTINGS = (1, 28)
+"""nodeadm of July 2026 writes a drop-in for it; before, nodeadm merged the configurations (nodeadm/internal/kubelet/config.go)."""
+
 _STORAGE = {"raid0": "RAID0", "raid10": "RAID10", "mount": "Mount"}
 
 _PRE_FAILED = "systemctl disable --now nodeadm-run.service"
@@ -121,12 +124,22 @@ def _check_containerd(spec: NodeSpec, settings: Mapping[str, Any], problems: Pro
 
 
 def notes(spec: NodeSpec) -> Notes:
-    """A warning for each value that C(override) changes."""
-    if spec.override is None:
-        return Notes()
-    problems, found = Problems(), Problems()
-    existing = _existing(spec, problems)
-    nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems, found)
+    """A warning for each value that C(override) changes, and for a configuration of kubelet 1.28."""
+    found = Problems()
+    if spec.override is not None:
+        problems = Problems()
+        existing = _existing(spec, problems)
+        nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems, found)
+    layers = kubelet_input(spec, Problems()) if spec.cluster.kubernetes_version == _KUBELET_WITH_LOST_SETTINGS else None
+    if layers is not None and layers.drop_in:
+        found.add(
+            "kubelet.drop_in_with_defaults",
+            "cluster.kubernetes_version",
+            "nodeadm of newer images writes the configuration of kubelet to a drop-in file, and kubelet 1.28 merges all of its defaults "
+            "with it: the cgroup driver becomes cgroupfs, and pods do not start",
+            value="1.28",
+            fix="use Kubernetes 1.29 or newer, or an image whose nodeadm does not create /etc/kubernetes/kubelet/config.json.d",
+        )
     return Notes(tuple(found))
 
 

@@ -87,7 +87,7 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
 
 
 def _as_written(problems: Iterable[Problem], cluster: Any, node_group: Any) -> tuple[Problem, ...]:
-    """C(problems) with the paths of what the user wrote."""
+    """C(problems) with the paths that the user wrote."""
     found = tuple(problems)
     if not found:
         return ()

@@ -123,6 +123,12 @@ ROWS = (
         {f"{CONFIG}.featureGates.DynamicResourceAllocation": REMOVED},
         {"kubernetes_version": "1.36"},
     ),
+    group(
+        "kubelet.drop_in_with_defaults",
+        AL2023 | config(podPidsLimit=100),
+        {"cluster.kubernetes_version": "1.29"},
+        {"kubernetes_version": "1.28"},
+    ),
     group("kubelet.many_pods", AL2023 | {"max_pods": 1001}, {"node_group.max_pods": 1000}),
     group(
         "kubelet.memory_manager",

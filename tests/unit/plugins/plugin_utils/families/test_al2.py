@@ -138,7 +138,7 @@ def test_configuration_is_laid_before_the_call() -> None:
     }
 
 
-@pytest.mark.parametrize(("version", "switched"), [("1.28", True), ("1.29", True), ("1.30", False), ("1.32", False)])
+@pytest.mark.parametrize(("version", "switched"), [("1.29", True), ("1.30", False), ("1.32", False)])
 def test_the_switch_for_drop_ins_stands_where_kubelet_needs_it(version: str, switched: bool) -> None:
     laid = files({"kubernetes_version": version}, kubelet={"config": {"podPidsLimit": 100}})
     unit = laid.get("/etc/systemd/system/kubelet.service.d/50-nodebootstrap.conf", {}).get("content")
@@ -257,6 +257,7 @@ OLD = {"kubernetes_version": "1.27"}
 REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("configuration, no version", {"kubernetes_version": None}, config(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
     ("configuration, 1.27", OLD, config(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
+    ("configuration, 1.28", {"kubernetes_version": "1.28"}, config(podPidsLimit=9), "kubelet.config", "kubelet.no_config_drop_in"),
     ("reserved, 1.27", OLD, {"reserved": {"kube": {"cpu": "1"}}}, "reserved", "kubelet.no_config_drop_in"),
     ("a quote", {}, flags(root_dir="a'b"), "kubelet.flags.root-dir", "kubelet.unsafe_flag_value"),
     (

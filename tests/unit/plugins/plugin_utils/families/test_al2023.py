@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_config import node_config
@@ -308,6 +309,23 @@ def test_refused(fields: dict[str, Any], problem: str, golden_message: GoldenMes
 def test_node_config_is_what_stands_in_the_user_data() -> None:
     fields = group(user_data=nodeconfig(kubelet={"config": {"podPidsLimit": 5}}), override=nodeconfig(kubelet={"config": {"maxPods": 7}}))
     assert node_config(CLUSTER, fields) == envelope.node_configs(render(CLUSTER, fields).document.text.encode())
+
+
+@pytest.mark.parametrize(
+    ("version", "fields", "warned"),
+    [
+        ("1.28", {"kubelet": {"config": {"podPidsLimit": 5}}}, True),
+        ("1.28", {"max_pods": 20}, True),
+        ("1.28", {"user_data": nodeconfig(kubelet={"config": {"podPidsLimit": 5}})}, True),
+        ("1.28", {"override": nodeconfig(kubelet={"config": {"podPidsLimit": 5}})}, True),
+        ("1.28", {"kubelet": {"flags": {"v": 3}}}, False),
+        ("1.27", {"kubelet": {"config": {"podPidsLimit": 5}}}, False),
+        ("1.29", {"kubelet": {"config": {"podPidsLimit": 5}}}, False),
+    ],
+)
+def test_a_configuration_for_kubelet_1_28_is_warned_of(version: str, fields: dict[str, Any], warned: bool) -> None:
+    found = [(warning.rule, warning.path) for warning in resolve(CLUSTER | {"kubernetes_version": version}, group(**fields))[0].warnings]
+    assert (("kubelet.drop_in_with_defaults", "cluster.kubernetes_version") in found) == warned
 
 
 def test_files_for_a_live_node() -> None:
