@@ -9,10 +9,10 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter 
 
 
 @as_filter
-def node_family(node_group: Any) -> str:
+def node_family(node_group: Any, default: Any = None) -> Any:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import node_family as sink
 
-    return sink.node_family(node_group)
+    return sink.node_family(node_group, default)
 
 
 class FilterModule:

@@ -12,8 +12,11 @@ from ..model.fields import FAMILY_ALIASES, NODE_GROUP
 from ..model.plain import INVALID
 
 
-def node_family(node_group: Any) -> str:
-    """The family of C(node_group), with the names of eksctl resolved: al2, al2023, bottlerocket, ubuntu or windows. Raises C(SpecError)."""
+def node_family(node_group: Any, default: Any = None) -> Any:
+    """The family of C(node_group), with the names of eksctl resolved: al2, al2023, bottlerocket, ubuntu or windows.
+
+    default: the result for a family that is missing or unknown. Without it, such a family raises C(SpecError).
+    """
     problems = Problems()
     if not isinstance(node_group, dict):
         problems.add("input.wrong_type", "node_group", "is not a mapping", value=node_group)
@@ -25,4 +28,6 @@ def node_family(node_group: Any) -> str:
         family = NODE_GROUP["family"](node_group["family"], "node_group.family", problems)
         if family is not INVALID:
             return FAMILY_ALIASES[family][0] if family in FAMILY_ALIASES else str(family)
+    if default is not None:
+        return default
     raise SpecError(problems)

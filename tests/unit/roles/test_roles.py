@@ -174,10 +174,19 @@ def test_a_cluster_that_the_role_names_wins_over_the_inventory(lab: Lab) -> None
 )
 def test_an_invalid_input_is_refused_before_a_node_is_contacted(lab: Lab, variables: dict[str, Any], facts: list[str]) -> None:
     done = lab.run({"one": node(**variables)})
-    # ansible-core 2.16 ends with 1 where the name of a role cannot be templated.
-    assert done.returncode in (1, 2)
+    assert done.returncode == 2
     assert mentions(done.stdout + done.stderr, *facts)
     assert lab.calls("apply_plan") == []
+
+
+def test_an_invalid_family_fails_its_host_only_with_all_problems(lab: Lab) -> None:
+    wrong = {"missing": {"label": {}}, "unknown": {"family": "al20223", "label": {}}}
+    done = lab.run({"right": node(), **{name: node(eks_node_group=group) for name, group in wrong.items()}})
+    assert done.returncode == 2
+    assert len(lab.calls("apply_plan")) == 1
+    for name, problem in (("missing", "node_group.family: is required"), ("unknown", 'did you mean \\"al2023\\"')):
+        (line,) = [line for line in done.stdout.splitlines() if line.startswith(f"fatal: [{name}]")]
+        assert problem in line and "node_group.label: is not a field" in line
 
 
 def test_what_is_required_is_required(lab: Lab) -> None:

@@ -37,3 +37,9 @@ def test_what_is_no_family_is_refused(group: Any, golden_message: GoldenMessages
     with pytest.raises(AnsibleFilterError) as caught:
         family_of(group)
     golden_message(caught.value)
+
+
+@pytest.mark.parametrize("group", [{"family": "al20223"}, {}, "al2"])
+def test_the_default_replaces_a_family_that_is_missing_or_unknown(group: Any) -> None:
+    assert family_of(group, default="") == ""
+    assert family_of({"family": "Ubuntu2204"}, default="") == "ubuntu"
