@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generates the reference of C(cluster) and C(node_group) from the declaration of the fields (plugin_utils/model/fields.py).
 
-It writes the documentation fragment for ansible-doc, the description of C(eks_node_group) in the role eks_node, the tables in
+It writes the documentation fragment for ansible-doc, the list of fields in the description of the role eks_node, the tables in
 docs/input.md, and the JSON Schema files in docs/schema. C(make golden) runs it, and a test checks that the files are up to date.
 """
 
@@ -265,7 +265,11 @@ options:
 
 
 def role_description(schema: Schema) -> list[str]:
-    """Return one line for each field. An argument spec with C(options) would validate the fields, so they are in the description."""
+    """Return one line for each field.
+
+    An argument spec with C(options) would validate the fields. Ansible prints the description of an option when the validation fails.
+    The lines are therefore in the description of the role.
+    """
     lines = []
     for path, field in all_fields(schema):
         allowed = f" One of {', '.join(f'V({word})' for word in field['enum'])}." if "enum" in field else ""
@@ -321,7 +325,7 @@ def files() -> dict[str, str]:
     role = (TOP / ROLE).read_text(encoding="utf-8")
     for name, schema in declarations().items():
         page = between_markers(page, name, f"\n{table(schema)}\n", ("<!--", " -->"))
-        role = between_markers(role, name, to_yaml(role_description(schema), 10), ("#", ""))
+        role = between_markers(role, name, to_yaml(role_description(schema), 6), ("#", ""))
     return {**found, PAGE: page, ROLE: role}
 
 

@@ -67,9 +67,9 @@ def test_the_documentation_lists_every_field(kind: str, stem: str) -> None:
 
 
 def test_the_role_describes_every_field_and_validates_none() -> None:
-    options = yaml.safe_load(project.text(input_reference.ROLE))["argument_specs"]["main"]["options"]
+    spec = yaml.safe_load(project.text(input_reference.ROLE))["argument_specs"]["main"]
+    options, lines = spec["options"], spec["description"]
     for option, name in (("eks_node_cluster", "cluster"), ("eks_node_group", "node_group")):
-        lines = options[option]["description"]
         missing = [
             path for path, _field in input_reference.all_fields(DECLARED[name]) if not any(line.startswith(f"C({path}) ") for line in lines)
         ]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -54,6 +55,12 @@ def table(role: str) -> dict[str, str]:
 
 def shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.parametrize("role", project.roles())
+def test_a_failed_validation_does_not_bury_the_message(role: str) -> None:
+    """If a variable is invalid, Ansible prints the options of the argument spec, for each host. In 2.16, the message is at the end."""
+    assert len(json.dumps(options(role))) < 4000
 
 
 def test_there_is_a_role_for_every_family() -> None:
