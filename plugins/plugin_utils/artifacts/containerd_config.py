@@ -45,9 +45,12 @@ _OF_RUNTIME_1_EACH = ("runtime_engine", "runtime_root")
 _KINDS = {bool: "a boolean", str: "text", int: "an integer", list: "a list", dict: "a mapping"}
 
 
-def check_version(config: Mapping[str, Any], version: tuple[int, int] | None, path: str, problems: Problems) -> None:
+def check_version(
+    config: Mapping[str, Any], version: tuple[int, int] | None, path: str, problems: Problems, paths: Mapping[str, str] | None = None
+) -> None:
     """Report a configuration for AL2023 that mixes versions, or has version 3 on containerd 1. version: of Kubernetes.
 
+    paths: plugin → the document that sets it, if it is another one.
     nodeadm takes names of plugins of version 3 for version 3, and everything else for version 2, which it lets containerd 2 migrate.
     """
     plugins = _mapping(config.get("plugins"))
@@ -58,7 +61,8 @@ def check_version(config: Mapping[str, Any], version: tuple[int, int] | None, pa
         message = f"has version 3, but the images for Kubernetes 1.{version[1]} run containerd 1.7, which reads version 2"
         problems.add("containerd.wrong_config_version", where, message, fix=f'write version 2: plugins."{kubelet.CRI}"')
     elif is_3 and set(_mapping(plugins.get(kubelet.CRI))) - _OF_SERVER:
-        message = f"has version 2, but {is_3[0]} has version 3, which containerd then reads"
+        newer = joined(joined(paths[is_3[0]], "plugins"), is_3[0]) if paths else is_3[0]
+        message = f"has version 2, but {newer} has version 3, which containerd then reads"
         fix = f'write it as plugins."{IMAGES}" and plugins."{RUNTIME}"'
         problems.add("containerd.wrong_config_version", joined(joined(path, "plugins"), kubelet.CRI), message, fix=fix)
     # containerd 2 also finds plugins of version 3 in a document of version 2.
@@ -120,7 +124,8 @@ def check_merged(
     for _unused, config in documents:
         merged = kubelet.deep_merge(merged, config)
     found = Problems()
-    check_version(merged, version, _MERGED, found)
+    paths = {name: path for path, config in documents for name in _mapping(config.get("plugins"))}
+    check_version(merged, version, _MERGED, found, paths if len(documents) > 1 else None)
     check(merged, _MERGED, found, has_mirrors=has_mirrors)
     for problem in found:
         owner = next((path for path, config in reversed(documents) if problem.path in _places(config, _MERGED)), documents[-1][0])

@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import Problems, joined
 from ..kubelet_settings import FEATURE_GATES, NODE_LABELS, TAINTS, field_of, is_list, is_map, is_same, value_of
 from ..model.merge import Place
+from . import proxy_environment
 from .kubelet_precedence import kubelet_flags
 from .precedence import is_same_at, shown_at
 
@@ -104,7 +105,7 @@ def _values(path: str, spec: Mapping[str, Any]) -> Iterator[tuple[Place, _Value]
         elif place == _TAINTS:
             yield place, _Value(path, _name(place), sorted(map(_taint, value if isinstance(value, list) else ())))
         elif place[:2] == _CONFIG or value not in (None, "", []):
-            yield place, _Value(path, _name(place), value)
+            yield proxy_environment.any_case(place), _Value(path, _name(place), value)
     yield from _flags(path, spec.get("kubelet"))
 
 

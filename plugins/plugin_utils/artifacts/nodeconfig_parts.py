@@ -12,7 +12,7 @@ from ..errors import Problems
 from ..formats.mime import Part, decoded
 from ..model.spec import NodeSpec
 from ..nodeconfig.document import check_document
-from . import kubelet_precedence
+from . import kubelet_precedence, proxy_environment
 from .cloud_init import NODE_CONFIG
 from .precedence import Precedence, flag_value_problem, flag_word
 
@@ -75,8 +75,9 @@ def reconcile(
     """
     if not existing and not override:
         return ours
-    theirs = _spec(merged([document for _place, document in existing])) if existing else {}
+    theirs = proxy_environment.comparable(_spec(merged([document for _place, document in existing])) if existing else {}, spec)
     last = _spec(override or {})
+    ours = proxy_environment.beside(ours, (theirs, last), is_computed=not proxy_environment.has_entries(spec))
     keep = Precedence(spec, problems, Problems() if warnings is None else warnings)
     result = {}
     # nodeadm reads null as nothing said.

@@ -25,17 +25,23 @@ _SECRET = frozenset({"https-proxy", "credentials", "server-key", "bootstrap-toke
 """Names of settings whose values may hold a secret: no message repeats them."""
 
 
-_COMPUTED_FROM = ("cluster.service_cidr",)
+COMPUTED_NO_PROXY = "node_group.proxy"
+"""The origin of a no-proxy list to which the user contributed no entry."""
+_COMPUTED_FROM = ("cluster.service_cidr", COMPUTED_NO_PROXY)
 """Origins of settings that are computed: they never replace what the user wrote."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting. value: text, number, boolean or list. origin: the path in the user's input."""
+    """One setting. value: text, number, boolean or list. origin: the path in the user's input.
+
+    written: the items of a list that the user wrote, if C(value) has more. The same items elsewhere are the same value.
+    """
 
     place: Place
     value: Any
     origin: str
+    written: tuple[str, ...] = ()
 
 
 Leaves = dict[Place, Setting]
@@ -71,9 +77,16 @@ def unite(ours: Leaves, theirs: Leaves, decide: Decide, problems: Problems) -> L
             result[place] = other
         elif place[:2] == TAINTS and isinstance(own.value, list) and isinstance(other.value, list):
             result[place] = _united_taints(own, other, decide, problems)
-        elif not same(own.value, other.value):
-            result[place] = decide(own, other, problems)
+        elif not same(own.value, other.value) and not _has_same_items(own, other):
+            result[place] = other if own.origin in _COMPUTED_FROM else decide(own, other, problems)
     return result
+
+
+def _has_same_items(ours: Setting, theirs: Setting) -> bool:
+    """Whether C(theirs) has the items that the user wrote for C(ours), or all items, in any order."""
+    if not ours.written or not isinstance(theirs.value, list):
+        return False
+    return {str(item) for item in theirs.value} in ({*ours.written}, {*ours.value})
 
 
 def same(one: Any, other: Any) -> bool:
@@ -104,7 +117,7 @@ def by_precedence(choice: str | None) -> Decide:
     """What C(user_data_precedence) says of the user's own document; without it only cluster identity is decided, for ours."""
 
     def decide(ours: Setting, theirs: Setting, problems: Problems) -> Setting:
-        if choice == "theirs" or ours.origin in _COMPUTED_FROM:
+        if choice == "theirs":
             return theirs
         if choice is None and ours.place not in IDENTITY:
             fix = "set it in one place only, or set user_data_precedence: ours or theirs"

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts, origins, trust
+from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts, origins, proxy_environment, trust
 from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
-from ..artifacts.refusals import refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
+from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
 from ..formats.mime import Part
@@ -252,7 +252,10 @@ def _settings(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
     """C(spec) of our NodeConfig: from the common fields, united with C(node_group.nodeadm)."""
     ours = {} if spec.managed else {"cluster": _cluster(spec)}
     ours |= _kubelet(spec) | _containerd(spec) | _instance(spec)
-    return merge_disjoint(ours, partial(origins.of_field_place, spec), _nodeadm(spec, problems), "node_group.nodeadm", problems)
+    own = proxy_environment.comparable(_nodeadm(spec, problems), spec)
+    if spec.proxy:
+        ours = proxy_environment.beside(ours, [own], is_computed=given_at(spec, "proxy.no_proxy") is None)
+    return merge_disjoint(ours, partial(origins.of_field_place, spec), own, "node_group.nodeadm", problems)
 
 
 def _nodeadm(spec: NodeSpec, problems: Problems) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ..artifacts import origins
 from ..artifacts.bottlerocket_kubelet import kubelet_settings
 from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
+    given_at,
     refuse,
     refuse_apply,
     refuse_boot_labels,
@@ -22,6 +23,7 @@ from ..artifacts.refusals import (
     refuse_unless_managed_can,
 )
 from ..artifacts.settings_tree import (
+    COMPUTED_NO_PROXY,
     IDENTITY,
     LABELS,
     TAINTS,
@@ -266,7 +268,9 @@ def _ours(spec: NodeSpec, problems: Problems) -> Iterator[Setting]:
     if spec.proxy:
         if spec.proxy.https:
             yield Setting(("network", "https-proxy"), spec.proxy.https, "node_group.proxy.https")
-        yield Setting(("network", "no-proxy"), list(spec.proxy.no_proxy), "node_group.proxy.no_proxy")
+        own = given_at(spec, "proxy.no_proxy")
+        origin = COMPUTED_NO_PROXY if own is None else "node_group.proxy.no_proxy"
+        yield Setting(("network", "no-proxy"), list(spec.proxy.no_proxy), origin, tuple(own or ()))
 
 
 def _cluster(spec: NodeSpec) -> Iterator[Setting]:

@@ -108,3 +108,52 @@ def test_every_pair_of_places_has_one_winner(setting: Setting, precedence: str |
             with pytest.raises(SpecError) as refused:
                 rendered(setting, values, precedence)
             assert mentions(refused.value, named(setting, first), named(setting, second)), refused.value
+
+
+# --- the list of hosts without a proxy ---------------------------------------------------------------------------------------------------
+
+NEEDED = ["localhost", "127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254", ".internal", "10.100.0.0/16"]
+EVERY = ["a.example", "b.example", *NEEDED, "abc.gr7.eu-west-1.eks.amazonaws.com"]
+NO_PROXY = ("settings", "user_data")
+
+
+def no_proxy(values: dict[str, list[str]], precedence: str | None) -> list[str]:
+    """The list in the output, for lists in some places; "field" is proxy.no_proxy."""
+    group: dict[str, Any] = {"family": "bottlerocket", "proxy": {"https": "http://a:1"}}
+    if "field" in values:
+        group["proxy"] |= {"no_proxy": values["field"]}
+    if "settings" in values:
+        group["bottlerocket"] = {"settings": {"network": {"no-proxy": values["settings"]}}}
+    if "user_data" in values:
+        group["user_data"] = toml.dump({"settings": {"network": {"no-proxy": values["user_data"]}}})
+    text = render(CLUSTER, group | ({"user_data_precedence": precedence} if precedence else {})).document.text
+    found: list[str] = toml.parse(text)["settings"]["network"]["no-proxy"]
+    return found
+
+
+@pytest.mark.parametrize("precedence", PRECEDENCES)
+@pytest.mark.parametrize("place", NO_PROXY)
+def test_the_same_hosts_without_a_proxy_are_one_list(place: str, precedence: str | None) -> None:
+    for listed in (EVERY[:2], EVERY[1::-1], EVERY):
+        assert no_proxy({"field": EVERY[:2], place: listed}, precedence) == EVERY
+        assert no_proxy({"settings": listed, "user_data": listed}, precedence) == listed
+
+
+@pytest.mark.parametrize("precedence", PRECEDENCES)
+@pytest.mark.parametrize("place", NO_PROXY)
+def test_a_computed_list_never_replaces_that_of_the_user(place: str, precedence: str | None) -> None:
+    assert no_proxy({place: ["c.example"]}, precedence) == ["c.example"]
+
+
+@pytest.mark.parametrize("precedence", PRECEDENCES)
+@pytest.mark.parametrize(("first", "second"), list(itertools.combinations(("field", *NO_PROXY), 2)))
+def test_other_hosts_without_a_proxy_have_one_winner(first: str, second: str, precedence: str | None) -> None:
+    values = {first: EVERY[:2], second: ["c.example"]}
+    winner = {"ours": first, "theirs": second}.get(precedence or "") if second == "user_data" else None
+    if winner is not None:
+        assert no_proxy(values, precedence) == (EVERY if winner == "field" else values[winner])
+        return
+    with pytest.raises(SpecError) as refused:
+        no_proxy(values, precedence)
+    names = {"field": "proxy.no_proxy", "settings": "bottlerocket.settings", "user_data": "user_data"}
+    assert mentions(refused.value, names[first], names[second]), refused.value

@@ -39,8 +39,20 @@ class Setting(NamedTuple):
         return self.path.startswith("cluster.")
 
 
-def containerd(value: Any) -> str:
-    return f'version = 2\n[plugins."io.containerd.grpc.v1.cri"]\nmax_container_log_line_size = {value}\n'
+CRI, IMAGES = "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.images"
+TOML = {
+    "containerd.config": (CRI, "max_container_log_line_size"),
+    "pause image of version 2": (CRI, "sandbox_image"),
+    "pause image of version 3": (IMAGES, "pinned_images", "sandbox"),
+}
+"""Values in the TOML for containerd: where they are, below plugins."""
+PAUSE = "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:{}"
+
+
+def containerd(place: tuple[str, ...], value: Any) -> Tree:
+    for key in reversed(place):
+        value = {key: value}
+    return {"plugins": value}
 
 
 SETTINGS = (
@@ -50,20 +62,25 @@ SETTINGS = (
     Setting("cluster.name", "name", "demo", "another", {}),
     Setting("instance.localStorage.strategy", "local_storage.strategy", "RAID0", "Mount", {"RAID0": "raid0", "Mount": "mount"}),
     Setting("instance.environment.default.HTTPS_PROXY", "proxy.https", "http://a:1", "http://b:1", {}),
+    Setting("instance.environment.default.https_proxy", "proxy.https", "http://a:1", "http://b:1", {}),
+    Setting("instance.environment.default.http_proxy", "proxy.http", "http://a:1", "http://b:1", {}),
     Setting("containerd.config", "containerd.config", 1, 2, {}),
+    Setting("pause image of version 2", "containerd.config", PAUSE.format("3.9"), PAUSE.format("3.10"), {}),
+    Setting("pause image of version 3", "containerd.config", PAUSE.format("3.9"), PAUSE.format("3.10"), {}),
 )
 PLACES = ("field", "nodeadm", "user_data", "second", "override")
 GROUP = ("field", "nodeadm")
 
 
 def put(setting: Setting, place: str, value: Any) -> Tree:
-    if setting.path == "containerd.config":
-        table = {"version": 2, "plugins": {"io.containerd.grpc.v1.cri": {"max_container_log_line_size": value}}}
-        value = table if place == "field" else containerd(value)
+    path = "containerd.config" if setting.path in TOML else setting.path
+    if setting.path in TOML:
+        table = containerd(TOML[setting.path], value)
+        value = table if place == "field" else toml.dump(table)
     elif place == "field":
         value = setting.written.get(value, value)
     if place != "field":
-        return {"group": {"nodeadm": nest(setting.path, value)}} if place == "nodeadm" else {place: nest(setting.path, value)}
+        return {"group": {"nodeadm": nest(path, value)}} if place == "nodeadm" else {place: nest(path, value)}
     return {"cluster": {setting.field: value}} if setting.is_cluster else {"group": nest(setting.field, value)}
 
 
@@ -80,10 +97,11 @@ def inputs(setting: Setting, precedence: str | None, values: dict[str, Any]) -> 
 
 def in_force(setting: Setting, cluster: Tree, group: Tree) -> Any:
     value: Any = merged(node_config(cluster, group))["spec"]
-    for key in setting.path.split("."):
+    place = TOML.get(setting.path)
+    if place:
+        value = toml.parse(value["containerd"]["config"])["plugins"]
+    for key in place or setting.path.split("."):
         value = value[key]
-    if setting.path == "containerd.config":
-        return toml.parse(value)["plugins"]["io.containerd.grpc.v1.cri"]["max_container_log_line_size"]
     return value
 
 
@@ -101,7 +119,7 @@ def winner_of(setting: Setting, first: str, second: str, precedence: str | None)
 
 def named(setting: Setting, place: str, *, is_ours: bool = False) -> str:
     """How a message names a place. Of the cluster, it names the fields, which win over user data."""
-    where = setting.path.rpartition(".")[2] if setting.path != "containerd.config" else "max_container_log_line_size"
+    where = TOML[setting.path][-1] if setting.path in TOML else setting.path.rpartition(".")[2]
     return {
         "field": setting.field,
         "nodeadm": "nodeadm",
@@ -137,3 +155,79 @@ def test_every_pair_of_places_has_one_winner(setting: Setting, first: str, secon
             [warning] = node_spec(*both)["warnings"]
             assert warning["path"] == "node_group.override"
             assert mentions(warning["message"], named(setting, first, is_ours=precedence != "theirs"), named(setting, second)), warning
+
+
+# --- the list of hosts without a proxy ---------------------------------------------------------------------------------------------------
+
+NEEDED = "localhost,127.0.0.1,::1,169.254.169.254,fd00:ec2::254,.internal,10.100.0.0/16,abc.gr7.eu-west-1.eks.amazonaws.com"
+HTTPS = {"https": "http://a:1"}
+NO_PROXY = Setting("instance.environment.default.NO_PROXY", "proxy.no_proxy", "a.example,b.example", "c.example", {})
+LOWER = NO_PROXY._replace(path="instance.environment.default.no_proxy")
+
+
+@pytest.mark.parametrize("precedence", [None, "ours", "theirs"])
+@pytest.mark.parametrize("place", ["nodeadm", "user_data", "override"])
+@pytest.mark.parametrize("setting", [NO_PROXY, LOWER], ids=["NO_PROXY", "no_proxy"])
+def test_a_computed_list_never_replaces_that_of_the_user(setting: Setting, place: str, precedence: str | None) -> None:
+    cluster, group = inputs(setting, precedence, {place: setting.other})
+    group |= {"proxy": HTTPS}
+    assert in_force(setting, cluster, group) == setting.other
+    assert set(merged(node_config(cluster, group))["spec"]["instance"]["environment"]["default"]) == {"HTTPS_PROXY", setting.path[-8:]}
+    assert node_spec(cluster, group)["warnings"] == []
+
+
+@pytest.mark.parametrize("precedence", [None, "ours", "theirs"])
+@pytest.mark.parametrize("place", ["nodeadm", "user_data", "override"])
+@pytest.mark.parametrize("setting", [NO_PROXY, LOWER], ids=["NO_PROXY", "no_proxy"])
+def test_the_same_entries_are_the_same_list(setting: Setting, place: str, precedence: str | None) -> None:
+    proxy = {"proxy": HTTPS | {"no_proxy": ["a.example", "b.example"]}}
+    every = f"a.example,b.example,{NEEDED}"
+    for written in ("a.example,b.example", "b.example, a.example", every):
+        cluster, group = inputs(setting, precedence, {place: written})
+        group |= proxy
+        last = place == "override" and written != every
+        assert in_force(setting, cluster, group) == (written if last else every)
+        # C(override) is the last document: the entries that every node needs are missing there.
+        assert [one["path"] for one in node_spec(cluster, group)["warnings"]] == (["node_group.override"] if last else [])
+
+
+@pytest.mark.parametrize("precedence", [None, "ours", "theirs"])
+@pytest.mark.parametrize("place", ["nodeadm", "user_data", "override"])
+@pytest.mark.parametrize("setting", [NO_PROXY, LOWER], ids=["NO_PROXY", "no_proxy"])
+def test_other_entries_have_one_winner(setting: Setting, place: str, precedence: str | None) -> None:
+    cluster, group = inputs(setting, precedence, {place: setting.other})
+    group |= {"proxy": HTTPS | {"no_proxy": ["a.example", "b.example"]}}
+    winner = winner_of(setting, "field", place, precedence)
+    if winner is None:
+        assert mentions(error_of(node_config, cluster, group), "proxy.no_proxy", named(setting, place))
+        return
+    assert in_force(setting, cluster, group) == (setting.other if winner == place else f"a.example,b.example,{NEEDED}")
+    warnings = [one["message"] for one in node_spec(cluster, group)["warnings"]]
+    assert [mentions(one, "proxy.no_proxy", setting.path[-8:]) for one in warnings] == ([True] if place == "override" else [])
+
+
+@pytest.mark.parametrize(("first", "second"), [("HTTPS_PROXY", "https_proxy"), ("https_proxy", "HTTPS_PROXY")])
+def test_two_documents_have_one_proxy_in_either_case(first: str, second: str) -> None:
+    environment = "instance.environment.default."
+    same, other = ([document(nest(environment + first, "http://a:1")), document(nest(environment + second, value))] for value in VALUES)
+    assert len(node_config(CLUSTER, {"family": "al2023", "user_data": same})) == 3
+    assert mentions(error_of(node_config, CLUSTER, {"family": "al2023", "user_data": other}), "user_data[0]", "user_data[1]", second)
+
+
+VALUES = ("http://a:1", "http://b:1")
+
+
+# --- the pause image in two versions of containerd's configuration -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precedence", [None, "ours", "theirs"])
+@pytest.mark.parametrize(("first", "second"), [*itertools.permutations(("field", "user_data", "override"), 2)])
+def test_a_pause_image_in_two_versions_is_an_error_that_names_both(first: str, second: str, precedence: str | None) -> None:
+    old, new = [one for one in SETTINGS if one.path.startswith("pause image")]
+    united = unite(put(old, first, old.one), put(new, second, new.one))
+    _cluster, group = inputs(old, precedence, {})
+    group |= united.get("group", {})
+    group |= {name: document(united[name]) for name in ("user_data", "override") if name in united}
+    error = error_of(node_config, CLUSTER, group)
+    names = {"field": "node_group.containerd.config", "user_data": "node_group.user_data", "override": "node_group.override"}
+    assert mentions(error, names[first], names[second]), error
