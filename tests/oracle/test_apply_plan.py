@@ -147,6 +147,64 @@ def test_a_kubelet_that_fails_brings_the_old_one_back(kind: str, request: pytest
         node.exec(["rm", "-rf", CODE], check=True)
 
 
+LIMIT = "[Unit]\nStartLimitIntervalSec=1h\nStartLimitBurst=3\n[Service]\nRestartSec=100ms\n"
+"""Few starts, so that a test reaches the limit soon, and an interval that does not end during a test."""
+
+
+def reach_start_limit(node: Node, unit: str) -> None:
+    """Restart a unit until systemd refuses to."""
+    assert any(node.exec(["systemctl", "restart", unit]).returncode for _ in range(6))
+    assert (node.property(unit, "ActiveState"), node.property(unit, "Result")) == ("failed", "start-limit-hit")
+
+
+@pytest.mark.parametrize("kind", repeated(GROUPS, "al2", "al2023"))
+def test_a_kubelet_that_was_started_too_often_starts(kind: str, request: pytest.FixtureRequest) -> None:
+    node = fresh_node(kind, request)
+    unit = KUBELET_UNITS[type(node)]
+    node.write({f"/etc/systemd/system/{unit}.d/90-limit.conf": LIMIT})
+    node.exec(["systemctl", "daemon-reload"], check=True)
+    good = plan(kind, kubelet={"flags": {"v": "3"}})
+    applied(node, good)
+
+    reach_start_limit(node, unit)
+    before = snapshot(node)
+    assert applied(node, good, check=True)["changed"] is True
+    assert snapshot(node) == before and node.property(unit, "Result") == "start-limit-hit"
+    done = applied(node, good)
+    assert done["healthy"] is True and node.property(unit, "ActiveState") == "active"
+    assert applied(node, good)["changed"] is False
+
+    reach_start_limit(node, unit)
+    corrected = plan(kind, kubelet={"flags": {"v": "4"}})
+    assert applied(node, corrected)["healthy"] is True and "--v=4" in kubelets(node)[-1]
+    assert applied(node, corrected)["changed"] is False
+
+
+# On the other families undoing reloads systemd, and some versions of systemd then forget how often a unit was started.
+@pytest.mark.parametrize("kind", repeated(GROUPS, "ubuntu"))
+def test_a_kubelet_that_fails_until_the_limit_brings_the_old_one_back(kind: str, request: pytest.FixtureRequest) -> None:
+    node = fresh_node(kind, request)
+    unit = KUBELET_UNITS[type(node)]
+    node.write({f"/etc/systemd/system/{unit}.d/90-limit.conf": LIMIT})
+    node.exec(["mv", "/usr/bin/kubelet", "/usr/bin/kubelet.real"], check=True)
+    try:
+        node.write({"/usr/bin/kubelet": (FUSSY, 0o755)})
+        lay_code(node)
+        # The watch looks only when the limit is reached.
+        node.exec(["sed", "-i", "s/^pause = 0.03$/time.sleep(5); pause = 0.03/", SERVICE_COMMANDS], check=True)
+        node.exec(["grep", "-q", "^time.sleep(5)", SERVICE_COMMANDS], check=True)
+        good = plan(kind, kubelet={"flags": {"v": "3"}})
+        applied(node, good)
+        failed = apply(node, plan(kind, kubelet={"flags": {"v": "13"}}))
+        assert failed["failed"] and mentions(failed["msg"], "unlucky verbosity"), failed["msg"]
+        assert "start request repeated too quickly" in node.journal().lower()
+        assert node.property(unit, "ActiveState") == "active" and "--v=3" in kubelets(node)[-1]
+        assert applied(node, good)["changed"] is False
+    finally:
+        node.exec(["mv", "-f", "/usr/bin/kubelet.real", "/usr/bin/kubelet"], check=True)
+        node.exec(["rm", "-rf", CODE], check=True)
+
+
 def test_what_programs_of_the_node_refuse_is_not_written(al2_node: Al2Node, al2023_node: Al2023Node) -> None:
     bare = snapshot(al2_node)
     for path, content, message in (

@@ -131,6 +131,7 @@ def _run(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) -> N
         # The script starts kubelet, which has no effect on a kubelet that runs.
         builder.run(service_commands.restart([kubelet.name]))
     builder.touch([containerd.name, kubelet.name])
+    builder.will_start(step.installed_units)
     builder.watch_kubelet()
 
 

@@ -79,10 +79,10 @@ def decide(manifest: Manifest, originals: Originals, units: Mapping[str, Unit], 
     containerd = [name for name in manifest.units if name.startswith("containerd") and units[name].is_running]
     if containerd and (trust or any(item.has_effect and "/containerd" in item.change.path for item in changes)):
         actions.append(f"restart {' '.join(containerd)}")
-        forward.append(service_commands.restart(containerd)._replace(optional=True))
-        back.append(service_commands.restart(containerd))
+        forward += [command._replace(optional=True) for command in service_commands.restart_afresh(containerd)]
+        back += service_commands.restart_afresh(containerd)
     if running:
-        back.append(service_commands.restart(running))
+        back += service_commands.restart_afresh(running)
     return Removal(changes, [item.action for item in changes] + actions, forward, back, diffs)
 
 

@@ -62,8 +62,16 @@ def stop(units: Iterable[str]) -> Command:
 
 
 def reset_failed(units: Iterable[str]) -> Command:
-    """Clear the failed state of units. Some units may be unknown to systemd by then."""
+    """Clear the failed state of units, and their count of starts. Some units may be unknown to systemd by then.
+
+    systemd refuses to start a unit that was started too often (StartLimitBurst), even if its configuration is right by now.
+    """
     return _each("reset-failed", "is-failed", units)
+
+
+def restart_afresh(units: Sequence[str]) -> list[Command]:
+    """Restart units, regardless of how often they were started before."""
+    return [reset_failed(units), restart(units)]
 
 
 _RESTORE = """

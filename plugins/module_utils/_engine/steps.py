@@ -123,6 +123,7 @@ class WorkBuilder:
         self._diffs: list[Diff] = []
         self._enable: list[str] = []
         self._enables: list[str] = []
+        self._starts: list[str] = []
         self._touched: list[str] = []
         self._may_fail: list[str] = []
         self._undo_snap: list[Command] = []
@@ -194,10 +195,16 @@ class WorkBuilder:
         verb = "restart" if any(self._units[name].is_running for name in units) else "start"
         self.actions.append(f"{verb} {' '.join(units)}")
         self.commands.append(service_commands.restart(units, wait))
+        self.will_start(units)
+
+    def will_start(self, units: Iterable[str]) -> None:
+        """Record units that this work starts or restarts, by itself or by a program of the image."""
+        self._starts += [name for name in dict.fromkeys(units) if name not in self._starts]
 
     def touch(self, units: Iterable[str]) -> None:
         """Record units that this work restarts: undoing it restarts them, or stops them if they did not run."""
         for name in units:
+            self.will_start([name])
             if name not in self._touched:
                 self._touched.append(name)
                 self._restarted += [name] if self._units[name].is_running else []
@@ -271,6 +278,8 @@ class WorkBuilder:
             commands.append(service_commands.enable(self._enable))  # this reloads systemd, too
         elif reload:
             commands.append(service_commands.reload())
+        # Programs of the image start units by themselves, so the reset cannot be a part of the commands that start units.
+        commands += [service_commands.reset_failed(self._starts)] if self._starts else []
         commands += self.commands
         if self.watch:
             commands.append(service_commands.watch(self._context.plan.verify.units, self._context.plan.verify.healthz))
@@ -285,6 +294,9 @@ class WorkBuilder:
         # Only after the units have stopped: systemd does not forget a unit without a file as long as it runs.
         commands += [service_commands.reload()] if reload or self._enable or self.snapshots else []
         commands += self._update_trust
+        # The new configuration may have made a unit fail more often than systemd allows.
+        again = [name for name in self._starts if self._units[name].is_running]
+        commands += [service_commands.reset_failed(again)] if again else []
         commands += self._undo_snap
         commands += [service_commands.restart(running)] if running else []
         if self.snapshots:

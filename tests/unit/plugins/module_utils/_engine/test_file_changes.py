@@ -167,6 +167,7 @@ def test_absent_undoes_what_the_manifest_says(monkeypatch: pytest.MonkeyPatch) -
         "systemctl disable kubelet.service",
         "snap set kubelet-eks",
         "systemctl daemon-reload",
+        "systemctl reset-failed containerd.service",
         "systemctl restart containerd.service",
     ]
     assert found.forward[2].argv[-2:] == ("a!", "b=3")
@@ -174,7 +175,9 @@ def test_absent_undoes_what_the_manifest_says(monkeypatch: pytest.MonkeyPatch) -
         "systemctl daemon-reload",
         "systemctl --quiet enable kubelet.service",
         "snap set kubelet-eks",
+        "systemctl reset-failed containerd.service",
         "systemctl restart containerd.service",
+        "systemctl reset-failed kubelet.service post.service",
         "systemctl restart kubelet.service post.service",
     ]
 

@@ -83,8 +83,9 @@ def test_only_readers_of_what_changed_are_restarted() -> None:
     content = typed_plan("al2")
     work = decide(content, item(content, CONFIG))
     forward, back = work.forward, work.back
-    assert words(forward) == ["systemctl restart kubelet.service", "the watch over containerd.service, kubelet.service"]
-    assert words(back) == ["systemctl restart kubelet.service"] and work.restarted == ["kubelet.service"]
+    restart = ["systemctl reset-failed kubelet.service", "systemctl restart kubelet.service"]
+    assert words(forward) == [*restart, "the watch over containerd.service, kubelet.service"]
+    assert words(back) == restart and work.restarted == ["kubelet.service"]
     work = decide(content, item(content, RUNTIME))
     assert work.actions == ["restart containerd.service", "restart sandbox-image.service"]
 
@@ -98,6 +99,7 @@ def test_a_fresh_node_starts_in_order_and_is_stopped_in_reverse() -> None:
     forward, back = work.forward, work.back
     assert words(forward) == [
         "systemctl --quiet enable containerd.service kubelet.service",
+        f"systemctl reset-failed {' '.join(names)}",
         "systemctl restart containerd.service",
         "systemctl restart sandbox-image.service",
         "systemctl restart kubelet.service",
@@ -138,8 +140,10 @@ def test_nodeadm_runs_for_other_sources_and_its_files_are_kept() -> None:
     assert work.actions == ["restart nodeadm-config.service nodeadm-run.service"]
     assert work.restarted == ["containerd.service", "kubelet.service"] and "/var/lib/kubelet/kubeconfig" in work.snapshots
     names = ", ".join(["containerd.service", "kubelet.service", "nodeadm-config.service", "nodeadm-run.service"])
-    restart = "systemctl restart containerd.service kubelet.service"
-    assert words(work.back) == ["systemctl daemon-reload", restart, f"the restore of {names}"]
+    nodeadm, started = "nodeadm-config.service nodeadm-run.service", "containerd.service kubelet.service"
+    reset, restart = f"systemctl reset-failed {nodeadm} {started}", f"systemctl restart {started}"
+    assert words(work.forward)[:2] == [reset, f"systemctl restart {nodeadm}"]
+    assert words(work.back) == ["systemctl daemon-reload", reset, restart, f"the restore of {names}"]
     assert decide(content).forward == []
 
 
@@ -177,6 +181,22 @@ def test_a_kubelet_that_starts_meanwhile_is_stopped_before_the_script() -> None:
     assert forward.index("systemctl stop kubelet.service") < forward.index(step.path)
     forward = words(decide(content).forward)
     assert forward.index(step.path) < forward.index("systemctl restart kubelet.service")
+
+
+@pytest.mark.parametrize("kind", ["al2", "al2 script", "ubuntu", "ubuntu script", "al2023"])
+def test_a_unit_that_was_started_too_often_can_start_again(kind: str, snap: dict[str, Any]) -> None:
+    """systemd refuses every start of such a unit, and some units are started by programs of the image."""
+    content = typed_plan(kind)
+    kubelet = content.kubelet_unit
+    assert kubelet is not None
+    limited = unit(kubelet, "failed", "failed")._replace(result="start-limit-hit")
+    states = {name: limited if name == kubelet else stopped(name) for name in units(content)}
+    forward = decide(content, states=states).forward
+    [reset] = [index for index, command in enumerate(forward) if "reset-failed" in command.argv]
+    assert set(content.verify.units) <= set(forward[reset].argv) and forward[reset].optional
+    assert all("daemon-reload" in command.argv or "enable" in command.argv for command in forward[:reset])
+    [step] = [step for step in content.steps if isinstance(step, ImageScriptStep)] or [None]
+    assert step is None or set(step.installed_units) <= set(forward[reset].argv)
 
 
 def disabled(name: str) -> Unit:
@@ -231,10 +251,11 @@ def test_a_snap_gets_what_differs_in_one_call_and_back(snap: dict[str, Any]) -> 
     work = decide(content)
     forward, back = work.forward, work.back
     kubelet = "snap.kubelet-eks.daemon.service"
-    assert forward[0].argv[-5:] == ("set", "kubelet-eks", "cluster-dns!", "node-ip=10.0.0.5", "v=2") and forward[0].undo_at_boot
-    assert words(forward[1:]) == [f"systemctl restart {kubelet}", f"the watch over containerd.service, {kubelet}"]
-    assert back[0].argv[-5:] == ("set", "kubelet-eks", 'cluster-dns="1.2.3.4"', "node-ip!", "v=3")
-    assert words(back[1:]) == [f"systemctl restart {kubelet}"]
+    assert words(forward[:1]) == words(back[:1]) == [f"systemctl reset-failed {kubelet}"]
+    assert forward[1].argv[-5:] == ("set", "kubelet-eks", "cluster-dns!", "node-ip=10.0.0.5", "v=2") and forward[1].undo_at_boot
+    assert words(forward[2:]) == [f"systemctl restart {kubelet}", f"the watch over containerd.service, {kubelet}"]
+    assert back[1].argv[-5:] == ("set", "kubelet-eks", 'cluster-dns="1.2.3.4"', "node-ip!", "v=3")
+    assert words(back[2:]) == [f"systemctl restart {kubelet}"]
     assert work.snap == {"kubelet-eks": {"cluster-dns": "1.2.3.4", "node-ip": None, "v": 3}}
     assert (work.diffs[0].before, work.diffs[0].after) == ("cluster-dns: 1.2.3.4\nv: 3\n", "node-ip: 10.0.0.5\nv: 2\n")
 
@@ -243,7 +264,7 @@ def test_a_snap_gets_what_differs_in_one_call_and_back(snap: dict[str, Any]) -> 
     assert decide(content, manifest=Manifest(snap=work.snap)).forward == []
     # What a plan no longer speaks of goes back to what it was.
     del plain["steps"][-1]["settings"]["v"]
-    assert decide(parse(plain), manifest=Manifest(snap=work.snap)).forward[0].argv[-2:] == ("kubelet-eks", "v=3")
+    assert decide(parse(plain), manifest=Manifest(snap=work.snap)).forward[1].argv[-2:] == ("kubelet-eks", "v=3")
 
 
 def test_a_snap_that_never_ran_is_enabled_and_stopped_again(snap: dict[str, Any]) -> None:
@@ -252,6 +273,6 @@ def test_a_snap_that_never_ran_is_enabled_and_stopped_again(snap: dict[str, Any]
     states = {name: stopped(name) if name == kubelet else unit(name) for name in units(content)}
     work = decide(content, states=states)
     forward, back = work.forward, work.back
-    assert words(forward)[:2] == ["snap set kubelet-eks", "snap start --enable"]
+    assert words(forward)[:3] == [f"systemctl reset-failed {kubelet}", "snap set kubelet-eks", "snap start --enable"]
     assert [command.argv[4:7] for command in back[1:3]] == [("snap", "set", "kubelet-eks"), ("snap", "stop", "--disable")]
     assert work.actions[1:] == [f"enable {kubelet}", f"start {kubelet}"]
