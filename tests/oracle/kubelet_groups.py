@@ -197,6 +197,9 @@ def as_written(way: str, minor: int, config: Mapping[str, Any]) -> dict[str, Any
     document = {**HEAD, **config}
     if way.endswith("static"):
         base = base_config(way, minor)
+        if isinstance(config.get("maxPods"), int) and 0 < config["maxPods"] <= 1000:
+            # The strategy computes the reservations for the number of pods in force.
+            base = {**base, "kubeReserved": _reserved(config["maxPods"])}
         if "reservedSystemCPUs" in config:
             base = {name: one for name, one in base.items() if name not in kubelet.RESERVED_CGROUPS}
         without = {name: one for name, one in kubelet.deep_merge(base, config).items() if one is not None}
@@ -207,10 +210,13 @@ def as_written(way: str, minor: int, config: Mapping[str, Any]) -> dict[str, Any
 @cache
 def base_config(way: str, minor: int) -> dict[str, Any]:
     """What the image leaves on the node of this type."""
-    shape = capacity.instance_shape(TYPE)
-    pods = capacity.max_pods(shape)
-    computed = {"kubeReserved": capacity.kube_reserved(pods, shape.vcpus or 2), "maxPods": pods, "clusterDNS": ["10.100.0.10"]}
+    pods = capacity.max_pods(capacity.instance_shape(TYPE))
+    computed = {"kubeReserved": _reserved(pods), "maxPods": pods, "clusterDNS": ["10.100.0.10"]}
     return {**image_config(WAYS[way]["family"], minor), **computed}
+
+
+def _reserved(pods: int) -> dict[str, str]:
+    return capacity.kube_reserved(pods, capacity.instance_shape(TYPE).vcpus or 2)
 
 
 def unit_flags(minor: int) -> tuple[str, ...]:
