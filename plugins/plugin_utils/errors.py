@@ -203,6 +203,18 @@ class SpecError(ValueError):
         return "\n".join(f"{problem} [{problem.rule}]" for problem in self.problems)
 
 
+def _is_misspelling(problem: Problem, path: str) -> bool:
+    """Is C(problem) an unknown field that is probably meant to be the field at C(path)?"""
+    if problem.nearest is None or problem.rule != "input.unknown_field":
+        return False
+    parent, _dot, name = path.rpartition(".")
+    return name == problem.nearest and bool(_KEY.fullmatch(problem.path.removeprefix(parent)))
+
+
+_KEY = re.compile(r"\.[^.\[]+|\[\".*\"\]")
+"""The last part of the path of a field, as C(joined) writes it."""
+
+
 class Problems:
     """Collects problems, so that a stage can continue with the valid parts of the input."""
 
@@ -232,8 +244,8 @@ class Problems:
         self._found = [replace(problem, value=_ABSENT) if problem.has_value and is_secret(problem) else problem for problem in self._found]
 
     def touches(self, path: str) -> bool:
-        """Does C(path), or a path below it, have a problem already? A second message about it would only confuse."""
-        return any(p.path == path or p.path.startswith((f"{path}.", f"{path}[")) for p in self._found)
+        """Does C(path), a path below it, or a misspelling of it have a problem already? A second message about it would only confuse."""
+        return any(p.path == path or p.path.startswith((f"{path}.", f"{path}[")) or _is_misspelling(p, path) for p in self._found)
 
     def raise_any(self) -> None:
         """Raise C(SpecError) if any problem was reported."""

@@ -69,9 +69,8 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_foreign_fields(spec, problems)
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     if "cluster" in spec.nodeadm:
-        problems.add(
-            "nodeadm.cluster_field", "node_group.nodeadm.cluster", "cannot be set here", fix="write the cluster's facts under cluster"
-        )
+        fix = "remove it: the NodeConfig gets the fields of cluster"
+        problems.add("nodeadm.cluster_field", "node_group.nodeadm.cluster", "cannot be set here", fix=fix)
     if spec.max_pods is not None and "maxPodsExpression" in _section(spec.nodeadm, "kubelet"):
         problems.add(
             "input.conflict",

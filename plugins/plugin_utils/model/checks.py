@@ -23,7 +23,7 @@ from ..kubernetes import (
 from ..versions import family_version_problem, known_minors
 from .merge import DOCUMENT_HEAD
 from .own_fields import FIELD_OF_FLAG, label_path, merge_taints
-from .spec import NodeSpec
+from .spec import Cluster, NodeSpec
 
 _FLAGS_OF_THE_IMAGE = ("config", "config-dir", "kubeconfig", "bootstrap-kubeconfig")
 """Flags with the paths of files that the image or this collection writes."""
@@ -68,8 +68,17 @@ def _required(spec: NodeSpec, problems: Problems) -> None:
     needed: dict[str, object] = {"name": cluster.name, "endpoint": cluster.endpoint, "certificate_authority": cluster.certificate_authority}
     if spec.family in ("al2023", "windows") or not spec.dns_ips:
         needed["service_cidr"] = cluster.service_cidr
-    if spec.strategy == "static":
+    if spec.strategy == "static" and spec.family in ("al2", "ubuntu"):
         needed["region"] = cluster.region
+    if cluster == Cluster() and not problems.touches("cluster"):
+        *others, last = needed
+        problems.add(
+            "cluster.missing_field",
+            "cluster",
+            f"is required for {spec.family}, with the fields {', '.join(others)} and {last}",
+            fix="set it to the output of `aws eks describe-cluster` (in roles and playbooks: eks_node_cluster)",
+        )
+        return
     for name, value in needed.items():
         path = f"cluster.{name}"
         if value is None and not problems.touches(path) and not (name == "service_cidr" and problems.touches("cluster.dns_ips")):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..errors import Problems
+from ..errors import Problems, nearest
 from ..kubernetes import taint_effects
 from . import registries, values
 from .plain import INVALID
@@ -80,20 +80,25 @@ def _max_pods(value: Any, path: str, problems: Problems) -> Any:
             fix="remove it to keep the image's default",
         )
         return INVALID
-    return integer(1, 65535)(value, path, problems)
+    if isinstance(value, int) or (isinstance(value, str) and re.fullmatch("-?[0-9]+", value)):
+        return integer(1, 65535)(value, path, problems)
+    return wrong_type(value, "an integer from 1 to 65535, auto, or a mapping such as {mode: eni}", path, problems)
 
 
 def _auto_or_quantities(value: Any, path: str, problems: Problems) -> Any:
     if value == "auto":
         return value
     if not isinstance(value, dict):
-        return wrong_type(value, f"auto or a mapping of {', '.join(RESERVABLE)}", path, problems)
+        guess = nearest(value, ["auto"]) if isinstance(value, str) else None
+        return wrong_type(value, f"auto or a mapping of {', '.join(RESERVABLE)}", path, problems, guess=guess)
     return record({name: values.quantity for name in RESERVABLE})(value, path, problems)
 
 
 _LINE = text()
 _SCRIPT = text(multiline=True, secret=True)
-_PROXY_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as http://proxy.example.com:3128", secret=True)
+_PROXY_URL = text(
+    pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as http://proxy.example.com:3128", secret=True, scheme="http"
+)
 _REGISTRY = text(
     pattern=r"_default|[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za-z])?(:[0-9]{1,5})?",
     what="a registry host",
@@ -139,6 +144,7 @@ CLUSTER: dict[str, Kind] = {
             pattern=r"https://([0-9A-Za-z.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?/?",
             what="an https URL",
             allowed="an https URL such as https://ABC.gr7.eu-west-1.eks.amazonaws.com",
+            scheme="https",
         ),
         "The https URL of the API server. Required except in `mode: managed`.",
     ),
@@ -233,7 +239,7 @@ WINDOWS: dict[str, Kind] = {
         choice("containerd"), "Container runtime that `Start-EKSBootstrap.ps1` starts. Without it, the script chooses."
     ),
     "eks_endpoint": field(
-        text(pattern=r"https://\S+", what="an https URL", allowed="the https URL of an EKS API endpoint"),
+        text(pattern=r"https://\S+", what="an https URL", allowed="the https URL of an EKS API endpoint", scheme="https"),
         "URL of the EKS API endpoint that the bootstrap script calls.",
     ),
     "persist": field(boolean, "Whether the user data runs at every boot, not only at the first one.", default=False),
@@ -265,14 +271,24 @@ NODE_GROUP: dict[str, Kind] = {
         only=_SCRIPT_FAMILIES,
         default="bootstrap_script",
     ),
-    "instance": field(record(INSTANCE), "Instance type, for values that depend on it. Give `type`, `types` or the three numbers."),
+    "instance": field(
+        record(INSTANCE, main="type"), "Instance type, for values that depend on it. Give `type`, `types` or the three numbers."
+    ),
     "labels": field(
-        map_of(field(values.label_value, "Value of the label.", type="string"), key=values.label_key),
+        map_of(
+            field(values.label_value, "Value of the label.", type="string"),
+            key=values.label_key,
+            allowed="label keys and values such as {role: web}",
+        ),
         "Node labels. On al2, al2023 and ubuntu a value can contain `{instance_id}`, `{instance_lifecycle}` and `{availability_zone}`, "
         "which the node replaces when it boots.",
     ),
     "taints": field(
-        list_of(field(_taint, "A taint.", **{**_TAINT_RECORD.schema, "type": ["object", "string"]}), single=True),
+        list_of(
+            field(_taint, "A taint.", **{**_TAINT_RECORD.schema, "type": ["object", "string"]}),
+            single=True,
+            allowed='taints such as ["dedicated=gpu:NoSchedule"] or [{key: dedicated, value: gpu, effect: NoSchedule}]',
+        ),
         "Node taints: mappings, or text as in `kubectl taint`, for example `dedicated=gpu:NoSchedule`. A key can be given once for each "
         "effect.",
     ),
@@ -301,7 +317,11 @@ NODE_GROUP: dict[str, Kind] = {
             {
                 "config": field(mapping, "Fields of KubeletConfiguration, in camelCase, checked for the Kubernetes version."),
                 "flags": field(
-                    map_of(field(values.flag_value, "Value, or a list of values for a flag that can be repeated."), key=values.flag_name),
+                    map_of(
+                        field(values.flag_value, "Value, or a list of values for a flag that can be repeated."),
+                        key=values.flag_name,
+                        allowed="names and values such as {v: 2}",
+                    ),
                     "Command-line flags: names without dashes, mapped to a value or to a list of values.",
                 ),
             }

@@ -19,7 +19,7 @@ from .spec import Mirror, NodeSpec
 CAPABILITIES = ("pull", "resolve")
 """What a mirror does by default. containerd also knows push, which no node needs from a mirror."""
 
-_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as https://mirror.example.com")
+_URL = text(pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as https://mirror.example.com", scheme="https")
 _DURATION = text(pattern=r"([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+", what="a duration of Go", allowed="a duration such as 500ms, 3s or 1m30s")
 _NODE_PATH = re.compile(r"(/[0-9A-Za-z._+@-]+)+")
 

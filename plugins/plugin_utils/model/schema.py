@@ -58,9 +58,12 @@ def type_name(value: Any) -> str:
     return _TYPE_NAMES.get(type(value), type(value).__name__)
 
 
-def wrong_type(value: Any, expected: str, path: str, problems: Problems, fix: str | None = None) -> Any:
+def wrong_type(
+    value: Any, expected: str, path: str, problems: Problems, fix: str | None = None, allowed: str | None = None, guess: str | None = None
+) -> Any:
     """Report a value of the wrong type; returns INVALID."""
-    problems.add("input.wrong_type", path, f"must be {expected}, not {type_name(value)}", value=value, fix=fix)
+    message = f"must be {expected}, not {type_name(value)}"
+    problems.add("input.wrong_type", path, message, value=value, allowed=allowed, nearest=guess, fix=fix)
     return INVALID
 
 
@@ -73,11 +76,13 @@ def text(
     empty: bool = False,
     secret: bool = False,
     fix: str | None = None,
+    scheme: str | None = None,
 ) -> Kind:
     """Text. Without C(multiline), one line of printable characters.
 
     pattern: a regular expression that the whole text must match. what: a noun for such a text, with its article. allowed: the pattern
-    in words. secret: whether messages must not repeat the value. fix: what to do if the text does not match.
+    in words. secret: whether messages must not repeat the value. fix: what to do if the text does not match. scheme: the scheme that
+    a URL without one most probably needs.
     """
     expression = re.compile(pattern) if pattern else None
 
@@ -95,7 +100,9 @@ def text(
             problems.add("input.control_character", path, message, allowed=allowed or "one line of text", fix=fix, **shown)
             return INVALID
         if expression and not expression.fullmatch(value):
-            problems.add("input.invalid_text", path, f"is not {what}", allowed=allowed, fix=fix, **shown)
+            is_cut = scheme and "://" not in value and expression.fullmatch(f"{scheme}://{value}")
+            cure = f"begin it with {scheme}://" if is_cut else fix
+            problems.add("input.invalid_text", path, f"is not {what}", allowed=allowed, fix=cure, **shown)
             return INVALID
         return value
 
@@ -150,14 +157,17 @@ mapping = Kind(_mapping, {"type": "object"})
 """Any mapping. Its content is checked later."""
 
 
-def list_of(kind: Check, *, single: bool = False, filled: bool = False) -> Kind:
-    """A list. With C(single), a value that is not a list is a list of one item. With C(filled), the list must not be empty."""
+def list_of(kind: Check, *, single: bool = False, filled: bool = False, allowed: str | None = None) -> Kind:
+    """A list. With C(single), a value that is not a list is a list of one item. With C(filled), the list must not be empty.
+
+    allowed: an example in words.
+    """
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if single and not isinstance(value, (list, dict)) and value is not None:
             value = [value]
         if not isinstance(value, list):
-            return wrong_type(value, "a list", path, problems)
+            return wrong_type(value, "a list", path, problems, allowed=allowed)
         if filled and not value:
             problems.add("input.empty", path, "is an empty list", allowed="at least one item", fix="add an item or remove the field")
             return INVALID
@@ -168,12 +178,12 @@ def list_of(kind: Check, *, single: bool = False, filled: bool = False) -> Kind:
     return Kind(check, {"type": "array", "items": _schema(kind), **lengths, **({"single": True} if single else {})})
 
 
-def map_of(kind: Check, key: Check | None = None) -> Kind:
-    """A mapping whose values pass C(kind) and whose keys pass C(key)."""
+def map_of(kind: Check, key: Check | None = None, allowed: str | None = None) -> Kind:
+    """A mapping whose values pass C(kind) and whose keys pass C(key). allowed: an example in words."""
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
-            return wrong_type(value, "a mapping", path, problems)
+            return wrong_type(value, "a mapping", path, problems, allowed=allowed)
         result = {}
         for name, item in value.items():
             below = joined(path, name)
@@ -183,6 +193,10 @@ def map_of(kind: Check, key: Check | None = None) -> Kind:
         return result
 
     return Kind(check, {"type": "object", "additionalProperties": _schema(kind)})
+
+
+_PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,62}")
+"""Text that needs no quotes in YAML."""
 
 
 def _has_form(value: Any, kind: Check) -> bool:
@@ -195,25 +209,25 @@ def _has_form(value: Any, kind: Check) -> bool:
     return not any(problem.rule == "input.wrong_type" and problem.path == "" for problem in problems)
 
 
-def record(fields: Mapping[str, Check], required: Mapping[str, str] | None = None, unknown: Mapping[str, str] | None = None) -> Kind:
+def record(
+    fields: Mapping[str, Check],
+    required: Mapping[str, str] | None = None,
+    unknown: Mapping[str, str] | None = None,
+    main: str | None = None,
+) -> Kind:
     """A mapping with known fields. A field that is null counts as not given.
 
     required: the required fields, each with its allowed values in words.
     unknown: names that users try but that are not fields, each with what to do instead.
+    main: the field that is meant by users who write only a text.
     """
     needed = required or {}
     names = sorted(fields)
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
-            problems.add(
-                "input.wrong_type",
-                path,
-                f"must be a mapping, not {type_name(value)}",
-                value=value,
-                allowed=f"the fields {', '.join(names)}",
-            )
-            return INVALID
+            fix = f"write {{{main}: {value}}}" if main and isinstance(value, str) and _PLAIN.fullmatch(value) else None
+            return wrong_type(value, "a mapping", path, problems, fix=fix, allowed=f"the fields {', '.join(names)}")
         result = {}
         for name, item in value.items():
             below = joined(path, name)
@@ -230,7 +244,7 @@ def record(fields: Mapping[str, Check], required: Mapping[str, str] | None = Non
                 if checked is not INVALID:
                     result[name] = checked
         for name in needed:
-            if value.get(name) is None:
+            if value.get(name) is None and not problems.touches(joined(path, name)):
                 problems.add("input.missing_field", joined(path, name), "is required", allowed=needed[name], fix=f"add {name}")
         return result
 

@@ -133,7 +133,8 @@ def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> li
     """Render every group of one cluster. Raises C(SpecError) with the problems of all groups, each under C(node_groups[N])."""
     problems = Problems()
     if not isinstance(node_groups, Sequence) or isinstance(node_groups, (str, bytes)):
-        problems.add("input.wrong_type", "node_groups", "must be a list of node groups", value=node_groups)
+        fix = "begin each node group with a dash and its name" if isinstance(node_groups, Mapping) else None
+        problems.add("input.wrong_type", "node_groups", "must be a list of node groups", value=node_groups, fix=fix)
         raise SpecError(problems)
     outputs = []
     for index, group in enumerate(node_groups):
@@ -206,13 +207,14 @@ def table(outputs: Iterable[Output], folder: str = "", not_ours: Sequence[Mappin
     """The table as lines of text, followed by warnings, skipped checks, and the settings that EKS or others provide."""
     outputs = list(outputs)
     rows = [_COLUMNS]
-    notes = [f"not checked: {problem}" for problem in unchecked(outputs)]
+    skipped = unchecked(outputs)
+    notes = [f"not checked: {problem}" for problem in skipped]
     for output in outputs:
         spec = output.rendered.spec
         file = f"{folder}/{output.file_name}" if folder and output.file_name else output.file_name or output.nothing
         digest = output.digest[:12] if output.file_name else ""
         rows.append((output.group, spec.family, spec.mode, f"{output.size:,}", f"{output.percent}%", digest, file))
-        notes.extend(f"warning: {output.group}: {warning}" for warning in spec.warnings)
+        notes.extend(f"warning: {output.group}: {warning}" for warning in spec.warnings if warning not in skipped)
         notes.extend(f"left to EKS: {output.group}: {what}" for what in sorted(left_to_eks(spec)))
         if asked := sorted(left_to_karpenter(spec)):
             notes.append(f"left to Karpenter: {output.group}: {', '.join(asked)} (filter karpenter_manifests)")

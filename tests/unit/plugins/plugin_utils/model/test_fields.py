@@ -121,7 +121,7 @@ def test_every_name_of_eksctl_means_a_family_and_what_it_implies() -> None:
 @pytest.mark.parametrize("secret", ["https", "http"])
 def test_no_message_repeats_a_proxy(secret: str) -> None:
     _unused, problems = checked(fields.NODE_GROUP["proxy"], {secret: "user:hunter22@proxy"})
-    assert problems == [f"p.{secret}: is not a URL; allowed: a URL such as http://proxy.example.com:3128"]
+    assert problems == [f"p.{secret}: is not a URL; allowed: a URL such as http://proxy.example.com:3128; fix: begin it with http://"]
 
 
 @pytest.mark.parametrize("name", ["override", "user_data"])
