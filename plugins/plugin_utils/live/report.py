@@ -50,7 +50,8 @@ def warnings(found: Iterable[Problem], unchecked: Iterable[Problem]) -> list[str
 
     Skipped checks do not name the host or the group. Ansible shows equal warnings of several hosts once in a run.
     """
-    return [*map(str, found), *(f"not checked: {problem}" for problem in unchecked)]
+    skipped = list(unchecked)
+    return [*(str(problem) for problem in found if problem not in skipped), *(f"not checked: {problem}" for problem in skipped)]
 
 
 def actions_lines(result: Mapping[str, Any], check_mode: bool) -> list[str]:

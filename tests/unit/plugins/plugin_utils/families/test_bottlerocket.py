@@ -413,7 +413,12 @@ def test_outposts_are_refused(golden_message: GoldenMessages) -> None:
 
 def test_all_problems_at_once() -> None:
     found = problems(
-        {}, labels={"a": "{instance_id}"}, commands={"pre": ["x"]}, user_data="nonsense", **br(x=1), **config(syncFrequency="1m")
+        {"kubernetes_version": "1.33"},
+        labels={"a": "{instance_id}"},
+        commands={"pre": ["x"]},
+        user_data="nonsense",
+        **br(x=1),
+        **config(syncFrequency="1m"),
     )
     paths = {line.partition(": ")[0] for line in found.splitlines()}
     assert paths >= {

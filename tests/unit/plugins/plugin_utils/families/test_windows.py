@@ -351,7 +351,7 @@ def test_gzip_is_refused(mode: str, golden_message: GoldenMessages) -> None:
 
 def test_all_problems_at_once() -> None:
     found = problems(
-        {},
+        {"kubernetes_version": "1.33"},
         labels={"a": "{instance_id}"},
         commands={"pre": ["</powershell>"]},
         user_data="<script>x</script>",

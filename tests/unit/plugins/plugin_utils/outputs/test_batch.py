@@ -13,7 +13,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import Source, diff, render_groups, render_sources, unchecked
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import report
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.batch import (
+    Source,
+    diff,
+    render_groups,
+    render_sources,
+    table,
+    unchecked,
+)
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import found, problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
@@ -83,6 +91,13 @@ def test_problems_name_the_group_and_skipped_checks_are_listed_once() -> None:
     assert [(problem.path, problem.group) for problem in caught.value.problems] == [("node_groups[1].max_pods", "b")]
     outputs = render_groups(COMPLETE | {"kubernetes_version": None}, [PLAIN, PLAIN | {"name": "b"}])
     assert found(unchecked(outputs)) == [("cluster.version_unknown", "cluster.kubernetes_version")]
+
+
+def test_a_version_that_is_not_known_yet_is_printed_once() -> None:
+    outputs = render_groups(COMPLETE | {"kubernetes_version": "1.99"}, [PLAIN, PLAIN | {"name": "b"}])
+    (note,) = [line for line in table(outputs) if "cluster.kubernetes_version" in line]
+    spec = outputs[0].rendered.spec
+    assert report.warnings(spec.warnings, spec.unchecked) == [note]
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/b", "..", ".", "a\\b", "-x", "a\nb", "x" * 64, ""])
