@@ -179,20 +179,31 @@ def test_a_node_without_a_record_is_compared_with_its_group(kind: str, request: 
     assert record(node) and applied(node, content)["changed"] is False
 
 
-WRITER = '#!/bin/sh\nsed -i \'s/"maxPods": [0-9]*/"maxPods": 5/\' {path}\n'
+SED = """/bin/sed -i 's/"maxPods": [0-9]*/"maxPods": 5/' {path}"""
+WRITERS = {
+    "a script": ("/etc/systemd/system/kubelet.service.d/90-tune.conf", "/usr/local/bin/tune"),
+    # Of a package or an image.
+    "a command": ("/usr/lib/systemd/system/kubelet.service.d/90-tune.conf", None),
+}
+"""A drop-in of kubelet's unit, and the script that it runs. Without a script, the drop-in itself contains the command."""
+CASES = [(kind, writer) for kind in REWRITTEN for writer in WRITERS]
 
 
-@pytest.mark.parametrize("kind", repeated(REWRITTEN, "al2 script"))
-def test_drift_that_comes_back_fails_and_names_the_writer(kind: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("case", repeated(CASES, ("al2 script", "a script"), ("al2023", "a command")), ids="-".join)
+def test_drift_that_comes_back_fails_and_names_the_writer(case: tuple[str, str], request: pytest.FixtureRequest) -> None:
+    kind, writer = case
     node, content = set_up(kind, request, max_pods=None)
     path = REWRITTEN[kind]
-    script, unit = "/usr/local/bin/tune", "/etc/systemd/system/kubelet.service.d/90-tune.conf"
-    node.write({script: (WRITER.format(path=path), 0o755), unit: f"[Service]\nExecStartPre={script}\n"})
+    command = SED.format(path=path)
+    unit, script = WRITERS[writer]
+    if script is not None:
+        node.write({script: (f"#!/bin/sh\n{command}\n", 0o755)})
+    node.write({unit: f"[Service]\nExecStartPre={script or command}\n"})
     node.exec(["systemctl", "daemon-reload"], check=True)
-    node.exec([script], check=True)
+    node.exec(["sh", "-c", command], check=True)
     failed = apply(node, content)
-    assert failed.get("failed") and mentions(failed["msg"], path, "maxPods", unit, script), failed
-    node.exec(["rm", unit, script], check=True)
+    assert failed.get("failed") and mentions(failed["msg"], path, "maxPods", "ExecStartPre", unit, script or ""), failed
+    node.exec(["rm", unit, *([script] if script else [])], check=True)
     node.exec(["systemctl", "daemon-reload"], check=True)
     # The same value after a repair: this time it lasts, and the play says that it came back since.
     failed = apply(node, content)

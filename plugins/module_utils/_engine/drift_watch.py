@@ -34,6 +34,7 @@ class DriftWatch:
         self._before = current
         self._found: list[Drift] | None = None
         self._returned: list[Drift] | None = None
+        self._found_writers: dict[str, list[str]] = {}
         self.repairs: Sequence[Drift] = ()
         self.snaps = Snaps()
 
@@ -136,7 +137,9 @@ class DriftWatch:
     def _writers(self, item: Drift) -> list[str]:
         from . import drift_writers
 
-        return drift_writers.find(item.source, self._plan.paths)
+        if item.source not in self._found_writers:
+            self._found_writers[item.source] = drift_writers.find(item.source, self._plan.paths, self._plan.units())
+        return self._found_writers[item.source]
 
     def _refusal(self, returned: Sequence[Drift]) -> ApplyRefused:
         lines, writers = [], []
@@ -149,7 +152,7 @@ class DriftWatch:
             lines.append(f"{item.source}: {what} again {when}")
             writers += [f"{item.source} is written by {writer}" for writer in self._writers(item)]
         cause = f"another program undoes repairs of this node: {'; '.join(lines)}"
-        name = f"stop {writers[0].partition(' is written by ')[2]}" if writers else "find the program that writes it, and stop it"
+        name = f"stop or remove {writers[0].partition(' is written by ')[2]}" if writers else "find the program that writes it, and stop it"
         fix = f"{name}, or set the value in the node group; drift: report (role: eks_node_drift) only warns about drift"
         return ApplyRefused(cause, fix, list(dict.fromkeys(writers)))
 

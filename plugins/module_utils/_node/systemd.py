@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import Callable, Dict, Iterable, NamedTuple, Sequence
+from typing import Callable, Dict, Iterable, NamedTuple, Sequence, Tuple
 
 from . import programs
 from .errors import ApplyRefused
@@ -103,6 +103,36 @@ def read_unit_files(name: str, run: Run = programs.run) -> list[str]:
             # An environment file is followed by (ignore_errors=no). systemd has one line for each of them.
             found.setdefault(line[:1], []).extend(word for word in match.group("paths").split() if word.startswith("/"))
     return [path for kind in "FDE" for path in found.get(kind, ())]
+
+
+class UnitCommand(NamedTuple):
+    """A command of a unit. C(setting): ExecStartPre and so on. C(text): its words, without quotes."""
+
+    setting: str
+    text: str
+
+
+class UnitCommands(NamedTuple):
+    """The commands of a unit as systemd runs them. C(files): the unit file, then its drop-ins in the order in which they take effect."""
+
+    files: Tuple[str, ...]
+    commands: Tuple[UnitCommand, ...]
+
+
+_COMMAND_SETTINGS = ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost", "ExecReload", "ExecStop", "ExecStopPost")
+_COMMAND = re.compile(
+    r"^(?P<setting>Exec[A-Za-z]+)=\{ path=.*? ; argv\[\]=(?P<text>.*?) ; ignore_errors=(?:yes|no) ; start_time=", re.MULTILINE | re.DOTALL
+)
+
+
+def read_commands(name: str, run: Run = programs.run) -> UnitCommands:
+    """The commands of a unit, with the files that set them. Nothing for a unit that systemd does not know. Raises ApplyRefused."""
+    properties = ",".join(("FragmentPath", "DropInPaths", *_COMMAND_SETTINGS))
+    result = run(["systemctl", "show", "--no-pager", "-p", properties, "--", name])
+    output = result.output if result.status == 0 else ""
+    found = {key: values.split() for key, values in re.findall(r"^(FragmentPath|DropInPaths)=(.*)$", output, re.MULTILINE)}
+    files = (*found.get("FragmentPath", ()), *found.get("DropInPaths", ()))
+    return UnitCommands(files, tuple(UnitCommand(*match.group("setting", "text")) for match in _COMMAND.finditer(output)))
 
 
 def read_memory_limit(name: str, run: Run = programs.run) -> int | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.files impo
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.kubelet_process import BOOTSTRAP_KUBECONFIG
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.nodeadm_files import WRITES
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.live_plans import node_state, typed_plan, unit
 
@@ -152,7 +153,7 @@ def kubelet_started(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     )
     monkeypatch.setattr(drift_watch, "to_wall_time", lambda moment: moment)
     monkeypatch.setattr(Host, "changed_at", lambda self, path: 100.0)
-    monkeypatch.setattr(drift_writers, "find", lambda source, ours: [])
+    monkeypatch.setattr(drift_writers, "find", lambda source, ours, units: [])
     return started
 
 
@@ -180,7 +181,7 @@ def test_a_value_that_others_set_again_fails(
     files: Files, kubelet_started: list[float], monkeypatch: pytest.MonkeyPatch, writers: list[str], golden_message: GoldenMessages
 ) -> None:
     kubelet_started[0] = 50.0 if not writers else 200.0
-    monkeypatch.setattr(drift_writers, "find", lambda source, ours: writers)
+    monkeypatch.setattr(drift_writers, "find", lambda source, ours, units: writers)
     watch = watch_of(files)
     current = Manifest(family="al2", effective={"x": None})
     assert watch.verified(current) == current and watch.accepted() == []
@@ -265,6 +266,14 @@ def test_nodeadm_without_a_record(files: Files) -> None:
 
 # --- writers -----------------------------------------------------------------------------------------------------------------------------
 
+
+def lay(root: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        target = root / path[1:]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+
 TUNE = "#!/bin/sh\nsed -i s/a/b/ " + CONFIG + "\n"
 
 
@@ -275,6 +284,8 @@ TUNE = "#!/bin/sh\nsed -i s/a/b/ " + CONFIG + "\n"
         ({"/etc/systemd/system/tune.service": f"[Service]\nExecStart=/bin/sed -i s/a/b/ {CONFIG}\n"}, ["tune.service"]),
         ({"/etc/systemd/system/kubelet.service.d/90-x.conf": "[Service]\nExecStartPre=/opt/tune\n", "/opt/tune": TUNE}, ["/opt/tune"]),
         ({"/etc/systemd/system/kubelet.service": f"[Service]\nExecStart=/usr/bin/kubelet --config {CONFIG}\n"}, []),
+        ({"/etc/systemd/system/x.service": "ExecStart = /opt/run\n", "/opt/run": f"#!/bin/sh\nexec kubelet --config {CONFIG}\n"}, []),
+        ({"/etc/systemd/system/tune.service": f"ExecStart = /bin/sh -c \\\n  'sed -i s/a/b/ {CONFIG}'\n"}, ["ExecStart of tune.service"]),
         ({"/etc/systemd/system/kubelet.service.d/50-ours.conf": f"[Service]\nExecStartPre=/bin/sed -i s/a/b/ {CONFIG}\n"}, []),
         ({"/etc/cron.d/tune": f"* * * * * root sed -i s/a/b/ {CONFIG}\n"}, ["/etc/cron.d/tune"]),
         ({"/etc/cron.hourly/tune": TUNE}, ["/etc/cron.hourly/tune"]),
@@ -284,15 +295,82 @@ TUNE = "#!/bin/sh\nsed -i s/a/b/ " + CONFIG + "\n"
     ],
 )
 def test_a_writer_is_found_by_what_names_the_file(tmp_path: Path, laid: dict[str, str], expected: list[str]) -> None:
-    for path, text in laid.items():
-        target = tmp_path / path[1:]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-    found = drift_writers.find(CONFIG, {"/etc/systemd/system/kubelet.service.d/50-ours.conf"}, Host(root=str(tmp_path)))
+    lay(tmp_path, laid)
+    found = drift_writers.find(CONFIG, {"/etc/systemd/system/kubelet.service.d/50-ours.conf"}, host=Host(root=str(tmp_path)))
     assert len(found) == len(expected) and all(word in line for word, line in zip(expected, found, strict=True)), found
 
 
 def test_a_writer_of_settings_names_the_snap(tmp_path: Path) -> None:
     (tmp_path / "etc/cron.d").mkdir(parents=True)
     (tmp_path / "etc/cron.d/tune").write_text("@daily root snap set kubelet-eks max-pods=5\n")
-    assert len(drift_writers.find("snap kubelet-eks", (), Host(root=str(tmp_path)))) == 1
+    assert len(drift_writers.find("snap kubelet-eks", (), host=Host(root=str(tmp_path)))) == 1
+
+
+VENDOR = "/usr/lib/systemd/system/kubelet.service"
+DROP_INS = [f"{VENDOR}.d/10-image.conf", "/etc/systemd/system/kubelet.service.d/50-ours.conf"]
+SHOWN = "{{ path={0} ; argv[]={1} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }}\n"
+
+
+class ShownUnits(Host):
+    """A node on which systemctl show reports these commands of kubelet.service, as systemd 252 prints them."""
+
+    def __init__(self, root: Path, commands: Sequence[tuple[str, str]], status: int = 0) -> None:
+        super().__init__(root=str(root))
+        lines = [f"{setting}=" + SHOWN.format(text.split()[0], text) for setting, text in commands]
+        self.result = Result(status, "".join(lines) + f"FragmentPath={VENDOR}\nDropInPaths={' '.join(DROP_INS)}\n", "")
+
+    def run_program(self, argv: Sequence[str]) -> Result:
+        return self.result if argv[-1] == "kubelet.service" else Result(0, "", "")
+
+
+SED = f"/bin/sed -i s/a/b/ {CONFIG}"
+
+
+@pytest.mark.parametrize(
+    ("commands", "laid", "expected"),
+    [
+        ([("ExecStart", f"/usr/bin/kubelet --config {CONFIG}")], {VENDOR: ""}, []),
+        ([("ExecStart", f"/usr/bin/kubelet --config={CONFIG}")], {VENDOR: ""}, []),
+        ([("ExecStartPre", "/sbin/iptables -P FORWARD ACCEPT -w 5")], {VENDOR: ""}, []),
+        # A drop-in of the image, which is not in a folder of the administrator.
+        ([("ExecStartPre", SED)], {DROP_INS[0]: f"[Service]\nExecStartPre=-{SED}\n"}, [f"ExecStartPre of kubelet.service ({DROP_INS[0]})"]),
+        ([("ExecStartPost", SED)], {VENDOR: f"ExecStartPost={SED}\n"}, [f"ExecStartPost of kubelet.service ({VENDOR})"]),
+        # systemd shows the words without quotes, and specifiers replaced.
+        (
+            [("ExecStartPre", f"/bin/sh -c test -e x; {SED}")],
+            {DROP_INS[0]: f"ExecStartPre=/bin/sh -c \\\n 'test -e x; {SED}'\n", VENDOR: "ExecStartPre=/bin/true\n"},
+            [f"ExecStartPre of kubelet.service ({DROP_INS[0]})"],
+        ),
+        (
+            [("ExecStartPre", "/opt/kubelet/tune")],
+            {DROP_INS[0]: "ExecStartPre=/opt/%p/tune\n", VENDOR: "ExecStart=/usr/bin/kubelet\n", "/opt/kubelet/tune": TUNE},
+            [f"ExecStartPre of kubelet.service ({DROP_INS[0]}), which runs /opt/kubelet/tune"],
+        ),
+        # A later drop-in wins, and what the plan itself sets is no writer.
+        (
+            [("ExecStartPre", "/opt/tune")],
+            {VENDOR: "ExecStartPre=/opt/tune\n", DROP_INS[0]: "ExecStartPre=\nExecStartPre=/opt/tune\n", "/opt/tune": TUNE},
+            [f"ExecStartPre of kubelet.service ({DROP_INS[0]}), which runs /opt/tune"],
+        ),
+        ([("ExecStartPre", SED)], {VENDOR: "", DROP_INS[1]: f"ExecStartPre={SED}\n"}, []),
+        # The file that sets it has been removed since, but systemd was not reloaded.
+        ([("ExecStartPre", SED)], {}, [f"ExecStartPre of kubelet.service ({VENDOR})"]),
+    ],
+)
+def test_a_command_of_kubelets_unit_is_found_wherever_it_is_set(
+    tmp_path: Path, commands: list[tuple[str, str]], laid: dict[str, str], expected: list[str]
+) -> None:
+    lay(tmp_path, laid)
+    host = ShownUnits(tmp_path, commands)
+    assert drift_writers.find(CONFIG, {DROP_INS[1]}, ["containerd.service", "kubelet.service"], host) == expected
+
+
+def test_a_command_is_named_once(tmp_path: Path) -> None:
+    path = "/etc/systemd/system/kubelet.service.d/90-tune.conf"
+    lay(tmp_path, {path: "ExecStartPre=/opt/tune\n", "/opt/tune": TUNE})
+    host = ShownUnits(tmp_path, [("ExecStartPre", "/opt/tune")])
+    host.result = host.result._replace(output=host.result.output.replace(DROP_INS[0], path))
+    expected = [f"ExecStartPre of kubelet.service ({path}), which runs /opt/tune"]
+    assert drift_writers.find(CONFIG, (), ["kubelet.service"], host) == expected
+    # Without an answer of systemd, the files are still searched.
+    assert drift_writers.find(CONFIG, (), ["kubelet.service"], ShownUnits(tmp_path, [], status=1)) == expected

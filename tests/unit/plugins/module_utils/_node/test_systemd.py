@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import systemd
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 
 SHOWN = """Id=containerd.service
@@ -43,3 +44,30 @@ def test_a_silent_systemd_is_refused(programs: Any, golden_message: GoldenMessag
     with pytest.raises(ApplyRefused) as caught:
         systemd.read_units(["a.service"])
     golden_message(caught.value)
+
+
+# Printed by systemd 252. The drop-ins set all commands but iptables and kubelet.
+COMMANDS = r"""ExecStartPre={ path=/sbin/iptables ; argv[]=/sbin/iptables -P FORWARD ACCEPT -w 5 ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
+ExecStartPre={ path=/bin/sh ; argv[]=/bin/sh -c sed -i "s/a b/c;d/" /etc/x.json; echo $$HOME kubelet.service "q\n" ; ignore_errors=yes ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
+ExecStartPre={ path=/bin/sh ; argv[]=/bin/sh -c true ;     false || true ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
+ExecStartPre={ path=/bin/sh ; argv[]=myname -c true ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
+ExecStart={ path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet $NODEADM_KUBELET_ARGS ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
+FragmentPath=/etc/systemd/system/kubelet.service
+DropInPaths=/etc/systemd/system/kubelet.service.d/50-a.conf /etc/systemd/system/kubelet.service.d/90-x.conf
+"""  # noqa: E501
+
+
+def test_the_commands_of_a_unit_with_their_files() -> None:
+    found = systemd.read_commands("kubelet.service", lambda argv: Result(0, COMMANDS, ""))
+    folder = "/etc/systemd/system/kubelet.service"
+    assert found.files == (folder, f"{folder}.d/50-a.conf", f"{folder}.d/90-x.conf")
+    assert found.commands == (
+        ("ExecStartPre", "/sbin/iptables -P FORWARD ACCEPT -w 5"),
+        ("ExecStartPre", '/bin/sh -c sed -i "s/a b/c;d/" /etc/x.json; echo $$HOME kubelet.service "q\\n"'),
+        ("ExecStartPre", "/bin/sh -c true ;     false || true"),
+        ("ExecStartPre", "myname -c true"),
+        ("ExecStart", "/usr/bin/kubelet $NODEADM_KUBELET_ARGS"),
+    )
+    # systemd prints no command of a unit that it does not know, and succeeds.
+    assert systemd.read_commands("gone.service", lambda argv: Result(0, "FragmentPath=\nDropInPaths=\n", "")) == ((), ())
+    assert systemd.read_commands("kubelet.service", lambda argv: Result(1, "", "no bus")) == ((), ())
