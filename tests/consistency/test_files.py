@@ -86,7 +86,7 @@ def test_sanity_has_no_ignore_file() -> None:
     project.none_of(name for name in project.files() if name.startswith("tests/sanity/ignore"))
 
 
-def test_there_is_no_program_nobody_can_read() -> None:
+def test_there_is_no_binary_program() -> None:
     suffixes = (".so", ".pyc", ".exe", ".dll", ".whl", ".tar", ".gz", ".zip")
     project.none_of(name for name in project.files() if name.endswith(suffixes))
 

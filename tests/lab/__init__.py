@@ -13,7 +13,7 @@
 Real: etcd, kube-apiserver (Node and RBAC authorization, NodeRestriction), kube-controller-manager (signing, node conditions), kubelet of
 two minor versions, nodeadm of February 2024 (the only one to be had as a Go module), containerd, systemd and cloud-init of Debian.
 
-Stand-ins (a result here is no evidence for the real ones): bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (all
+Stand-ins (which prove nothing about the real programs): bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (all
 from nodelab); the metadata service (nodelab's, with faults); the APIs of AWS (moto); `aws eks get-token` and `aws-iam-authenticator token`
 (they print a fixed token, which the API server reads from a file, not from IAM); the approval of serving certificates and the cloud
 provider (controller.py); the pull of the pause image (not done: no pod runs here); the CNI plugin (only its configuration); Debian instead

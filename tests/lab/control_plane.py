@@ -55,7 +55,7 @@ class ControlPlane:
         self.processes = Processes(folder / "logs")
 
     def start(self) -> State:
-        """Start everything and wait until it is ready; LabError shows the log of what failed."""
+        """Start everything and wait until it is ready; LabError shows the log of the program that failed."""
         began = time.monotonic()
         authority = self._write_pki()
         self._write_tokens()

@@ -42,7 +42,7 @@ def reason_against(spec: Object, ec2: Ec2) -> str:
     """The reason not to approve a kubelet-serving request, or ''. `spec` is that of the CSR object."""
     user = spec.get("username", "")
     if not user.startswith(USER) or "system:nodes" not in spec.get("groups", []):
-        return f"{user!r} is no node"
+        return f"{user!r} is not a node"
     if not USAGES.issuperset(spec["usages"]) or "server auth" not in spec["usages"]:
         return f"usages {spec['usages']}"
     asked = x509.load_pem_x509_csr(base64.b64decode(spec["request"]))
@@ -84,7 +84,7 @@ def initialize(api: Api, ec2: Ec2, node: Object) -> None:
     name = node["metadata"]["name"]
     instance = ec2.find(name)
     if instance is None:
-        log(f"{name} is no instance: it stays uninitialized")
+        log(f"{name} is not an instance: it stays uninitialized")
         return
     labels = {
         "node.kubernetes.io/instance-type": instance["type"],

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .failing import NOWHERE, SOMEBODY, Fault, another_authority, credential, groupless, no_such_names, plugin, tags, unknown_token
+from .failing import ANOTHER_NAME, NOWHERE, Fault, another_authority, credential, groupless, no_such_names, plugin, tags, unknown_token
 from .faulty_proxies import SilentServer, TcpProxy, TlsProxy
 
 #: Minutes by which a wrong clock differs.
@@ -62,11 +62,11 @@ ACCESS = {
     ),
     "another-name": Fault(
         cause="node_name_mismatch",
-        says=(SOMEBODY, "{node}"),
+        says=(ANOTHER_NAME, "{node}"),
         shown="forbidden",
         journal="is forbidden|not allowed to modify node",
         # Its image takes the node's name from the metadata service.
-        node={"imds": {"meta-data/hostname": SOMEBODY, "meta-data/local-hostname": SOMEBODY}},
+        node={"imds": {"meta-data/hostname": ANOTHER_NAME, "meta-data/local-hostname": ANOTHER_NAME}},
     ),
     "endpoint-unknown": Fault(
         cause="endpoint_unknown",

@@ -27,7 +27,7 @@ TAGS = "meta-data/tags/instance/"
 
 #: An endpoint and a node name that do not exist.
 NOWHERE = "https://0123456789ABCDEF0123456789ABCDEF.gr7.eu-central-1.eks.amazonaws.com"
-SOMEBODY = "ip-10-0-9-9.eu-central-1.compute.internal"
+ANOTHER_NAME = "ip-10-0-9-9.eu-central-1.compute.internal"
 
 
 def nothing(_node: LabNode) -> None:
@@ -47,7 +47,7 @@ class Fault:
     cluster  what the cluster of the play says instead
     fields   what the node group says beside the case's own
     node     words for C(Lab.node)
-    files    laid on the node before its boot, made with the lab and the last part of the node's address
+    files    written to the node before its boot, made with the lab and the last part of the node's address
     spoil    breaks the node once it is booted
     proxy    listens at the cluster's endpoint
     """
@@ -158,7 +158,7 @@ def groupless(node: LabNode) -> None:
 
 
 def no_such_names(node: LabNode) -> None:
-    """Run a DNS server that knows no names, at the address that the node uses."""
+    """Run a DNS server that does not have any name, at the address that the node uses."""
     node.write({"/root/resolver.py": _RESOLVER})
     node.exec(["systemd-run", "--quiet", "--unit=resolver", "--service-type=notify", "python3", "/root/resolver.py"], check=True)
 

@@ -51,7 +51,7 @@ class Processes:
         return {name: process.pid for name, process in self._running.items()}
 
     def stop(self, names: Sequence[str], seconds: float) -> None:
-        """Ask these programs to end, and kill those that still run after `seconds`. Names of programs that never started are ignored."""
+        """Ask these programs to end, and kill the ones that still run after `seconds`. Names of programs that never started are ignored."""
         wanted = [self._running.pop(name) for name in names if name in self._running]
         for process in wanted:
             if process.poll() is None:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a group says beside the essentials reaches the real programs: by user data, and by a play that changes a live node.
 
-The live nodes are changed once, for all tests of this module; a test that changes them again comes after those that do not.
+The live nodes are changed once, for all tests of this module; a test that changes them again comes after the tests that do not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PODS = 25
 CONFIG = {"imageGCHighThresholdPercent": 91, "podPidsLimit": 1234, "containerLogMaxSize": "21Mi"}
 FLAGS = {"event-burst": "111", "v": "3"}
 
-#: What needs today's nodeadm: the one of February 2024 knows no environment.
+#: What needs today's nodeadm: the one of February 2024 does not have C(environment).
 PROXIED = [case for case in CASES if case != "al2023"]
 
 #: Canonical's image has a containerd configuration of its own, which nothing here can show: only where ours replaces it, it is known.

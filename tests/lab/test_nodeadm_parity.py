@@ -33,7 +33,7 @@ pytestmark = pytest.mark.docker
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "examples"
 PART = "node.eks.aws"
 
-# Fields that nodeadm learned after February 2024: it drops them unread, whatever stands there.
+# Fields that nodeadm learned after February 2024: it drops them unread, whatever their values are.
 LATER_FIELDS = {
     "spec.containerd.baseRuntimeSpec",
     "spec.featureGates",
@@ -66,9 +66,9 @@ def _is_finite(case: dict[str, Any]) -> bool:
     return not str(case["id"]).endswith((".inf", ".nan"))
 
 
-# reason → rows that the one of July 2026 refuses, beside those that lack a part of the cluster, and the one of February 2024 does not
+# reason → rows that the one of July 2026 refuses, beside the rows that lack a part of the cluster, and the one of February 2024 does not
 NOT_CHECKED = {
-    "what is wrong stands in one of LATER_FIELDS": [
+    "the invalid value is in one of LATER_FIELDS": [
         "runtime_spec_string",
         "environment_flat",
         "environment_number",
@@ -78,7 +78,7 @@ NOT_CHECKED = {
         "max_pods_expression_number",
         *(case["id"] for case in CASES if case["id"].startswith("yaml_bare_environment_") and not case["check"]["ok"] and _is_finite(case)),
     ],
-    "TOML is no concern of its merger": ["containerd_bad_second"],
+    "its merger does not parse TOML": ["containerd_bad_second"],
 }
 # The five complaints of `config check` in July 2026 about what is not there; in February 2024 only `init` had them.
 MAY_BE_MISSING = (" is missing in cluster configuration", "cluster ID must be provided for outposts")
@@ -154,7 +154,7 @@ def test_it_takes_what_the_unit_tests_render(check: Checker) -> None:
 
 MIRRORS = st.dictionaries(st.sampled_from(["docker.io", "_default", "quay.io:443"]), st.just(["https://mirror.example.com"]), max_size=2)
 LINE = TEXT.filter(lambda text: text.strip() and "\n" not in text)
-#: What cases() of the read-back leaves out: the rest of what ends in a NodeConfig, and the parts beside it.
+#: What cases() of the read-back leaves out: the other fields that end in a NodeConfig, and the parts beside it.
 MORE: dict[str, st.SearchStrategy[Any]] = {
     "commands": st.fixed_dictionaries({}, optional={"pre": st.lists(LINE, max_size=2), "post": st.lists(LINE, max_size=2)}),
     "containerd": st.fixed_dictionaries({}, optional={"registry_mirrors": MIRRORS, "config": st.just({"debug": {"level": "08"}})}),

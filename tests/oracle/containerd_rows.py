@@ -172,7 +172,7 @@ def asks_for_every_path(daemon: Daemon) -> None:
 
 
 def asks_in_order(daemon: Daemon, folder: Path) -> None:
-    """Fallback: the mirrors in their order, without those that cannot resolve or be trusted, then the registry itself."""
+    """Fallback: the mirrors in their order, without the mirrors that cannot resolve or be trusted, then the registry itself."""
     certificate, key = containerd_daemon.certificate_authority(folder)
     with containerd_daemon.recording_registry() as plain, containerd_daemon.recording_registry(certificate, key) as secure:
         trusted = {"url": f"{secure.url}/trusted", "ca": certificate.read_text()}

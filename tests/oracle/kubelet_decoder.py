@@ -32,7 +32,7 @@ _COMPONENT_BASE = re.compile(r'"k8s\.io/component-base/([a-z0-9/]+)"')
 
 
 def minors() -> dict[int, int]:
-    """Minor → patch: those that the tables were made from, the oldest left out (it is no minor of the tables)."""
+    """Minor → patch: the versions that the tables were made from, without the oldest, which is not a minor of the tables."""
     for node in ast.parse(REFRESH.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == "MINORS" for target in node.targets):
             found: dict[int, int] = ast.literal_eval(node.value)

@@ -74,7 +74,7 @@ def apply(
 
 
 def lay_code(node: Node) -> None:
-    """What the node runs, below C(CODE): laid down once, so that Python compiles it once."""
+    """What the node runs, below C(CODE): copied once, so that Python compiles it once."""
     if not node.exists(CODE):
         node.exec(["tar", "-x", "-C", "/run"], input=_code(), check=True)
 

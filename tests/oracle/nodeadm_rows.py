@@ -43,7 +43,7 @@ def drop_ins(case: dict[str, Any]) -> dict[str, bytes]:
 
 
 def files(case: dict[str, Any]) -> dict[str, Any]:
-    """Path → what stands in the file, for a row of STARTED that went well."""
+    """Path → the content of the file, for a row of STARTED that went well."""
     found = copy.deepcopy(RECORDED["baseline_files"])
     found[_CA] = base64.b64decode(case["merged"]["cluster"]["certificateAuthority"]).decode()
     for path, changed in case["init"]["changed"].items():

@@ -7,7 +7,7 @@ C(by_grammar) is tree-sitter's grammar (tree-sitter-pwsh). It knows the language
 apostrophe for a quote. C(by_lexer) is a lexer of the quoting rules alone (about_Quoting_Rules): five kinds of single
 quotes, four of double quotes, the backtick, here-strings, comments. Both give back the commands of a script with their
 parameters and string values, and refuse what they do not understand, so a value that escapes its quotes never passes both.
-No PowerShell runs here: its engine cannot be had on the machines that test this.
+No PowerShell runs here: its engine is not available on the machines that test this.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DASHES = "-\u2013\u2014\u2015"
 
 
 class NotUnderstoodError(ValueError):
-    """The text is no PowerShell, or more of it than the readers know."""
+    """The text is not PowerShell, or contains more of it than the readers support."""
 
 
 @dataclass
@@ -217,7 +217,7 @@ def _ends_word(text: str, at: int) -> int:
 
 
 def _verbatim(text: str, at: int) -> tuple[str, int]:
-    """A single-quoted string: two quotes in a row, of whatever of the five kinds, are the second of them."""
+    """A single-quoted string: two quotes in a row, of any of the five kinds, are the second one."""
     out = []
     while at < len(text):
         if text[at] not in SINGLE_QUOTES:

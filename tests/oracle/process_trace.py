@@ -57,7 +57,7 @@ class Trace:
         return first.parent == 1 and not first.programs
 
     def _line(self, pid: int) -> list[int]:
-        """A process, and those that it comes from, as far as they are known."""
+        """A process, and its ancestors, as far as they are known."""
         found = []
         while pid in self.processes:
             found.append(pid)

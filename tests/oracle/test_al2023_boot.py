@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Amazon Linux 2023 through a whole boot: real systemd, real cloud-init, the image's units with stand-ins for nodeadm and kubelet.
 
-nodeadm-config → cloud-init (scripts of the user data) → nodeadm-run → kubelet → commands.post. Every case is a fresh machine, apart from
-those that only differ in how a script fails: cloud-init alone shows them.
+nodeadm-config → cloud-init (scripts of the user data) → nodeadm-run → kubelet → commands.post. Every case is a fresh machine, except for
+cases that only differ in how a script fails: cloud-init alone shows them.
 """
 
 from __future__ import annotations

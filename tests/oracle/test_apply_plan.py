@@ -49,7 +49,7 @@ def calls(node: Node) -> list[str]:
 
 
 def without_times(state: str) -> str:
-    """What a way back brings again: everything but which run of a unit this is."""
+    """What a rollback restores: everything except for the number of the run of a unit."""
     return re.sub(r"InvocationID=.*", "", state)
 
 
@@ -250,7 +250,7 @@ def test_a_busy_snapd_is_waited_for_and_a_refusing_one_is_not(ubuntu_node: Ubunt
         ["mkfifo", "/etc/kubernetes/pki/ca.crt"],
         ["mkdir", "/etc/kubernetes/pki/ca.crt"],
         ["chmod", "0777", "/etc/kubernetes/pki"],
-        ["chown", "nobody", "/etc/kubernetes/pki"],
+        ["chown", "daemon", "/etc/kubernetes/pki"],
         ["install", "-d", "-m", "0777", "/var/lib/nodebootstrap", "/var/lib/nodebootstrap/originals"],
     ],
     ids=lambda words: " ".join(words[:3]),

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Bottlerocket node behind a stand-in of Systems Manager: our scripts run in a real shell, with an apiclient that keeps transactions.
 
-Systems Manager and Bottlerocket cannot run here. What the stand-ins assume of them stands in ssm_stand_in.py.
+Systems Manager and Bottlerocket cannot run here. ssm_stand_in.py says what the stand-ins assume of them.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def test_an_unhealthy_kubelet_ends_the_wait(lab: Lab, golden_message: Any) -> No
     assert any("kubelet does not answer" in line and "s of 3 s" in line for line in lab.lines)
 
 
-def test_nobody_can_ask_kubelet(lab: Lab) -> None:
+def test_kubelet_cannot_be_asked(lab: Lab) -> None:
     (lab.node.bin / "curl").unlink()
     for _run in range(2):
         result = lab.apply()

@@ -71,7 +71,7 @@ def test_a_wait_is_bounded_and_cancelled(lab: Lab, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_answer_that_never_comes_is_no_secret_change(lab: Lab, monkeypatch: pytest.MonkeyPatch, golden_message: Any) -> None:
-    """The change was made, and nobody could be asked how it ended: that is said, and the next run finds nothing to do."""
+    """The change was made, and no program answered how it ended: that is said, and the next run finds nothing to do."""
     run = lab.node.run
 
     def last(script: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bottlerocket and Windows user data, read back by readers that know nothing of the library.
 
-Bottlerocket's is read by tomllib (Python's own), and its lines by a small check of what EKS's merger takes. Windows' block
+Bottlerocket's is read by tomllib (Python's own), and its lines by a small check of the lines that EKS's merger takes. Windows' block
 is read by the two PowerShell readers of C(powershell.py), and kubelet's arguments by a model of Windows' CommandLineToArgvW.
 Hostile text goes into every free field: it is refused, or it comes back exactly. Nothing is executed on Windows.
 """
@@ -161,7 +161,7 @@ def test_existing_toml_is_refused_or_means_the_same(text: str) -> None:
     try:
         before = tomllib.loads(text)["settings"]
     except ValueError:
-        pytest.fail("accepted what is no TOML")
+        pytest.fail("accepted text that is not TOML")
     after = tomllib.loads(document)["settings"]
     assert {key: value for key, value in after.items() if key != "kubernetes"} == {
         key: value for key, value in before.items() if value not in ({}, []) and key != "kubernetes"

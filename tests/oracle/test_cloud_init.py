@@ -288,7 +288,7 @@ def test_a_failed_pre_command_keeps_the_node_out(request: pytest.FixtureRequest,
         node.reset()
 
 
-def test_a_failed_script_of_the_users_own_keeps_nobody_out(al2_node: Al2Node) -> None:
+def test_a_failed_script_of_the_users_own_does_not_keep_the_node_out(al2_node: Al2Node) -> None:
     document = render(CLUSTER, {"family": "al2", "user_data": "#!/bin/sh\nexit 3\n", "commands": {"pre": ["true"]}}).document.text
     assert "1 failures (part-001)" in run(al2_node, document).errors[0]
     assert len(al2_node.kubelet_starts()) == 1 and not al2_node.exists(PRE_FAILED)

@@ -172,13 +172,13 @@ def assert_no_secret(shown: str) -> None:
     assert CANARY not in shown, shown[max(0, shown.index(CANARY) - 2000) : shown.index(CANARY) + 500]
 
 
-def readable_by_anybody(node: Node) -> tuple[list[str], set[str]]:
-    """In which files a user without rights finds the canary, and in which properties that systemd tells everybody about units."""
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+def readable_without_rights(node: Node) -> tuple[list[str], set[str]]:
+    """In which files a user without rights finds the canary, and in which properties that systemd shows to every user."""
+    without_rights = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     # /run/recorded is the stand-ins' own.
     folders = ["/etc", "/home", "/opt", "/root", "/srv", "/tmp", "/usr/local", "/var", "/run", "/dev/shm"]
-    found = node.exec([*nobody, "grep", "-rlsF", "--exclude-dir=recorded", CANARY, *folders]).stdout.decode().split()
-    shown = node.exec([*nobody, "systemctl", "show", "kubelet", "containerd"]).stdout.decode()
+    found = node.exec([*without_rights, "grep", "-rlsF", "--exclude-dir=recorded", CANARY, *folders]).stdout.decode().split()
+    shown = node.exec([*without_rights, "systemctl", "show", "kubelet", "containerd"]).stdout.decode()
     return found, {line.partition("=")[0] for line in shown.splitlines() if CANARY in line}
 
 
@@ -215,7 +215,7 @@ def test_the_modules_work_show_no_secret_and_leave_none(way: Way) -> None:
     assert f"--manifest-url-header=Authorization:{CANARY}-flag" in start["argv"]
     assert f"{CANARY}-proxy" in start["environment"]["HTTP_PROXY"]
     assert f"{CANARY}-registry".encode() in way.node.read("/etc/containerd/config.toml")
-    assert readable_by_anybody(way.node) == ([], {"ExecStart", "ExecStartEx", "Environment"})
+    assert readable_without_rights(way.node) == ([], {"ExecStart", "ExecStartEx", "Environment"})
     assert way.left_behind() == before
 
 
@@ -278,7 +278,7 @@ def test_no_family_shows_a_secret(name: str, tmp_path: Path) -> None:
         assert_no_secret(shown)
         assert way.left_behind() == before
         ours = json.loads(node.read("/var/lib/nodebootstrap/manifest.json"))["files"]
-        files, _unused = readable_by_anybody(node)
+        files, _unused = readable_without_rights(node)
         assert not set(files) & ours.keys() and set(files) == of_the_image
         gone = way.play(task("apply", node_group=group, state="absent", **options), options=("--diff",))
         assert CANARY not in gone and not node.exists("/var/lib/nodebootstrap") and way.left_behind() == before

@@ -157,7 +157,7 @@ def test_it_tells_what_it_may_not_read(al2_node: Al2Node, tmp_path: Path) -> Non
     done = al2_node.run_user_data(text("al2", **STATIC))
     assert done.returncode == 0, done.stderr.decode()
     al2_node.kubelet_records()
-    found = look(al2_node, tmp_path, "-e", "ansible_user=nobody", "-e", "ansible_remote_tmp=/tmp/nobody")
+    found = look(al2_node, tmp_path, "-e", "ansible_user=daemon", "-e", "ansible_remote_tmp=/tmp/daemon")
     assert found["os"]["id"] == "amzn" and found["kubelet"]["flags"]["config"] == CONFIG
     assert found["kubelet"]["environment"] == [] and found["cluster"]["server"] is None
     for path in (f"/proc/{found['kubelet']['pid']}/environ", "/var/lib/kubelet/kubeconfig"):

@@ -28,7 +28,7 @@ STRICTER_ON_PURPOSE = {
         "unknown_cluster",
         "wrong_case_field",
         "status_given",
-        "merge_key",  # its anchor stands in a field of its own
+        "merge_key",  # its anchor is in a separate field
     ],
     "kubelet does not start with a field or a value that it does not know": [
         *(name for name in BARE if not name.startswith("yaml_bare_environment_")),
@@ -43,11 +43,11 @@ STRICTER_ON_PURPOSE = {
     ],
     "apiVersion and kind replace the ones that kubelet needs": ["config_bad_key"],
     "nodeadm takes the later of two keys without a word": ["duplicate_key"],
-    "null is written as an empty text, which nobody meant": ["yaml_bare_environment_null", "yaml_bare_environment_~"],
+    "null is written as an empty text, which the user did not mean": ["yaml_bare_environment_null", "yaml_bare_environment_~"],
     "an empty value means nothing in nodeadm": ["scalar_empty_keeps", "expression_empty_keeps", "empty_certificateAuthority"],
-    "no node joins with a CA that is no PEM": ["ca_not_pem", "ca_replaced"],
+    "no node joins with a CA that is not PEM": ["ca_not_pem", "ca_replaced"],
     "kubelet needs an https URL": ["endpoint_no_scheme"],
-    "the cidr is none, or has bits after its prefix": ["cidr_garbage", "cidr_bare_ip", "cidr_host_bits", "host_bits"],
+    "the cidr is invalid, or has bits after its prefix": ["cidr_garbage", "cidr_bare_ip", "cidr_host_bits", "host_bits"],
     "kubelet does not understand the flag, or systemd splits it": [
         "flags_without_dashes",
         "flags_space",
@@ -68,7 +68,7 @@ STRICTER_ON_PURPOSE = {
         "cel_huge",
         "cel_div_zero",
     ],
-    "nobody reads kubelet.service.service.d": ["env_service_suffix"],
+    "no program reads kubelet.service.service.d": ["env_service_suffix"],
     "nodeadm warns and goes on without the user data": ["broken_user_data_good_drop_in", "no_user_data_config"],
 }
 STRICTER = {name for names in STRICTER_ON_PURPOSE.values() for name in names}

@@ -46,7 +46,7 @@ ALPHABET = "".join(sorted(set("".join(HOSTILE)))) + "\\\\\\%%%$$$''\"\"  " + "ab
 
 
 def hostile_values(count: int, seed: int) -> list[str]:
-    """The table, then random mixtures of what is in it (the same ones in every run: the seed is fixed)."""
+    """The table, then random mixtures of its values (the same ones in every run: the seed is fixed)."""
     dice = random.Random(seed)
 
     def mixtures() -> Iterator[str]:
@@ -79,7 +79,7 @@ def recorded(node: Node, unit: str, files: dict[str, str] | None = None) -> dict
 
 
 def differences(wanted: Sequence[object], got: Sequence[object]) -> list[tuple[object, object]]:
-    """The first few values that did not arrive as they were: a diff of thousands helps nobody."""
+    """The first few values that did not arrive as they were: a diff of thousands does not help."""
     found = [(want, have) for want, have in itertools.zip_longest(wanted, got) if want != have]
     return found[:10]
 

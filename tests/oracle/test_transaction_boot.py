@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the recovery stands in the boot of each family: before whatever reads the files, and in no circle."""
+"""The place of the recovery in the boot of each family: before every program that reads the files, and without a cycle."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All or nothing, on a node with a real systemd: a transaction fails or is killed at every step, and the disk is full.
 
-What happens on the node stands in transaction_driver.py. Two nodes share the work, so the whole file takes about as long as half of it.
+transaction_driver.py contains what happens on the node. Two nodes share the work, so the whole file takes about as long as half of it.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_a_failed_change_says_why_and_where(lab: Lab) -> None:
 
 
 def test_check_mode_is_the_nodes_own(lab: Lab) -> None:
-    """The script is sent, and told that it is check mode; nobody waits for a node that was not changed."""
+    """The script is sent, and told that it is check mode; no task waits for a node that was not changed."""
     run = lab.play("--check", "--diff", answers=[said(actions=FRESH, missing=["x"])], variables=VARIABLES)
     call = only(run)
     assert (call.check_mode, call.diff_mode, call.parameters) == (True, True, DEFAULTS)

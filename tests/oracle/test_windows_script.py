@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The PowerShell that runs on live Windows nodes, read by a grammar: no PowerShell engine can be had here.
 
-What a wrong word would only show on Windows is looked for: functions and parameters that do not exist, variables that nobody set,
+What a wrong word would only show on Windows is looked for: functions and parameters that do not exist, variables that are not set,
 fields of the plan that the library does not write, and syntax that Windows PowerShell 5.1 does not know.
 """
 
@@ -129,7 +129,7 @@ def problems(source: str) -> list[str]:
             found.append(f"no such command: {name}")
         else:
             found += [f"{name} has no parameter {one}" for one in parameters if one not in known]
-    found += [f"nobody calls {name}" for name in ours if not re.search(rf"(?<!function )\b{name}\b", source)]
+    found += [f"{name} is not called" for name in ours if not re.search(rf"(?<!function )\b{name}\b", source)]
     return found + unset(root)
 
 
@@ -147,7 +147,7 @@ def unset(root: Any) -> list[str]:
             if scope is root and inside_function(variable):
                 continue
             if name.partition(".")[0] not in known | everywhere | top | AUTOMATIC and not name.startswith("env:"):
-                found.append(f"nobody sets ${name}")
+                found.append(f"${name} is not set")
     return sorted(set(found))
 
 
@@ -194,10 +194,10 @@ def test_no_file_is_forgotten() -> None:
         ("Get-Nothing", "no such command: Get-Nothing"),
         ("Get-Acl -Paht 'a'", "Get-Acl has no parameter Paht"),
         ("function Get-X { param ([string] $Name) $Name }\nGet-X -Nmae 'a'", "Get-X has no parameter Nmae"),
-        ("function Get-X { $there }\nGet-X", "nobody sets $there"),
-        ("function Get-X { $here = 1 }\nGet-X\n$here", "nobody sets $here"),
-        ("function Get-X { 1 }", "nobody calls Get-X"),
-        ('"text $nothing"', "nobody sets $nothing"),
+        ("function Get-X { $there }\nGet-X", "$there is not set"),
+        ("function Get-X { $here = 1 }\nGet-X\n$here", "$here is not set"),
+        ("function Get-X { 1 }", "Get-X is not called"),
+        ('"text $nothing"', "$nothing is not set"),
     ],
 )
 def test_what_is_wrong_is_seen(source: str, problem: str | None) -> None:

@@ -106,7 +106,7 @@ def read(found: Documents, go_reader: Reader) -> list[Any]:
 
 
 def wherever(variant: dict[str, Any], value: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], tuple[str | int, ...], Any]]:
-    """(cluster, group, place in one of its documents, what must stand there) for one hostile string in every kind of place."""
+    """(cluster, group, place in one of its documents, the value that must be there) for one hostile string in every kind of place."""
     modern = variant["family"] == "al2023"
     config: tuple[str | int, ...] = ("spec", "kubelet", "config") if modern else ()
     for key, item in (

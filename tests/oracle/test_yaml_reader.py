@@ -271,7 +271,7 @@ TOKENS += ["\x85", "\u2028", "é", "~", "=", "\n\n", "  x: 1\n", "k: v\n"]
 
 @given(st.lists(st.lists(st.sampled_from(TOKENS), min_size=1, max_size=12).map("".join), min_size=30, max_size=50))
 def test_never_reads_something_else(go_reader: Reader, texts: list[str]) -> None:
-    """Whatever stands there: where we read it at all, the node reads the same."""
+    """For any text: if we read it at all, the node reads the same."""
     for text, answer in zip(texts, go_reader(texts), strict=True):
         ours = verdict(text, strict=False)
         assert "error" in ours or ("json" in answer and same(ours["json"], answer["json"])), f"{text!r}: Go {answer}, we {ours}"

@@ -38,7 +38,7 @@ OLD_DROP_IN, NEW_DROP_IN = DROP_INS + "/20-old.conf", DROP_INS + "/30-new.conf"
 DEMO_UNIT = UNITS + "/demo.service"
 ENABLED = UNITS + "/multi-user.target.wants/demo.service"
 
-#: What a machine holds before and after; None is no file. Every pair differs, so a mixture shows.
+#: What a machine holds before and after; None means that there is no file. Every pair differs, so a mixture shows.
 OLD = {
     CONFIG: "old config\n", KUBECONFIG: "old kubeconfig\n", PROVIDER: None, EDITED: "old edited\n", MADE_BY_IMAGE: None, SNAP: "old\n",
     OLD_DROP_IN: "[Service]\nEnvironment=NODE_STATE=old\n", NEW_DROP_IN: None, DEMO_UNIT: None, ENABLED: None,

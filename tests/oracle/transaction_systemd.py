@@ -137,18 +137,18 @@ def pass_real(recovery):
 
 
 def pass_guard():
-    """kubelet starts by itself, or by somebody else's hand, while a transaction is between two files."""
+    """kubelet starts by itself, or another program starts it, while a transaction is between two files."""
     world, problems = real_world(), []
     os.makedirs("/run/systemd/system/kubelet.service.d", exist_ok=True)
     with open("/run/systemd/system/kubelet.service.d/90-fast.conf", "w") as handle:
         handle.write("[Service]\nRestartSec=100ms\n")
-    # Many starts in one apply: systemd counts those of what kubelet requires, too, and would give that up after five in ten seconds.
+    # Many starts in one apply: systemd counts the starts of required units, too, and gives up after five in ten seconds.
     lay_running()
     prepared()
     restarts = [Command(("systemctl", "restart", "kubelet.service")), Command(("systemctl", "reset-failed", "kubelet.service"))] * 8
     said = attempt(forward=restarts, snapshots=[])
     problems += [f"many starts: {said}"] * (said != "changed")
-    # Somebody's restart while the third file waits for a slow disk.
+    # A restart by an administrator while the third file waits for a slow disk.
     lay_running()
     prepared()
     inject(3, "slow")
@@ -182,7 +182,7 @@ def pass_guard():
     rewrite("nodebootstrap\x1f1", "nodebootstrap\x1f2")
     mixed = signature()
     systemctl("restart", "kubelet.service")
-    problems += ["kubelet started with a journal nobody can read"] * (systemctl("is-active", "kubelet.service") == "active")
+    problems += ["kubelet started with a journal that no program can read"] * (systemctl("is-active", "kubelet.service") == "active")
     said = attempt()
     problems += [f"newer journal: {said}"] * ("another version" not in said)
     problems += ["a newer journal was touched"] * (signature() != mixed)

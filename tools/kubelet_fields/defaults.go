@@ -76,7 +76,7 @@ func defaults(name string) (map[string]*defaulted, error) {
 	return found, nil
 }
 
-// below is the Go path of a field of obj, "" where the expression is none.
+// below is the Go path of a field of obj, "" where the expression does not have one.
 func below(expression ast.Expr) string {
 	selector, ok := expression.(*ast.SelectorExpr)
 	if !ok {

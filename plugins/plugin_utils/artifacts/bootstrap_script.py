@@ -52,7 +52,7 @@ class Image:
 
 
 def check(spec: NodeSpec, image: Image, problems: Problems) -> None:
-    """Report what cannot be said through the image's script."""
+    """Report what the image's script cannot set."""
     check_flags(spec, image.word_problem, problems)
     _check_configuration(spec, image, problems)
     check_containerd(spec, problems)

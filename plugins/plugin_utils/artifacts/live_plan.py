@@ -195,7 +195,7 @@ def _readers(spec: NodeSpec, kubelet_unit: str) -> dict[str, tuple[str, ...]]:
 # --- strategy bootstrap_script -----------------------------------------------------------------------------------------------------------
 
 _STEP = "bootstrap script"
-_READ_BY_NOBODY = "/etc/containerd/certs.d/"
+_READ_AT_EACH_PULL = "/etc/containerd/certs.d/"
 """containerd looks into this folder at each pull."""
 
 
@@ -216,7 +216,7 @@ def script_plan(
     """
     laid = (*files, *for_root_only([node_script.calling_script(text)], spec.allow_secrets))
     # Whatever else changed is told to the script, or to units that it starts: proxy variables, kubelet's drop-in, its configuration.
-    readers = {file.path: (_STEP,) for file in laid if not file.path.startswith(_READ_BY_NOBODY)}
+    readers = {file.path: (_STEP,) for file in laid if not file.path.startswith(_READ_AT_EACH_PULL)}
     return plan(
         spec,
         machine,

@@ -102,7 +102,7 @@ func main() {
 
 func ask(asked question) (result answer) {
 	gates := pristine.DeepCopy()
-	// Older kubelets merge a drop-in into these, which is no matter where there is one start.
+	// Older kubelets merge a drop-in into these, which does not matter, as there is only one start.
 	defaults.DefaultNodeAllocatableEnforcement = []string{"pods"}
 	*defaultEvictionHard = maps.Clone(evictionHard)
 	utilfeature.DefaultMutableFeatureGate, utilfeature.DefaultFeatureGate = gates, gates
@@ -224,7 +224,7 @@ func managers(kc *kubeletconfig.KubeletConfiguration, flags *options.KubeletFlag
 	}
 	*stage = "cgroup root"
 	if kc.CgroupsPerQOS && kc.CgroupDriver == "systemd" {
-		// The machine has every slice, except those that a node cannot have: no unit has the suffix twice.
+		// The machine has every slice, except the ones that a node cannot have: no unit has the suffix twice.
 		if slice := cm.ParseCgroupfsToCgroupName(kc.CgroupRoot).ToSystemd(); strings.Contains(slice, ".slice.slice") {
 			return fmt.Errorf("cgroup %s does not exist", slice)
 		}

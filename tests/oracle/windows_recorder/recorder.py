@@ -52,10 +52,10 @@ class Connection(ConnectionBase):
         return 0, json.dumps(answers[0]).encode(), b""
 
     def put_file(self, in_path, out_path):
-        raise AnsibleConnectionFailure(f"nobody expects a file to be sent: {out_path}")
+        raise AnsibleConnectionFailure(f"no test expects a file to be sent: {out_path}")
 
     def fetch_file(self, in_path, out_path):
-        raise AnsibleConnectionFailure(f"nobody expects a file to be fetched: {in_path}")
+        raise AnsibleConnectionFailure(f"no test expects a file to be fetched: {in_path}")
 
     def reset(self):
         self.close()

@@ -130,7 +130,7 @@ def test_tags_choose_steps(lab: Lab, role: Mapping[str, Any], arguments: list[st
     assert [call["phases"] for call in lab.calls("apply_plan")] == ([] if phases is None else [phases])
 
 
-def test_on_the_way_back_nobody_asks_eks(lab: Lab) -> None:
+def test_removal_does_not_ask_eks(lab: Lab) -> None:
     done = lab.run({"one": node(eks_node_cluster={"name": "demo", "region": "eu-west-1"}, eks_node_state="absent")})
     assert done.returncode == 0, done.stdout + done.stderr
     assert (lab.calls("cluster_info"), len(lab.calls("apply_plan"))) == ([], 1)

@@ -40,7 +40,7 @@ BOOTED = {
 
 
 class Lab:
-    """A host of the inventory that nobody can connect to, and the stand-ins behind it."""
+    """A host of the inventory that no program can connect to, and the stand-ins behind it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

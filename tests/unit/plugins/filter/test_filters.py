@@ -121,4 +121,4 @@ def test_aws_auth_map_roles() -> None:
     roles = filters(aws_auth_map_roles)["aws_auth_map_roles"]([{"role_arn": "arn:aws:iam::111122223333:role/a/b", "family": "windows"}])
     assert roles[0]["rolearn"] == "arn:aws:iam::111122223333:role/b"
     with pytest.raises(AnsibleFilterError):
-        filters(aws_auth_map_roles)["aws_auth_map_roles"]([{"role_arn": "nobody", "family": "al2"}])
+        filters(aws_auth_map_roles)["aws_auth_map_roles"]([{"role_arn": "no-arn", "family": "al2"}])

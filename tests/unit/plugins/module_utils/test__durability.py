@@ -72,7 +72,7 @@ class Disk:
 
     def _rename(self, old: str, new: str, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
         self._step(f"rename {os.path.basename(new)}")
-        # A dirty file is no less dirty under its new name.
+        # A dirty file stays dirty under its new name.
         folder = self._folder(old, src_dir_fd)
         if os.path.join(folder, os.path.basename(old)) in self.dirty:
             self.dirty.add(os.path.join(self._folder(new, dst_dir_fd), os.path.basename(new)))

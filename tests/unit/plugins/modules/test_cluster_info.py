@@ -132,7 +132,7 @@ def test_what_is_wrong_is_said(
     golden_message(result["msg"])
 
 
-def test_nobody_answers(monkeypatch: Any, capsys: Any, golden_message: GoldenMessages) -> None:
+def test_no_server_answers(monkeypatch: Any, capsys: Any, golden_message: GoldenMessages) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://user:canary@127.0.0.1:{unused.getsockname()[1]}"

@@ -93,7 +93,7 @@ def test_it_runs_on_the_python_of_amazon_linux_2(tmp_path: Path) -> None:
 
 
 class Kubelet(http.server.BaseHTTPRequestHandler):
-    """Answers with what C(answers) of the server says, by path; what came in stands in C(asked)."""
+    """Answers with what C(answers) of the server says, by path; C(asked) has the requests."""
 
     def do_GET(self) -> None:
         server: Any = self.server

@@ -103,7 +103,7 @@ _KNOWN = frozenset(
 _RESTRICTED = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "node-restriction.kubernetes.io")
 
 Part = tuple[dict[str, str], str]
-"""The headers of a part, without those that say how it is encoded, and its text."""
+"""The headers of a part, without the ones that say how it is encoded, and its text."""
 
 
 class Rejected(Exception):

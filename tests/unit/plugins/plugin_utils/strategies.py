@@ -54,7 +54,7 @@ _HOSTILE = [
     "<<",
     "1:30",
     "{instance_id}",
-    "{nobody}",
+    "{unknown}",
     "key: value",
     "- item",
     "#cloud-config\n",
@@ -182,7 +182,7 @@ _LIKELY: dict[str, st.SearchStrategy[Any]] = {
     "user_data_files": st.one_of(
         hostile_text, st.lists(st.builds(lambda text: NamedFile("a", text.encode("utf-8", "surrogatepass")), hostile_text), max_size=2)
     ),
-    "user_data_precedence": st.sampled_from(["ours", "theirs", "nobody"]),
+    "user_data_precedence": st.sampled_from(["ours", "theirs", "other"]),
     "allow_secrets_in_user_data": st.booleans(),
     "nodeadm": st.fixed_dictionaries(
         {},

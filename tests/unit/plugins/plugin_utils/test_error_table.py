@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What users read when their input is refused: the whole message, for every kind of mistake.
 
-The inputs stand in C(error_rows), the messages in C(tests/golden/errors), one file a topic, under the same words.
+The inputs are in C(error_rows), the messages in C(tests/golden/errors), one file for each topic, with the same titles.
 C(make golden) writes them anew; read the difference as a user would.
 """
 
@@ -40,7 +40,7 @@ TOPICS = {
 EVERY = [(topic, row) for topic, module in TOPICS.items() for row in module.ROWS]
 
 _LONGEST = 4096
-"""Characters of a line: more than that nobody reads, and a log cuts it."""
+"""Characters of a line: a longer line is not read, and a log cuts it."""
 
 
 def error_of(row: Row) -> SpecError:

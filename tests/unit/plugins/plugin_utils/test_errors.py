@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Problems as lines: one line whatever stands in them, sorted, each once, never a traceback."""
+"""Problems as lines: one line for any content, sorted, each once, never a traceback."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of what kubelet refuses in its effective configuration, and the way from a node group to that configuration."""
+"""The table of the effective configurations that kubelet refuses, and the way from a node group to that configuration."""
 
 from __future__ import annotations
 

@@ -296,7 +296,7 @@ def test_every_field_beside_an_override(shape: Shape) -> None:
 
 
 def public_fields(path: Place = (), group: Group | None = None) -> Iterator[str]:
-    """The paths of all fields, as the specification itself lists them when it meets one that is none."""
+    """The paths of all fields, as the specification itself lists them when it meets an unknown one."""
     probe = put({"family": "al2"}, (*path, "qqqqqqqq"), 1)
     listed = None
     try:

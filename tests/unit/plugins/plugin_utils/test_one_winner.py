@@ -213,7 +213,7 @@ def inputs(precedence: str | None, *trees: Tree) -> tuple[Tree, Tree]:
 
 
 def cannot_win(setting: Setting, winner: str, loser: str) -> bool:
-    """kubelet appends the items of a list flag, so no document can take back one that stands in user data.
+    """kubelet appends the items of a list flag, so no document can remove one that is in user data.
 
     For the same reason, two documents of the user cannot both have it, even with the same items.
     """

@@ -112,7 +112,7 @@ CLUSTER_DNS = "10.100.0.10"
 
 
 def check_override(family: str, setting: Setting, place: str) -> None:
-    """C(override) wins: an equal value is no warning, and a different one is a warning that names both places."""
+    """C(override) wins: an equal value is not a warning, and a different one is a warning that names both places."""
     for value, expected in ((setting.one, 0), (setting.other, 1)):
         cluster, group = inputs(family, setting, {place: setting.one})
         found = node_spec(cluster, group | {"override": override(family, setting, value)})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every pair of places of what a NodeConfig sets besides kubelet: the cluster, disks, containerd, proxies (Amazon Linux 2023)."""
+"""Every pair of places of the other values in a NodeConfig than kubelet's: the cluster, disks, containerd, proxies (Amazon Linux 2023)."""
 
 from __future__ import annotations
 

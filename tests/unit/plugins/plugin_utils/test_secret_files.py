@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where secrets are allowed in user data, no file that it writes can be read by anybody but root."""
+"""Where secrets are allowed in user data, only root can read the files that it writes."""
 
 from __future__ import annotations
 

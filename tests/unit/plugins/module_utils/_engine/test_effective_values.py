@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings in files that programs of the image write: another order or comment is no difference, another value is one."""
+"""The settings in files that programs of the image write: another order or comment is not a difference, another value is."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_a_lost_original_is_an_error(golden_message: GoldenMessages) -> None:
 
 def test_an_unknown_owner_is_refused(golden_message: GoldenMessages) -> None:
     with pytest.raises(ApplyRefused) as caught:
-        compare(planned(file("/a", owner="nobody-knows")), here())
+        compare(planned(file("/a", owner="unknown-user")), here())
     golden_message(caught.value)
 
 

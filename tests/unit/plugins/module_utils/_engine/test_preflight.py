@@ -77,7 +77,7 @@ def test_a_release_of_ubuntu_is_compared_where_one_is_asked_for(golden_message: 
 
 
 def never() -> bool:
-    raise AssertionError("nobody has to be asked")
+    raise AssertionError("no program has to be asked")
 
 
 def test_a_node_whose_cluster_is_not_known_needs_take_over(golden_message: GoldenMessages) -> None:

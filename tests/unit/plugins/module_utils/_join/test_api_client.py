@@ -196,9 +196,9 @@ def test_no_server(request_node: Request, monkeypatch: pytest.MonkeyPatch) -> No
         (socket.EAI_MEMORY, "dns_silent", False),
     ):
         errors.append(number)
-        found = request_node("https://nobody.example.com")
+        found = request_node("https://missing.example.com")
         assert (found.outcome, diagnose(found).cause, diagnose(found).final) == (kind, "endpoint_unknown", final)
-        assert mentions(diagnose(found).message, "nobody.example.com")
+        assert mentions(diagnose(found).message, "missing.example.com")
 
 
 @pytest.mark.parametrize(
@@ -217,14 +217,14 @@ def test_failed_dns_queries(request_node: Request, monkeypatch: pytest.MonkeyPat
         return answer
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    found = request_node("https://nobody.example.com")
+    found = request_node("https://missing.example.com")
     assert (found.outcome, diagnose(found).cause, diagnose(found).final) == (kind, "endpoint_unknown", kind == "dns")
 
 
 def test_a_resolver_that_hangs_does_not_block(request_node: Request, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_unused, **_unuseds: time.sleep(300))
     began = time.monotonic()
-    assert request_node("https://nobody.example.com", limit=0.5).outcome == "dns_silent"
+    assert request_node("https://missing.example.com", limit=0.5).outcome == "dns_silent"
     assert time.monotonic() - began < 100
 
 

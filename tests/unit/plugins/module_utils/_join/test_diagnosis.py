@@ -183,7 +183,7 @@ def test_why_kubelet_is_not_started() -> None:
     assert outcome(build.CASES["no kubelet unit"]) == ("kubelet_not_started", False), (
         "user data may install it, and snapd removes the unit while it replaces it"
     )
-    assert outcome(build.CASES["systemd does not answer"]) == ("kubelet_not_started", False), "that is no proof"
+    assert outcome(build.CASES["systemd does not answer"]) == ("kubelet_not_started", False), "that does not prove it"
     assert outcome(build.stopped()) == ("kubelet_not_started", False)
     assert outcome(build.stopped(load="masked")) == ("kubelet_not_started", True)
     assert outcome(build.CASES["nodeadm is still running"]) == ("kubelet_not_started", False)

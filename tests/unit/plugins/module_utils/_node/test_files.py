@@ -93,7 +93,7 @@ def refusals(tmp_path: Path) -> dict[str, tuple[Path, str]]:
             (tmp_path / name).mkdir()
             os.chown(tmp_path / name, *owner)
             (tmp_path / name).chmod(mode)
-        found["folder of somebody"] = (tmp_path / "foreign" / "x", "belongs to user 12345")
+        found["folder of another user"] = (tmp_path / "foreign" / "x", "belongs to user 12345")
         found["folder of a group"] = (tmp_path / "group" / "x", "writable by users other")
     return found
 
@@ -134,7 +134,7 @@ def test_what_is_staged_has_its_final_owner_and_mode_whatever_the_umask(tmp_path
     assert not (tmp_path / "a.conf").exists()
 
 
-def test_nobody_can_read_a_file_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_cannot_be_read_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     modes: list[int] = []
     write = os.write
 

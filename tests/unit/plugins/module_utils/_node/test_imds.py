@@ -146,10 +146,10 @@ def test_an_ended_token_is_not_renewed(service: StandIn) -> None:
 
 def test_no_instance_is_told_apart() -> None:
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens
-        nobody = StandIn()
-        nobody.endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        text = failure(nobody)
+        closed.bind(("127.0.0.1", 0))  # no program listens
+        silent = StandIn()
+        silent.endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        text = failure(silent)
     assert "cannot be reached" in text and "refused" in text and "EC2 instance" in text
 
 
@@ -161,9 +161,9 @@ def test_a_full_backlog_is_no_hop_limit() -> None:
         for filler in fillers:
             filler.setblocking(False)
             filler.connect_ex(deaf.getsockname())
-        nobody = StandIn()
-        nobody.endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        text = failure(nobody, timeout=0.2, retries=1)
+        silent = StandIn()
+        silent.endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        text = failure(silent, timeout=0.2, retries=1)
         for filler in fillers:
             filler.close()
     assert "cannot be reached (" in text and "timed out)" in text

@@ -72,7 +72,7 @@ def test_every_form_of_a_kubeconfig(text: str, monkeypatch: pytest.MonkeyPatch) 
         {"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "k"}}], "clusters": 5},
     ],
 )
-def test_kubeconfigs_that_name_nobody(document: Any, golden_message: GoldenMessages) -> None:
+def test_kubeconfigs_without_a_name(document: Any, golden_message: GoldenMessages) -> None:
     with pytest.raises(kubeconfigs.Unusable) as caught:
         kubeconfigs.read(json.dumps(document), "/k")
     golden_message(caught.value)

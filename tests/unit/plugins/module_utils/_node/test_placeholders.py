@@ -61,7 +61,7 @@ def test_other_names_and_ipv6() -> None:
     assert len(client.asked) == 3
 
 
-def test_text_without_variables_asks_nobody() -> None:
+def test_text_without_variables_makes_no_request() -> None:
     client = Told()
     assert Identity(client).setting("$HOME ${lower} $NODE_IP {instance_id}", FACTS) == "$HOME ${lower} $NODE_IP {instance_id}"
     assert client.asked == []

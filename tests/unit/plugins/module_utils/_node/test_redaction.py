@@ -39,7 +39,7 @@ TEXTS = [
     f'{{"instance": {{"environment": {{"default": {{"A": "{CANARY}"}}, "x": "{CANARY}"}}}}, "password": ["{CANARY}"]}}',
     f"-----BEGIN RSA PRIVATE KEY-----\n{CANARY}\n-----END RSA PRIVATE KEY-----",
     f"-----BEGIN PRIVATE KEY-----\n{CANARY}",
-    "x: " + base64.b64encode(f"user:{CANARY} and what else may stand in a text of some length".encode()).decode(),
+    "x: " + base64.b64encode(f"user:{CANARY} and other words of a text of some length".encode()).decode(),
     f"x: eyJhbGciOi{CANARY}.{CANARY}.{CANARY}",
     f"x: k8s-aws-v1.{CANARY}",
     f"x: a--foo-token {CANARY}",

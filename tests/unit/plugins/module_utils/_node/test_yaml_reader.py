@@ -93,7 +93,7 @@ def test_what_our_parser_does_not_know_is_left_to_pyyaml(text: str, monkeypatch:
     "text", ["{{{", "a: [1, 2", "\ta: 1", "a: 'b' c", "a: .nan", "a: -.inf\n", "a: b: c", "a: \"\\q\"", "\0", "? \n: 1\n", "? true\n: 1\n",
              "a: !!str 1\n", "a: ! x\n"],
 )  # fmt: skip
-def test_what_nobody_reads_is_an_error(text: str) -> None:
+def test_text_that_cannot_be_read_is_an_error(text: str) -> None:
     with pytest.raises(yaml_reader.YamlError) as caught:
         yaml_reader.parse(text)
     assert not caught.value.lacks_pyyaml

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lock, the manifest, what a node keeps of the engine, and the recovery of what was interrupted, with both shells."""
+"""The lock, the manifest, what a node keeps of the engine, and the recovery of an interrupted transaction, with both shells."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_committed_transaction_is_finished(node: Machine, way: str) -> None:
     assert node.recover() is None
 
 
-def test_boot_does_not_wait_for_units_and_leaves_out_what_it_shall(node: Machine) -> None:
+def test_boot_does_not_wait_for_units_and_leaves_out_optional_commands(node: Machine) -> None:
     program = node.top / "fake-systemctl"
     program.write_text(f'#!/bin/sh\necho "$@" >> {node.ran}/log\n')
     program.chmod(0o755)
@@ -141,7 +141,7 @@ def descendants(pid: int) -> str:
     return "\n".join([*lines, *(descendants(int(child)) for child in children)])
 
 
-def test_a_look_at_an_interrupted_node_holds_nobody_up(node: Machine) -> None:
+def test_a_look_at_an_interrupted_node_does_not_block(node: Machine) -> None:
     node.interrupt()
     with node.store().lock(create=False):
         assert node.boot().returncode == 0
@@ -218,7 +218,7 @@ def test_a_node_without_flock_is_refused(node: Machine, monkeypatch: pytest.Monk
     assert not node.state.exists()
 
 
-def test_prepare_mends_and_repeats(node: Machine) -> None:
+def test_prepare_repairs_and_repeats(node: Machine) -> None:
     node.apply()
     before = node.tree()
     unit = node.top / "units" / recovery.UNIT_NAME
@@ -236,7 +236,7 @@ def test_prepare_mends_and_repeats(node: Machine) -> None:
 
 CHILD = """
     import os, signal, sys
-    # Whoever runs the tests with nohup hands down that this one is ignored.
+    # A run with nohup passes on that this one is ignored.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     sys.path[:0] = {path!r}
     from ansible_collections.nodebootstrap.eks.plugins.module_utils._transaction import store as _store

@@ -57,7 +57,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        "CPU manager: options are the list of what is on",
+        "CPU manager: options are the list of the options that are on",
         config(
             cpuManagerPolicy="static",
             cpuManagerReconcilePeriod="10s",
@@ -113,7 +113,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"shutdown-grace-period": "1m", "shutdown-grace-period-for-critical-pods": "10s"},
     ),
     (
-        "the rest of what has a setting",
+        "the other fields that have a setting",
         config(
             podPidsLimit=1024,
             reservedSystemCPUs="0-1",

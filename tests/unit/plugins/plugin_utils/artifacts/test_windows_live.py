@@ -49,7 +49,7 @@ def test_the_files_are_those_of_the_library() -> None:
 
 
 def test_the_script_of_the_node_sets_the_proxy_of_services() -> None:
-    """The commands see the variables, too. A change of the proxy is no reason to run the image's script again."""
+    """The commands see the variables, too. A change of the proxy is not a reason to run the image's script again."""
     proxy = {"https": "http://p:1"}
     found = plan(proxy=proxy, commands={"pre": "one"})
     assert [item.partition("=")[0] for item in found["proxy"]] == ["HTTPS_PROXY", "NO_PROXY"]

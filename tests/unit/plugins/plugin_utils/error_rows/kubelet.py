@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's flags and configuration: what a version does not know, what stands in two places, what cannot arrive."""
+"""kubelet's flags and configuration: fields that a version does not have, values in two places, values that cannot arrive."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ ROWS = (
     _config("DNS server that is not an address", {"clusterDNS": ["dns"]}),
     _config("reserved that is not a mapping", {"kubeReserved": "1Gi"}),
     _config("unknown resource in reserved", {"kubeReserved": {"gpu": "1"}}),
-    _config("key that is no text", {"evictionHard": {5: "1Gi"}}),
+    _config("key that is not text", {"evictionHard": {5: "1Gi"}}),
     # Given twice.
     _config("max pods twice", {"maxPods": 10}, max_pods=20),
     _config("DNS twice", {"clusterDNS": ["10.100.0.11"]}, nodeadm={"kubelet": {"config": {"clusterDNS": ["10.100.0.12"]}}}),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Amazon Linux 2023: what stands in the user data, in which order, and what is refused."""
+"""Amazon Linux 2023: what the user data contains, in which order, and what is refused."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ CONFLICTS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("theirs", "ours", "problem"), [row[1:] for row in CONFLICTS], ids=[row[0] for row in CONFLICTS])
-def test_a_disagreement_is_an_error_until_somebody_decides(
+def test_a_conflict_is_an_error_without_precedence(
     theirs: dict[str, Any], ours: dict[str, Any], problem: str, golden_message: GoldenMessages
 ) -> None:
     error = error_of(text, user_data=nodeconfig(**theirs), **ours)
@@ -295,7 +295,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"user_data": ["#cloud-config\nruncmd: [[ls]]\n", "#cloud-config\nruncmd: [[pwd]]\n"]},
         "cloud_config.replaced_key node_group.user_data[1].runcmd",
     ),
-    ("text nobody runs", {"user_data": "echo hi\n"}, "user_data.wrong_kind node_group.user_data"),
+    ("text that no program runs", {"user_data": "echo hi\n"}, "user_data.wrong_kind node_group.user_data"),
 ]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bottlerocket: which settings stand in the user data, and what is refused."""
+"""Bottlerocket: which settings the user data contains, and what is refused."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ KUBERNETES_ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"taints": TAINTS[:1], **br(kubernetes={"node-taints": {"k": [":NoExecute", "v:NoSchedule"], "z": "y:NoExecute"}})},
         {"node-taints": {"k": ["v:NoSchedule", ":NoExecute"], "z": ["y:NoExecute"]}},
     ),
-    ("the same value twice is no disagreement", br(kubernetes={"cluster-name": "demo"}), {}),
+    ("the same value twice is not a conflict", br(kubernetes={"cluster-name": "demo"}), {}),
     ("any other setting passes", br(kubernetes={"log-level": 4, "standalone-mode": False}), {"log-level": 4, "standalone-mode": False}),
 ]
 

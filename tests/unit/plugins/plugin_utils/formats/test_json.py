@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""JSON as text: the very bytes, and one kind of error for everything that is none."""
+"""JSON as text: the very bytes, and one kind of error for everything that is not JSON."""
 
 from __future__ import annotations
 

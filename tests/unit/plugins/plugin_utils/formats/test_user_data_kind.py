@@ -49,7 +49,7 @@ CASES = [
     ('{"apiVersion":"node.eks.aws/v1alpha1","kind":"NodeConfig"}', "nodeconfig"),
     ("{kind: NodeConfig, apiVersion: node.eks.aws/v1alpha1}", "nodeconfig"),
     ("--- # c\napiVersion: node.eks.aws/v1alpha1\r\nkind: NodeConfig\r\n", "nodeconfig"),
-    # cloud-config without its header, a script of comments, half a NodeConfig: YAML, but nobody's.
+    # cloud-config without its header, a script of comments, half a NodeConfig: YAML, but not of a known program.
     ("runcmd:\n- echo hi\n", "unknown"),
     ("# only\n# comments\n", "unknown"),
     ("# kind: NodeConfig\n# apiVersion: node.eks.aws/v1alpha1\n", "unknown"),

@@ -145,7 +145,7 @@ def test_a_wait_that_fails_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize("phases", [["configure"], ["preflight", "configure", "validate", "start"]])
-def test_without_verify_nobody_waits(phases: list[str]) -> None:
+def test_without_verify_there_is_no_wait(phases: list[str]) -> None:
     machine = Machine([NOT_YET | {"healthy": None}])
     assert "failed" not in machine.apply(phases)
     assert machine.calls[0][1]["phases"] == phases
@@ -197,7 +197,7 @@ def test_a_node_without_metadata_service() -> None:
     assert result == {"failed": True, "msg": "no answer: raise the hop limit"}
 
 
-def test_a_type_that_nobody_knows() -> None:
+def test_a_type_that_is_not_known() -> None:
     with pytest.raises(SpecError) as caught:
         Machine([{"imds": {"instance_type": "m99.large"}}]).apply(node_group={"family": "al2023", "max_pods": "auto"})
     assert "m99.large" in str(caught.value)

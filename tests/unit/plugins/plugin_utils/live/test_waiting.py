@@ -160,7 +160,7 @@ def test_a_connection_that_does_not_come_back_is_unreachable(golden_message: Gol
         (PHASES, {"wait_for": "healthy"}, "healthy"),
     ],
 )
-def test_nobody_waits_for_the_join_of_a_node_whose_restart_is_held_back(phases: Any, options: Mapping[str, Any], asked: str) -> None:
+def test_there_is_no_wait_for_the_join_of_a_node_whose_restart_is_held_back(phases: Any, options: Mapping[str, Any], asked: str) -> None:
     machine = Machine([{"changed": False, "healthy": True, "actions": [], "join": None}])
     assert "failed" not in machine.apply(phases, **options)
     assert [call["wait_for"] for _name, call in machine.calls] == [asked]

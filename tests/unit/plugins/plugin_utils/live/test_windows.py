@@ -23,7 +23,7 @@ CANARY = "canary-4711"
 
 
 def said(**fields: Any) -> dict[str, Any]:
-    """An answer of win_powershell with more in it than users shall see."""
+    """An answer of win_powershell with more in it than users should see."""
     changed = bool(fields.get("actions"))
     result = {"problem": "", "trace": "", "actions": [], "restarted": [], "warnings": [], "missing": [], "recovered": None}
     return {"changed": changed, "failed": False, "output": [CANARY], "host_out": CANARY, "result": result | {"registration": None} | fields}
@@ -178,7 +178,7 @@ def test_patches_of_a_registered_node() -> None:
     ]
 
 
-def test_a_node_that_is_registered_as_it_shall_be_needs_no_patch() -> None:
+def test_a_node_that_is_registered_correctly_needs_no_patch() -> None:
     result = Lab(said(registration=BEFORE | {"labels": ["role=web"], "taints": []})).apply(reconcile=True)
     assert (result["node_patches"], result["node_taints"]) == ([], [])
 

@@ -54,7 +54,7 @@ def test_a_broken_expression_is_a_warning(golden_message: GoldenMessages) -> Non
     golden_message(prediction.warnings[0])
 
 
-def test_nobody_knows_the_type() -> None:
+def test_an_unknown_type() -> None:
     prediction = predicted(replace(NODE, shape=None), kubelet={"maxPodsExpression": "max_pods - 1"})
     assert config(prediction)["maxPods"] == predict.PODS_OF_UNKNOWN_TYPES
     assert config(prediction)["kubeReserved"]["memory"] == "1465Mi"

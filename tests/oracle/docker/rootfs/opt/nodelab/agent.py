@@ -44,7 +44,7 @@ UNITS = (".service", ".timer", ".path", ".socket", ".mount", ".target")
 
 
 def entry(path):
-    """(kind, mode, uid, gid, size, mtime) of what lies at path: what can change without the content being read."""
+    """(kind, mode, uid, gid, size, mtime) of the entry at path: what can change without the content being read."""
     info = os.lstat(path)
     size = info.st_size if stat.S_ISREG(info.st_mode) else 0
     return (
@@ -221,7 +221,7 @@ def main():
         request = json.loads(line)
         try:
             answer = globals()["op_" + request["op"]](request)
-        except Exception as error:  # the harness shall see it, not a closed pipe
+        except Exception as error:  # the harness must see it, not a closed pipe
             answer = {"error": f"{type(error).__name__}: {error}"}
         out.write(json.dumps(answer) + "\n")
         out.flush()

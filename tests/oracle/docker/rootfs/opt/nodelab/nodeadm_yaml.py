@@ -83,7 +83,7 @@ def _plain(value):
 def _typed(value, kind):
     if isinstance(kind, dict):
         if not isinstance(value, dict):
-            raise ValueError(f"{value!r} is no mapping")
+            raise ValueError(f"{value!r} is not a mapping")
         inner = {key: (item, kind.get(key, kind.get("*"))) for key, item in value.items()}
         empty = {str: "", bool: False}
         return {
@@ -93,10 +93,10 @@ def _typed(value, kind):
         }
     if isinstance(kind, list):
         if not isinstance(value, list):
-            raise ValueError(f"{value!r} is no list")
+            raise ValueError(f"{value!r} is not a list")
         return [_typed("" if item is None else item, kind[0]) for item in value]
     if not isinstance(value, str if kind is bytes else kind):
-        raise ValueError(f"{value!r} is no {kind.__name__}")
+        raise ValueError(f"{value!r} is not a {kind.__name__}")
     if kind is bytes:
         return base64.b64encode(base64.b64decode(value.replace("\r", "").replace("\n", ""), validate=True)).decode()
     return value

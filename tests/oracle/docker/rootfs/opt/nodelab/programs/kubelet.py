@@ -56,7 +56,7 @@ def configuration(words, paths):
 
 def serve(config):
     """Say ok, until stopped."""
-    # Two thirds of what a start would take otherwise, and most are without it.
+    # Two thirds of the time that a start would take otherwise, and most are without it.
     import http.server
 
     class Health(http.server.BaseHTTPRequestHandler):
