@@ -75,13 +75,15 @@ def reconcile(
     """
     if not existing and not override:
         return ours
-    theirs = proxy_environment.comparable(_spec(merged([document for _place, document in existing])) if existing else {}, spec)
+    theirs = _spec(merged([document for _place, document in existing])) if existing else {}
     last = _spec(override or {})
-    ours = proxy_environment.beside(ours, (theirs, last), is_computed=not proxy_environment.has_entries(spec))
+    hosts = proxy_environment.own_entries(spec)
+    ours = dict(proxy_environment.without_list(ours, last)) if hosts is None else ours
+    own, theirs = proxy_environment.agreed(proxy_environment.beside(ours, (theirs, last)), theirs, hosts)
     keep = Precedence(spec, problems, Problems() if warnings is None else warnings)
     result = {}
     # nodeadm reads null as nothing said.
-    own = {key: value for key, value in ours.items() if value is not None}
+    own = {key: value for key, value in own.items() if value is not None}
     for key in (*own, *(key for key in ("kubelet",) if key not in own)):
         value, other = own.get(key, {}), theirs.get(key)
         if key == "cluster":

@@ -9,7 +9,7 @@ the same value, and is compared and replaced under that name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ..model.merge import Place
@@ -24,38 +24,45 @@ Settings = Mapping[str, Any]
 """C(spec) of a NodeConfig."""
 
 
-def beside(ours: Settings, others: Iterable[Settings], *, is_computed: bool) -> dict[str, Any]:
-    """Our settings with the proxy variables named as in C(others).
-
-    is_computed: whether the user wrote no entry of our C(NO_PROXY). Then it is left out, if C(others) set it.
-    """
+def beside(ours: Settings, others: Iterable[Settings]) -> dict[str, Any]:
+    """Our settings with the proxy variables named as in C(others)."""
     own, documents = _default(ours), [_default(one) for one in others]
     found: dict[str, Any] = {}
     for name, value in own.items():
         names = [key for key in (name.upper(), name.lower()) if any(one.get(key) is not None for one in documents)]
-        if name.upper() not in VARIABLES or {name.upper(), name.lower()} <= own.keys():
-            found[name] = value
-        elif not (names and name.upper() == NO_PROXY and is_computed):
-            found |= dict.fromkeys(names or [name], value)
-    return dict(ours) if found == own else _with_default(ours, found)
+        is_alone = name.upper() in VARIABLES and not {name.upper(), name.lower()} <= own.keys()
+        found |= dict.fromkeys(names if is_alone and names else [name], value)
+    return dict(ours) if found == own else _replaced(ours, found)
 
 
-def comparable(settings: Settings, spec: NodeSpec) -> Settings:
-    """Settings of the user with C(NO_PROXY) as we write it, if it has the entries that the user wrote for C(proxy), or all entries.
+def agreed(ours: Settings, settings: Settings, own: Collection[str] | None) -> tuple[Settings, Settings]:
+    """Both settings, with one list of hosts without a proxy where the two agree: C(settings) is a document that ours follows.
 
-    Our settings follow and have all entries. Not for C(override), which is the last document: there, missing entries are missing.
+    own: the entries that the user wrote for our list; None if it is computed. Then it gets those of C(settings). Otherwise, lists with the
+    entries that the user wrote, or with all of ours, are the same.
     """
-    default = _default(settings)
-    written = given_at(spec, "proxy.no_proxy")
-    if spec.proxy is None or written is None:
-        return settings
-    ours = spec.proxy.variables()[NO_PROXY]
-    same = {
-        name: ours
-        for name, value in default.items()
-        if name.upper() == NO_PROXY and {entry.strip() for entry in str(value).split(",")} in ({*written}, {*spec.proxy.no_proxy})
-    }
-    return _with_default(settings, {**default, **same}) if same else settings
+    lists = {name: entries(value) for name, value in _default(settings).items() if name.upper() == NO_PROXY and value is not None}
+    every = next((entries(value) for name, value in _default(ours).items() if name.upper() == NO_PROXY), None)
+    if every is None or not lists:
+        return ours, settings
+    if own is None:
+        every = list(dict.fromkeys([*(entry for listed in lists.values() for entry in listed), *every]))
+    same = [name for name, listed in lists.items() if own is None or {*listed} in ({*own}, {*every})]
+    text = ",".join(every)
+    names = [name for name in _default(ours) if name.upper() == NO_PROXY]
+    return _with_default(ours, dict.fromkeys(names, text)), _with_default(settings, dict.fromkeys(same, text))
+
+
+def without_list(ours: Settings, last: Settings) -> Settings:
+    """Our settings without a list of hosts that is computed, if C(last), the document that wins, has one."""
+    if not any(name.upper() == NO_PROXY for name in _default(last)):
+        return ours
+    return _replaced(ours, {name: value for name, value in _default(ours).items() if name.upper() != NO_PROXY})
+
+
+def entries(text: Any) -> list[str]:
+    """The entries of a list of hosts without a proxy."""
+    return [entry for entry in (part.strip() for part in str(text).split(",")) if entry]
 
 
 def any_case(place: Place) -> Place:
@@ -64,10 +71,12 @@ def any_case(place: Place) -> Place:
     return (*_DEFAULT, place[-1].upper()) if is_variable else place
 
 
-def has_entries(spec: NodeSpec) -> bool:
-    """Whether the user wrote C(proxy.no_proxy), or C(NO_PROXY) in C(nodeadm)."""
+def own_entries(spec: NodeSpec) -> list[str] | None:
+    """The entries that the user wrote as C(proxy.no_proxy), or as C(NO_PROXY) in C(nodeadm). None if there is no such list."""
     default = _default(spec.nodeadm)
-    return given_at(spec, "proxy.no_proxy") is not None or NO_PROXY in default or NO_PROXY.lower() in default
+    written = given_at(spec, "proxy.no_proxy")
+    found = [value for name, value in default.items() if name.upper() == NO_PROXY and value is not None]
+    return list(written) if written is not None else entries(found[-1]) if found else None
 
 
 def _default(settings: Settings) -> Settings:
@@ -77,7 +86,10 @@ def _default(settings: Settings) -> Settings:
     return found if isinstance(found, Mapping) else {}
 
 
-def _with_default(settings: Settings, default: Settings) -> dict[str, Any]:
-    instance = settings.get("instance") or {}
-    environment = {**(instance.get("environment") or {}), "default": dict(default)}
-    return {**settings, "instance": {**instance, "environment": environment}}
+def _with_default(settings: Settings, variables: Settings) -> Settings:
+    return _replaced(settings, {**_default(settings), **variables}) if variables else settings
+
+
+def _replaced(settings: Settings, default: Settings) -> dict[str, Any]:
+    instance = settings["instance"]
+    return {**settings, "instance": {**instance, "environment": {**instance["environment"], "default": dict(default)}}}

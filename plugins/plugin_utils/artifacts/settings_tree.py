@@ -78,8 +78,16 @@ def unite(ours: Leaves, theirs: Leaves, decide: Decide, problems: Problems) -> L
         elif place[:2] == TAINTS and isinstance(own.value, list) and isinstance(other.value, list):
             result[place] = _united_taints(own, other, decide, problems)
         elif not same(own.value, other.value) and not _has_same_items(own, other):
-            result[place] = other if own.origin in _COMPUTED_FROM else decide(own, other, problems)
+            result[place] = _with_computed(own, other) if own.origin in _COMPUTED_FROM else decide(own, other, problems)
     return result
+
+
+def _with_computed(ours: Setting, theirs: Setting) -> Setting:
+    """What the user wrote instead of a computed value: a list of hosts without a proxy keeps the hosts that every node needs."""
+    if ours.origin != COMPUTED_NO_PROXY or not isinstance(theirs.value, list):
+        return theirs
+    every = [*theirs.value, *(item for item in ours.value if item not in theirs.value)]
+    return replace(theirs, value=every, written=tuple(map(str, theirs.value)))
 
 
 def _has_same_items(ours: Setting, theirs: Setting) -> bool:

@@ -251,13 +251,14 @@ def _settings(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
     """C(spec) of our NodeConfig: from the common fields, united with C(node_group.nodeadm)."""
     ours = {} if spec.managed else {"cluster": _cluster(spec)}
     ours |= _kubelet(spec) | _containerd(spec) | _instance(spec)
-    own = proxy_environment.comparable(_nodeadm(spec, problems), spec)
+    own = _nodeadm(spec, problems)
     if spec.proxy:
-        ours = proxy_environment.beside(ours, [own], is_computed=given_at(spec, "proxy.no_proxy") is None)
+        fields, own = proxy_environment.agreed(proxy_environment.beside(ours, [own]), own, given_at(spec, "proxy.no_proxy"))
+        ours = dict(fields)
     return merge_disjoint(ours, partial(origins.of_field_place, spec), own, "node_group.nodeadm", problems)
 
 
-def _nodeadm(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
+def _nodeadm(spec: NodeSpec, problems: Problems) -> Mapping[str, Any]:
     """C(node_group.nodeadm) with nodeadm's spelling of C(localStorage.strategy), and with its TOML united with C(containerd.config)."""
     own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
     storage = _section(_section(own, "instance"), "localStorage")

@@ -136,13 +136,13 @@ def no_proxy(values: dict[str, list[str]], precedence: str | None) -> list[str]:
 def test_the_same_hosts_without_a_proxy_are_one_list(place: str, precedence: str | None) -> None:
     for listed in (EVERY[:2], EVERY[1::-1], EVERY):
         assert no_proxy({"field": EVERY[:2], place: listed}, precedence) == EVERY
-        assert no_proxy({"settings": listed, "user_data": listed}, precedence) == listed
+        assert no_proxy({"settings": listed, "user_data": listed}, precedence) == [*listed, *(one for one in EVERY if one not in listed)]
 
 
 @pytest.mark.parametrize("precedence", PRECEDENCES)
 @pytest.mark.parametrize("place", NO_PROXY)
-def test_a_computed_list_never_replaces_that_of_the_user(place: str, precedence: str | None) -> None:
-    assert no_proxy({place: ["c.example"]}, precedence) == ["c.example"]
+def test_what_is_computed_is_added_to_the_list_of_the_user(place: str, precedence: str | None) -> None:
+    assert no_proxy({place: ["c.example"]}, precedence) == ["c.example", *EVERY[2:]]
 
 
 @pytest.mark.parametrize("precedence", PRECEDENCES)
@@ -151,7 +151,7 @@ def test_other_hosts_without_a_proxy_have_one_winner(first: str, second: str, pr
     values = {first: EVERY[:2], second: ["c.example"]}
     winner = {"ours": first, "theirs": second}.get(precedence or "") if second == "user_data" else None
     if winner is not None:
-        assert no_proxy(values, precedence) == (EVERY if winner == "field" else values[winner])
+        assert no_proxy(values, precedence) == (["c.example"] if winner == "user_data" else EVERY)
         return
     with pytest.raises(SpecError) as refused:
         no_proxy(values, precedence)

@@ -168,10 +168,11 @@ LOWER = NO_PROXY._replace(path="instance.environment.default.no_proxy")
 @pytest.mark.parametrize("precedence", [None, "ours", "theirs"])
 @pytest.mark.parametrize("place", ["nodeadm", "user_data", "override"])
 @pytest.mark.parametrize("setting", [NO_PROXY, LOWER], ids=["NO_PROXY", "no_proxy"])
-def test_a_computed_list_never_replaces_that_of_the_user(setting: Setting, place: str, precedence: str | None) -> None:
+def test_what_is_computed_is_added_to_the_list_of_the_user(setting: Setting, place: str, precedence: str | None) -> None:
     cluster, group = inputs(setting, precedence, {place: setting.other})
     group |= {"proxy": HTTPS}
-    assert in_force(setting, cluster, group) == setting.other
+    # C(override) is the last document: nothing is added to it.
+    assert in_force(setting, cluster, group) == (setting.other if place == "override" else f"{setting.other},{NEEDED}")
     assert set(merged(node_config(cluster, group))["spec"]["instance"]["environment"]["default"]) == {"HTTPS_PROXY", setting.path[-8:]}
     assert node_spec(cluster, group)["warnings"] == []
 
