@@ -17,12 +17,13 @@ from .model import Fragment, UserData
 
 SHELL = "text/x-shellscript"
 CLOUD_CONFIG = "text/cloud-config"
+BOOTHOOK = "text/cloud-boothook"
 NODE_CONFIG = "application/node.eks.aws"
 
 _CONTENT_TYPES = {
     "shell": SHELL,
     "cloud-config": CLOUD_CONFIG,
-    "boothook": "text/cloud-boothook",
+    "boothook": BOOTHOOK,
     "include": "text/x-include-url",
     "jinja": "text/jinja2",
     "nodeconfig": NODE_CONFIG,
@@ -181,7 +182,7 @@ def _only_a_script(part: mime.Part) -> bool:
     if part.media_type == SHELL:
         # Whatever the header says, cloud-init believes the text when it begins like a cloud-config.
         return part.body.startswith("#!") and not part.transfer_encoding
-    return part.media_type in (NODE_CONFIG, "text/cloud-boothook")
+    return part.media_type in (NODE_CONFIG, BOOTHOOK)
 
 
 def _named(part: mime.Part, name: str) -> mime.Part:

@@ -12,6 +12,8 @@ from typing import Any
 from .. import kubelet
 from ..errors import Problems, SpecError
 from ..formats import json
+from ..model.merge import place_path, report_twice, value_at
+from ..model.plain import INVALID
 from ..model.spec import NodeSpec
 
 CONFIG_FILE = "/etc/kubernetes/kubelet/kubelet-config.json"
@@ -76,6 +78,10 @@ def check_containerd_config(spec: NodeSpec, problems: Problems) -> None:
     config, path = spec.containerd.config, "node_group.containerd.config"
     if not config:
         return
+    place = ("plugins", kubelet.CRI, "sandbox_image")
+    sandbox, pause = value_at(config, place), spec.containerd.pause_image
+    if pause is not None and sandbox not in (INVALID, pause):
+        report_twice(place_path(("containerd", "config", *place)), sandbox, "node_group.containerd.pause_image", pause, problems)
     from ..formats import toml
 
     plugins = config.get("plugins")

@@ -15,7 +15,7 @@ from ..model.merge import Place
 from ..model.spec import NodeSpec
 from . import origins
 
-_FIX = "set it in one place only, or set user_data_precedence: ours or theirs"
+FIX = "set it in one place only, or set user_data_precedence: ours or theirs"
 _SPELLED_IN_ANY_CASE: Place = ("instance", "localStorage", "strategy")
 
 
@@ -48,7 +48,7 @@ class Precedence:
             return True
         if self._choice is None:
             message = f"sets {where} to {shown_at(where, other)}, but {origin} is {shown_at(where, value)}"
-            self.problems.add("user_data.conflict", "node_group.user_data", message, fix=_FIX)
+            self.problems.add("user_data.conflict", "node_group.user_data", message, fix=FIX)
         return self._choice != "theirs"
 
     def warn(self, where: str, value: Any, before: Any, source: str) -> None:

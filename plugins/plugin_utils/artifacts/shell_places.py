@@ -14,20 +14,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..bootstrap_calls import SCRIPT, Call, read_calls
-from ..errors import Problems, joined, shown
+from ..errors import Problem, Problems, joined, shown
 from ..formats import mime
 from ..formats.shell_reader import PackageMissing
 from ..kubelet_settings import is_same
 from ..kubernetes import node_labels_flag
 from ..model.spec import NodeSpec
-from . import boot_labels, cloud_init, origins
+from . import boot_labels, cloud_init, file_places, origins
 from .bootstrap_script import Image, common_options, kubelet_words
 from .eksctl_contract import HELPER, outpost_variables, variables
 from .model import Notes
 from .passed_flags import CONFIG_DIR, FIX, Difference, Given, differences, warn
 
 _USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
-_MENTION = re.compile(r"bootstrap\.sh|kubelet|/etc/eks|/etc/kubernetes")
+_MENTION = re.compile(
+    r"bootstrap\.sh|kubelet|nodeadm|containerd|/etc/eks|/etc/kubernetes|https?_proxy|no_proxy|EnvironmentFile|ca-trust|ca-certificates",
+    re.IGNORECASE,
+)
+"""What a command, or a file that a cloud-config writes, mentions if it may change a setting of the node."""
 _LOOKED_UP = ("--apiserver-endpoint", "--b64-cluster-ca")
 """Options whose values the script gets from EKS if they are missing."""
 
@@ -61,12 +65,49 @@ def notes(spec: NodeSpec, image: Image) -> Notes:
     for path, text in _scripts(spec):
         if path.startswith("node_group.commands") and not _MENTION.search(text):
             continue
-        _reading(path, text, None, unchecked)
+        _reading(spec, path, text, None, unchecked)
+    _name_cloud_configs(spec, unchecked)
     if spec.override is not None:
-        reading = _reading(_OVERRIDE, spec.override, known_variables(spec, image), unchecked)
+        reading = _reading(spec, _OVERRIDE, spec.override, known_variables(spec, image), unchecked)
         for call in reading[-1:]:
             warn(_differences(spec, call), SCRIPT, _LOOKED_UP, warnings)
+        if spec.proxy is not None:
+            from . import proxy_places
+
+            proxy_places.warn(spec, warnings)
     return Notes(tuple(warnings), tuple(unchecked))
+
+
+def unread(spec: NodeSpec) -> tuple[Problem, ...]:
+    """Scripts that may change a setting of the node and were not read completely, on a family without C(bootstrap.sh)."""
+    unchecked = Problems()
+    for path, text in _scripts(spec):
+        if _MENTION.search(text):
+            _reading(spec, path, text, None, unchecked)
+    _name_cloud_configs(spec, unchecked)
+    return tuple(unchecked)
+
+
+def _name_cloud_configs(spec: NodeSpec, unchecked: Problems) -> None:
+    """Name commands of a cloud-config, and files that it writes, if they may change a setting of the node and were not compared."""
+    ignored = Problems()
+    parts = [one for one in cloud_init.placed_parts(spec, ignored) if one[1].media_type == cloud_init.CLOUD_CONFIG]
+    if not parts:
+        return
+    from ..formats import cloud_config
+    from . import proxy_places
+
+    for path, part in parts:
+        document = cloud_config.load(mime.decoded(part, path, ignored), path, ignored)
+        texts = [("runs commands", command) for command in cloud_config.commands(document)]
+        texts += [
+            (f"writes {file.path}", proxy_places.unread_text(path, file))
+            for file in cloud_config.written_files(document)
+            if not file_places.is_compared(spec, file)
+        ]
+        for what in dict.fromkeys(what for what, text in texts if _MENTION.search(text)):
+            message = f"{what}, which was not compared with the fields"
+            unchecked.add("user_data.unread_shell", path, message, fix="write the settings of the node as fields")
 
 
 def known_variables(spec: NodeSpec, image: Image) -> dict[str, str]:
@@ -79,23 +120,33 @@ def known_variables(spec: NodeSpec, image: Image) -> dict[str, str]:
 
 def _scripts(spec: NodeSpec) -> Iterator[tuple[str, str]]:
     for part in cloud_init.existing_parts(spec, Problems()):
-        if part.media_type == cloud_init.SHELL:
+        if part.media_type in (cloud_init.SHELL, cloud_init.BOOTHOOK):
             yield _USER_DATA, mime.decoded(part, _USER_DATA, Problems())
     for index, command in enumerate(spec.commands_pre):
         yield joined("node_group.commands.pre", index), command
 
 
-def _reading(path: str, text: str, known: Mapping[str, str] | None, unchecked: Problems) -> tuple[Call, ...]:
+def _reading(spec: NodeSpec, path: str, text: str, known: Mapping[str, str] | None, unchecked: Problems) -> tuple[Call, ...]:
     try:
         reading = read_calls(text, known, HELPER)
     except PackageMissing as missing:
         message = f"was not compared with the fields: {missing}"
         unchecked.add("shell.missing_package", path, message, fix="run pip install tree-sitter tree-sitter-bash")
         return ()
-    if not reading.is_complete:
-        message = f"contains shell commands that were not compared with the fields: only literal arguments of {SCRIPT} are"
+    if not reading.is_complete or not _reads_proxy(spec, path, text):
+        arguments = "" if spec.family == "al2023" else f"literal arguments of {SCRIPT} and "
+        message = f"contains shell commands that were not compared with the fields: only {arguments}literal proxy variables are"
         unchecked.add("user_data.unread_shell", path, message, fix="write the settings of the node as fields")
     return reading.calls
+
+
+def _reads_proxy(spec: NodeSpec, path: str, text: str) -> bool:
+    """Whether every proxy variable that a text sets is literal, or none is compared."""
+    if spec.proxy is None:
+        return True
+    from . import proxy_places
+
+    return proxy_places.is_read(spec, path, text)
 
 
 def _differences(spec: NodeSpec, call: Call) -> Iterator[Difference]:

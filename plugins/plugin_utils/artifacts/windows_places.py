@@ -39,13 +39,18 @@ def notes(spec: NodeSpec) -> Notes:
     texts = list(zip(spec.user_data_paths, spec.user_data, strict=True))
     texts += [(joined("node_group.commands.pre", index), command) for index, command in enumerate(spec.commands_pre)]
     for path, text in texts:
-        if _MENTION.search(text):
+        if _MENTION.search(text) or not _reads_proxy(spec, path, text):
             _not_read(path, unchecked)
     if spec.override is not None:
         known = {name: value for name, value in windows_bootstrap.variable_values(spec).items() if isinstance(value, str)}
         reading = read_calls(spec.override, known)
         passed = [flags_of(call) for call in reading.calls[-1:]]
-        if not reading.is_complete or not reading.calls or None in passed or None in [v for call in reading.calls for v in call.values()]:
+        if spec.proxy is not None:
+            from . import proxy_places
+
+            proxy_places.warn(spec, warnings)
+        is_read = reading.is_complete and _reads_proxy(spec, _OVERRIDE, spec.override)
+        if not is_read or not reading.calls or None in passed or None in [v for call in reading.calls for v in call.values()]:
             _not_read(_OVERRIDE, unchecked)
         for call, flags in zip(reading.calls[-1:], passed, strict=True):
             found = [*_options(spec, call), *(differences(spec, windows_bootstrap.kubelet_words(spec), flags) if flags is not None else ())]
@@ -53,8 +58,18 @@ def notes(spec: NodeSpec) -> Notes:
     return Notes(tuple(warnings), tuple(unchecked))
 
 
+def _reads_proxy(spec: NodeSpec, path: str, text: str) -> bool:
+    """Whether every proxy variable that a text sets is literal, or none is compared."""
+    if spec.proxy is None:
+        return True
+    from . import proxy_places
+
+    return proxy_places.is_read(spec, path, text)
+
+
 def _not_read(path: str, unchecked: Problems) -> None:
-    message = f"contains PowerShell that was not compared with the fields: only literal arguments of {NAME} in override are"
+    read = f"literal arguments of {NAME} in override and literal proxy variables"
+    message = f"contains PowerShell that was not compared with the fields: only {read} are"
     unchecked.add("user_data.unread_shell", path, message, fix="write the settings of the node as fields")
 
 

@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts import boot_labels, cloud_init, linux_files, nodeconfig_parts, origins, proxy_environment, trust
+from ..artifacts import (
+    boot_labels,
+    cloud_init,
+    file_places,
+    linux_files,
+    nodeconfig_parts,
+    origins,
+    proxy_environment,
+    trust,
+)
 from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
@@ -90,6 +99,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
                 fix = unsafe_value_fix(name, spec.cluster.kubernetes_version)
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
     parts = cloud_init.placed_parts(spec, problems)
+    file_places.check(spec, problems)
     override = _override(spec, problems)
     settings = _settings(spec, problems)
     _check_containerd(spec, settings, problems)
@@ -123,7 +133,7 @@ def _check_containerd(spec: NodeSpec, settings: Mapping[str, Any], problems: Pro
 
 
 def notes(spec: NodeSpec) -> Notes:
-    """A warning for each value that C(override) changes, and for a configuration of kubelet 1.28."""
+    """A warning for each value that C(override) changes, and for a configuration of kubelet 1.28; scripts that are not compared."""
     found = Problems()
     if spec.override is not None:
         problems = Problems()
@@ -139,7 +149,11 @@ def notes(spec: NodeSpec) -> Notes:
             value="1.28",
             fix="use Kubernetes 1.29 or newer, or an image whose nodeadm does not create /etc/kubernetes/kubelet/config.json.d",
         )
-    return Notes(tuple(found))
+    if not (spec.user_data or spec.commands_pre):
+        return Notes(tuple(found))
+    from ..artifacts import shell_places
+
+    return Notes(tuple(found), shell_places.unread(spec))
 
 
 def _override(spec: NodeSpec, problems: Problems) -> dict[str, Any] | None:
@@ -323,7 +337,7 @@ def _instance(spec: NodeSpec) -> dict[str, Any]:
 
 
 def _linux_files(spec: NodeSpec) -> tuple[File, ...]:
-    mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
+    mirrors = file_places.kept(spec, linux_files.registry_mirrors(spec.containerd.registry_mirrors))
     post = linux_files.post_commands(spec.commands_post, ("nodeadm-run.service", "kubelet.service"), _health(_settings(spec, Problems())))
     return for_root_only((*mirrors, *post), spec.allow_secrets)
 

@@ -71,6 +71,10 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
             from ..artifacts.karpenter import Karpenter
 
             family = Karpenter(family)
+        if spec.proxy is not None and (spec.user_data or spec.commands_pre):
+            from ..artifacts import proxy_places
+
+            spec = proxy_places.in_force(spec, problems)
         family.check(spec, problems)
         layers = family.kubelet_input(spec, problems)
         if layers is not None:

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import base64
+import binascii
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Problems, joined
@@ -15,6 +18,14 @@ from .yaml import dump as _dump_yaml
 from .yaml import load as _load_yaml
 
 HEADER = "#cloud-config\n"
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file of C(write_files). content: None if the document does not contain it as a whole and uncompressed."""
+
+    path: str
+    content: str | None
 
 
 @read_once
@@ -58,6 +69,34 @@ def conflicts(documents: Sequence[tuple[str, Mapping[str, Any]]], problems: Prob
                     fix="put both into one #cloud-config, or set merge_how in the later one",
                 )
             owners[key] = (path, value)
+
+
+def written_files(document: Mapping[str, Any]) -> Iterator[WrittenFile]:
+    """The files that C(write_files) writes."""
+    listed = document.get("write_files")
+    for item in listed if isinstance(listed, list) else []:
+        if isinstance(item, Mapping) and isinstance(item.get("path"), str):
+            yield WrittenFile(item["path"], _content(item))
+
+
+def _content(item: Mapping[str, Any]) -> str | None:
+    content, encoding = item.get("content", ""), str(item.get("encoding") or "text/plain").lower()
+    if not isinstance(content, str) or item.get("append") or "source" in item:
+        return None
+    if encoding in ("b64", "base64"):
+        try:
+            return base64.b64decode(content).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+    return content if encoding == "text/plain" else None
+
+
+def commands(document: Mapping[str, Any]) -> Iterator[str]:
+    """The commands of C(bootcmd) and C(runcmd), as text."""
+    for key in ("bootcmd", "runcmd"):
+        listed = document.get(key)
+        for item in listed if isinstance(listed, list) else []:
+            yield " ".join(map(str, item)) if isinstance(item, list) else str(item)
 
 
 def dump(document: Mapping[str, Any]) -> str:

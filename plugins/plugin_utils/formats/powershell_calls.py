@@ -20,6 +20,12 @@ _SINGLE, _DOUBLE = "'\u2018\u2019\u201a\u201b", '"\u201c\u201d\u201e'
 _REDIRECTION = re.compile(r"[1-6*]?>&[1-6]")
 _NAME = re.compile(r"\$(?:\{(?:script:)?([A-Za-z0-9_]+)\}|(?:script:)?([A-Za-z0-9_]+)(?![A-Za-z0-9_:]))", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"\s*(?:\[[A-Za-z.]+(?:\[\])?\])?\s*\$(?:script:)?([A-Za-z0-9_]+)\s*=\s*(\S.*)", re.IGNORECASE | re.DOTALL)
+_ENVIRONMENT = re.compile(r"\s*\$env:([A-Za-z_]+)\s*=\s*(\S.*)", re.IGNORECASE)
+_ENVIRONMENT_NAME = re.compile(
+    r"(?:(?<![$\w{])env:\\?|SetEnvironmentVariable\(\s*['\"]|\bsetx(?:\.exe)?\s+(?:/m\s+)?['\"]?|\$\{?env:(?=\w+\}?\s*\+?=))([a-z_]+)",
+    re.IGNORECASE,
+)
+"""Other ways to set a variable of the environment."""
 _PARAMETER = re.compile(r"-[A-Za-z][A-Za-z0-9]*")
 _BARE = re.compile(r"[A-Za-z0-9_./:\\=+*<>%-]")
 
@@ -63,6 +69,26 @@ def read_calls(text: str, script: str, variable: str, parameters: Iterable[str],
             for name in [name for name in values if name in line.lower()]:
                 values[name] = None
     return Reading(tuple(calls) if certain and variable.lower() not in values else (), complete)
+
+
+def read_environment(text: str) -> list[tuple[str, str | None]]:
+    """The variables of the environment that C($env:NAME = …) sets, with their values; None for a value that is not literal.
+
+    In a text with blocks or here-strings, no value is certain.
+    """
+    is_certain = not set("{}@") & set(text) and "<#" not in text
+    found: list[tuple[str, str | None]] = []
+    for line in _lines(text):
+        if (assignment := _ENVIRONMENT.fullmatch(line)) is None:
+            found += [(name, None) for name in _ENVIRONMENT_NAME.findall(line)]
+            continue
+        try:
+            words = [word.value for word in _words(assignment[2], {})]
+        except _UnsupportedSyntaxError:
+            words = []
+        literal = words[0] if len(words) == 1 and is_certain else None
+        found.append((assignment[1], literal[0] if literal is not None and len(literal) == 1 else None))
+    return found
 
 
 def _lines(text: str) -> list[str]:

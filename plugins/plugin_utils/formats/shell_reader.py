@@ -19,7 +19,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_ALWAYS_RUN = ("program", "redirected_statement", "negated_command", "compound_statement", "pipeline", "list")
+_ALWAYS_RUN = (
+    "program",
+    "redirected_statement",
+    "negated_command",
+    "compound_statement",
+    "pipeline",
+    "list",
+    "declaration_command",
+    "variable_assignments",
+)
 """Nodes whose first command runs whenever they run."""
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect", "variable_assignment", "comment")
 _LITERALS = ("word", "raw_string", "string_content")
@@ -53,11 +62,20 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Assignment:
+    """A variable that the script sets, exported or not. value: None if it is unknown, or if it is not certain that the script sets it."""
+
+    name: str
+    value: str | None
+
+
+@dataclass(frozen=True)
 class Script:
     """commands: in the order of the text. is_readable: whether the grammar understands the whole text."""
 
     commands: tuple[Command, ...]
     is_readable: bool
+    assignments: tuple[Assignment, ...] = ()
 
 
 def read(text: str, known: Mapping[str, str] | None = None) -> Script:
@@ -69,7 +87,7 @@ def read(text: str, known: Mapping[str, str] | None = None) -> Script:
     root = _parse(source)
     reader = _Reader(source, {name: value for name, value in (known or {}).items() if not _is_changed(root, name)})
     commands = tuple(reader.commands(root))
-    return Script(commands, not root.has_error)
+    return Script(commands, not root.has_error, tuple(reader.assignments(root)))
 
 
 @lru_cache(maxsize=8)
@@ -114,6 +132,33 @@ class _Reader:
         for node in _walk(root):
             if node.type == "command":
                 yield self._command(node, root)
+
+    def assignments(self, root: Node) -> Iterator[Assignment]:
+        for node in _walk(root):
+            parts = node.named_children
+            if node.type != "variable_assignment" or not parts or parts[0].type != "variable_name" or self._is_for_one_command(node):
+                continue
+            value = self._assigned(node) if _always_runs(node) and not root.has_error else None
+            yield Assignment(_text(parts[0]), value)
+
+    def _is_for_one_command(self, node: Node) -> bool:
+        """Whether the assignment is a prefix of a command. The grammar also takes assignments on the line before a command for one."""
+        command = node.parent
+        if command is None or command.type != "command":
+            return False
+        last = command.child_by_field_name("name")
+        return last is not None and b"\n" not in self._source[node.end_byte : last.start_byte].replace(b"\\\n", b"")
+
+    def _assigned(self, node: Node) -> str | None:
+        name, *values = node.named_children
+        after = self._source[node.end_byte : node.end_byte + 1]
+        if self._source[name.end_byte : name.end_byte + 1] != b"=" or (after and after not in _BETWEEN):
+            return None
+        if not values:
+            return "" if node.end_byte == name.end_byte + 1 else None
+        [value, *others] = values
+        is_whole = not others and value.start_byte == name.end_byte + 1 and value.end_byte == node.end_byte
+        return self._word(value, alone=True) if is_whole else None
 
     def _command(self, node: Node, root: Node) -> Command:
         # The grammar has no name for the words $, == and =~.

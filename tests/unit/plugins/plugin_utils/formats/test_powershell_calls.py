@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import powershell
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.powershell_calls import Reading, read_calls
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.powershell_calls import Reading, read_calls, read_environment
 
 PARAMETERS = ("Name", "Cidr", "Cidrs", "Args")
 KNOWN = {"Args": "--v=2", "Other": "it's"}
@@ -105,3 +105,27 @@ def test_arguments_are_split_as_they_were_written(words: list[str]) -> None:
 def test_a_backslash_before_a_quote_is_not_split() -> None:
     assert powershell.split_arguments('--a="b\\"') is None
     assert powershell.split_arguments('--a="b') is None
+
+
+ENVIRONMENT = {
+    "$env:A = 'x'": [("A", "x")],
+    '$Env:a="x"  # why': [("a", "x")],
+    "$env:A = 'it''s'": [("A", "it's")],
+    "$env:A = $x": [("A", None)],
+    "$env:A = 'x' + 'y'": [("A", None)],
+    "$env:A = 'x', 'y'": [("A", None)],
+    "$env:A += 'x'": [("A", None)],
+    "${env:A} = 'x'": [("A", None)],
+    "if ($true) { $env:A = 'x' }": [("A", None)],
+    "$env:A = 'x'\n@'\ny\n'@": [("A", None)],
+    "Set-Item -Path env:A -Value 'x'": [("A", None)],
+    "[Environment]::SetEnvironmentVariable(\"A\", 'x')": [("A", None)],
+    "setx A x": [("A", None)],
+    "Write-Output $env:A": [],
+    "# $env:A = 'x'": [],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), ENVIRONMENT.items(), ids=ENVIRONMENT)
+def test_the_variables_of_the_environment(text: str, expected: list[tuple[str, str | None]]) -> None:
+    assert read_environment(f"{text}\n") == expected

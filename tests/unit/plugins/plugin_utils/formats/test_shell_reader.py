@@ -116,3 +116,34 @@ def test_a_script_that_bash_cannot_parse_is_not_readable() -> None:
 
 def test_line_ends_of_windows_are_those_of_cloud_init() -> None:
     assert commands("run a \\\r\n b\r\n") == [("run", "a", "b")]
+
+
+@given(st.sampled_from(["", "export ", "declare -x "]), _word)
+def test_an_assignment_has_the_value_that_bash_assigns_or_is_unknown(before: str, word: str) -> None:
+    text = f"{before}OTHER={word}\n"
+    script = shell_reader.read(text, KNOWN)
+    values = {one.value for one in script.assignments if one.name == "OTHER"}
+    if not script.is_readable or values in ({None}, set()):
+        return
+    [expected] = bash([text, 'record "$OTHER"'])
+    assert values == set(expected), text
+
+
+ASSIGNMENTS = {
+    "export A=1 B='2 3'": [("A", "1"), ("B", "2 3")],
+    "A=1; B=$A": [("A", "1"), ("B", None)],
+    "A=": [("A", "")],
+    "A=http://a.example:3128/": [("A", "http://a.example:3128/")],
+    "A+=1": [("A", None)],
+    "if true; then export A=1; fi": [("A", None)],
+    "false && A=1": [("A", None)],
+    "A=1 program": [],
+    "A=1\nprogram": [("A", "1")],
+    "A=1 B=2\nprogram": [("A", None), ("B", None)],
+    "program A=1": [],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), ASSIGNMENTS.items(), ids=ASSIGNMENTS)
+def test_the_assignments_of_a_script(text: str, expected: list[tuple[str, str | None]]) -> None:
+    assert [(one.name, one.value) for one in shell_reader.read(f"#!/bin/bash\n{text}\n").assignments] == expected
