@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compares the files of registry mirrors with those that a cloud-config of the user writes.
+"""Compares the files of registry mirrors with the files that a cloud-config of the user writes.
 
 containerd reads one file for each registry, so the mirrors of a registry have one place on a node. Our script runs after cloud-init has
 written the files of the user, and would replace them.
