@@ -37,7 +37,7 @@ def _read_cidr(text: str) -> _Network | str:
     """The network, or why C(text) is not one. Cached, because all groups of a cluster have the same CIDR."""
     address_text, slash, length = text.partition("/")
     if not slash:
-        return "a CIDR needs a prefix length after a slash"
+        return "has no prefix length"
     if "%" in address_text:
         return "a CIDR has no zone"
     # ipaddress reads netmasks (10.0.0.0/255.0.0.0) too; Go's net.ParseCIDR, which every consumer uses, does not.

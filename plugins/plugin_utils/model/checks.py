@@ -156,7 +156,9 @@ def _taints(spec: NodeSpec, problems: Problems) -> None:
             problems.add("taints.invalid_key", f"{path}.key", reason, value=key, allowed="[prefix/]name, as Kubernetes spells taint keys")
         reason = label_value_problem(value)
         if reason:
-            problems.add("taints.invalid_value", f"{path}.value", reason, value=value, allowed="at most 63 letters, digits, - _ .")
+            problems.add(
+                "taints.invalid_value", f"{path}.value", reason, value=value, allowed='text of at most 63 characters, such as "gpu"'
+            )
         if key and effect:
             if (key, effect) in seen:
                 first = seen[key, effect]

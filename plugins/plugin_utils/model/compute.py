@@ -14,7 +14,7 @@ from ..errors import Problem, Problems, SpecError
 from .fields import RESERVABLE
 
 _IMAGE_COMPUTES_RESERVED = ("al2", "al2023", "ubuntu")
-"""Families whose image sizes kubeReserved for the instance type's own pod count, whatever max pods is set to
+"""Families whose image sizes kubeReserved for the number of pods of the instance type, whatever max pods is set to
 (amazon-eks-ami, bootstrap.sh and nodeadm). Bottlerocket follows the setting; Windows reserves nothing."""
 
 _AUTO_MODES = {"windows": "windows_secondary_ip"}
@@ -159,12 +159,12 @@ def automatic_reserved(pods: Pods | None, shape: Shape, problems: Problems, *, i
     path = "node_group.strategy" if implied else "node_group.reserved.kube"
     said = "is static, whose default reserved.kube: auto" if implied else "auto"
     if pods is not None and final is None:
-        fix = "set max_pods instead, or write the values yourself"
+        fix = "set max_pods instead, or set reserved.kube to quantities"
         message = f"{said} cannot be computed, because the number of pods in {pods.path} is not known here"
     else:
         needed = {"max_pods (or instance.type)": final, "instance.vcpus (or instance.type)": shape.vcpus}
         missing = [name for name, value in needed.items() if value is None]
-        fix = f"set {' and '.join(missing)}, or write the values yourself"
+        fix = f"set {' and '.join(missing)}, or set reserved.kube to quantities"
         message = f"{said} cannot be computed"
     problems.add("reserved.unknown_capacity", path, message, fix=fix)
     return {}
@@ -177,12 +177,13 @@ def reserved_warning(family: str, in_force: Pods, shape: Shape) -> Problem | Non
     if family not in _IMAGE_COMPUTES_RESERVED or pods in (default, None) or in_force.path.endswith("Expression"):
         return None
     if default is None:
-        message = f"the image reserves memory for the instance type's own number of pods, not for {pods}"
+        message = f"the image reserves memory for the number of pods of the instance type, not for {pods}"
     else:
         memory = capacity.kube_reserved(default, 1)["memory"]
         message = f"the image reserves {memory} of memory, sized for {default} pods, not for {pods}"
     path = in_force.path if in_force.path.startswith(("node_group.user_data", "node_group.override")) else "node_group.max_pods"
-    return Problem("reserved.sized_for_other_max_pods", path, message, fix="set reserved.kube: auto")
+    fix = "set reserved.kube: auto" if shape.vcpus is not None else "set reserved.kube: auto (to render user data, also set instance.type)"
+    return Problem("reserved.sized_for_other_max_pods", path, message, fix=fix)
 
 
 def in_order(values: Mapping[str, str]) -> dict[str, str]:

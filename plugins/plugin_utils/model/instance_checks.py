@@ -119,5 +119,5 @@ def _recommended_pods(spec: NodeSpec, shape: Shape) -> Iterable[Problem]:
             "capacity.above_recommendation",
             "node_group.max_pods",
             message,
-            fix="set max_pods.ceiling: true, or to false to keep the number",
+            fix="set max_pods.ceiling: true, or false to keep the number",
         )

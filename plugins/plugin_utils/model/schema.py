@@ -89,8 +89,10 @@ def text(
     def check(value: Any, path: str, problems: Problems) -> Any:
         shown = {} if secret else {"value": value}
         if not isinstance(value, str):
-            quoted = "quote it" if isinstance(value, (bool, int, float)) else None
-            problems.add("input.wrong_type", path, f"must be text, not {type_name(value)}", allowed=allowed, fix=quoted, **shown)
+            cure = "quote it" if isinstance(value, (bool, int, float)) else None
+            if multiline and isinstance(value, dict):
+                cure = "write | after the colon, so that the lines below it are text"
+            problems.add("input.wrong_type", path, f"must be text, not {type_name(value)}", allowed=allowed, fix=cure, **shown)
             return INVALID
         if not value and not empty:
             problems.add("input.empty", path, "is empty", allowed=allowed, fix="set a value or remove the field")

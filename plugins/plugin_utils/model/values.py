@@ -129,7 +129,7 @@ def quantity(value: Any, path: str, problems: Problems) -> Any:
     return value
 
 
-_LABEL_VALUE = "at most 63 letters, digits, - _ . beginning and ending with a letter or digit"
+_LABEL_VALUE = 'text of at most 63 characters, such as "web" or "v1.2"'
 
 
 def label_key(value: Any, path: str, problems: Problems) -> Any:

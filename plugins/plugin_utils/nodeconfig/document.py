@@ -27,7 +27,13 @@ def check_document(text: str, path: str, problems: Problems) -> dict[str, Any]:
         return {}
     if not isinstance(document, dict):
         fix = "on al2023 a script belongs in commands.pre"
-        problems.add("nodeconfig.wrong_document", path, "is not a NodeConfig", allowed="a mapping with apiVersion, kind and spec", fix=fix)
+        problems.add(
+            "nodeconfig.wrong_document",
+            path,
+            "is not a NodeConfig",
+            allowed="the text of a document with apiVersion, kind and spec",
+            fix=fix,
+        )
         return {}
     if _count_documents(text) > 1:
         problems.add(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..artifacts.model import Fragment
@@ -113,7 +114,10 @@ def render_sources(sources: Sequence[Source], encoding: str = "plain") -> tuple[
                 not_ours += imported["not_ours"]
             outputs += render_groups(cluster, groups, encoding)
         except SpecError as error:
-            problems.extend(replace(problem, path=_place_of(problem.path, source, prefix)) for problem in error.problems)
+            problems.extend(
+                _with_paths(replace(problem, path=_place_of(problem.path, source, prefix)), _LISTED, partial(_place_in, source, prefix))
+                for problem in error.problems
+            )
     _unique_files(outputs, problems)
     problems.raise_any()
     return outputs, not_ours
@@ -123,10 +127,23 @@ def _place_of(path: str, source: Source, prefix: str) -> str:
     """The path of a problem of one source in the whole input."""
     if source.cluster_path and re.match(r"cluster\b", path):
         return source.cluster_path + path[len("cluster") :]
-    found = re.match(r"node_groups\[(\d+)\]", path)
-    if found and source.group_paths:
-        return source.group_paths[int(found[1])] + path[found.end() :]
-    return prefix + path
+    found = _LISTED.match(path)
+    return _place_in(source, prefix, found) + path[found.end() :] if found else prefix + path
+
+
+_LISTED = re.compile(r"\bnode_groups\[(\d+)\]")
+_ALONE = re.compile(r"(?<![\w.])node_group(?=[.\[])")
+
+
+def _place_in(source: Source, prefix: str, group: re.Match[str]) -> str:
+    """The place of a node group in the whole input."""
+    return source.group_paths[int(group[1])] if source.group_paths else prefix + group[0]
+
+
+def _with_paths(problem: Problem, group: re.Pattern[str], place: str | Callable[[re.Match[str]], str]) -> Problem:
+    """C(problem), whose texts name other fields of its node group by their place in the input, as its path does."""
+    given = {"message": problem.message, "allowed": problem.allowed, "fix": problem.fix}
+    return replace(problem, **{name: group.sub(place, text) for name, text in given.items() if text is not None})
 
 
 def render_groups(cluster: Any, node_groups: Any, encoding: str = "plain") -> list[Output]:
@@ -164,9 +181,11 @@ def file_place(cluster: str | None, group: str) -> str:
 
 def _in_list(problems: Iterable[Problem], index: int, group: str | None) -> Iterable[Problem]:
     """Problems of one group with its index and name; problems of the cluster do not change."""
+    here = f"node_groups[{index}]"
     for problem in problems:
         if problem.path.startswith("node_group"):
-            yield replace(problem, path=f"node_groups[{index}]{problem.path[len('node_group') :]}", group=group)
+            moved = replace(problem, path=f"{here}{problem.path[len('node_group') :]}", group=group)
+            yield _with_paths(moved, _ALONE, here)
         elif problem.path == "user_data":
             yield replace(problem, path=f"node_groups[{index}].user_data", group=group)
         else:

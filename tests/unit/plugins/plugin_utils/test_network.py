@@ -44,8 +44,8 @@ def test_a_cidr(text: str) -> None:
     [
         (None, "a CIDR is text"),
         (10, "a CIDR is text"),
-        ("", "a CIDR needs a prefix length after a slash"),
-        ("10.100.0.0", "a CIDR needs a prefix length after a slash"),
+        ("", "has no prefix length"),
+        ("10.100.0.0", "has no prefix length"),
         ("10.100.0.0/", "the prefix length is not a number"),
         ("10.100.0.0/16 ", "the prefix length is not a number"),
         ("10.100.0.0/016", "the prefix length is not a number"),

@@ -72,6 +72,7 @@ ROWS = (
     group("text for a list", AL2023 | {"instance": {"types": "m5.large"}}),
     group("a list for a mapping", AL2023 | {"labels": ["a=b"]}),
     group("a mapping for a list", AL2023 | {"taints": {"dedicated": "gpu:NoSchedule"}}),
+    group("a document that is not text", AL2023 | {"override": {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig"}}),
     group("the main field of a mapping alone", AL2023 | {"instance": "m5.large"}),
     group("misspelt auto", AL2023 | {"reserved": {"kube": "autoo"}, "instance": {"type": "m5.large"}}),
     group("a number for a label", AL2023 | {"labels": {"a": 1, "b": True}}),

@@ -91,6 +91,16 @@ ROWS = (
     # Many groups.
     Row("groups that are not a list", lambda: render_groups(COMPLETE, {"a": AL2023})),
     Row("groups without names", lambda: render_groups(COMPLETE, [AL2023, AL2023 | {"max_pods": 0}])),
+    Row(
+        "a message that names another field of a group in a list",
+        lambda: render_groups(COMPLETE, [AL2023 | {"name": "a", "max_pods": 4, "kubelet": {"config": {"maxPods": 3}}}]),
+    ),
+    Row(
+        "a message that names another field of a group in a source",
+        lambda: render_sources(
+            [Source(COMPLETE), Source(COMPLETE, [AL2023 | {"name": "a", "max_pods": 4, "kubelet": {"config": {"maxPods": 3}}}])]
+        ),
+    ),
     Row("two groups of one name", lambda: render_sources([Source(COMPLETE, [AL2023 | {"name": "a"}, AL2023 | {"name": "a"}])])),
     Row(
         "two groups of names that differ in case",

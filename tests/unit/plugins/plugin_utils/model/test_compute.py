@@ -128,7 +128,7 @@ def test_reservations_follow_the_final_number_of_pods(final: int | None, instanc
 def test_reservations_that_cannot_be_computed(final: int | None, instance: dict[str, Any], implied: bool, message: str) -> None:
     problems = Problems()
     assert compute.automatic_reserved(None if final is None else compute.Pods(final), shape(**instance), problems, implied=implied) == {}
-    assert lines(problems) == [f"node_group.{'strategy' if implied else 'reserved.kube'}: {message} write the values yourself"]
+    assert lines(problems) == [f"node_group.{'strategy' if implied else 'reserved.kube'}: {message} set reserved.kube to quantities"]
 
 
 @pytest.mark.parametrize(
