@@ -124,7 +124,10 @@ def explained_errors(options: dict[str, Any], name: str) -> Iterator[None]:
     try:
         yield
     except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError):
-        raise AwsError("the AWS credentials are missing or incomplete; fix: set profile, or access_key and secret_key") from None
+        raise AwsError(
+            "the AWS credentials are missing or incomplete; fix: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or the "
+            "options profile, or access_key and secret_key)"
+        ) from None
     except exceptions.ProfileNotFound:
         names = boto3.session.Session().available_profiles if options["profile"] else []
         profile = options["profile"] or "named by AWS_PROFILE"
