@@ -18,14 +18,16 @@ from .model import Fragment, UserData
 SHELL = "text/x-shellscript"
 CLOUD_CONFIG = "text/cloud-config"
 BOOTHOOK = "text/cloud-boothook"
+INCLUDE = "text/x-include-url"
+JINJA = "text/jinja2"
 NODE_CONFIG = "application/node.eks.aws"
 
 _CONTENT_TYPES = {
     "shell": SHELL,
     "cloud-config": CLOUD_CONFIG,
     "boothook": BOOTHOOK,
-    "include": "text/x-include-url",
-    "jinja": "text/jinja2",
+    "include": INCLUDE,
+    "jinja": JINJA,
     "nodeconfig": NODE_CONFIG,
 }
 """What cloud-init (22.4 and later) and nodeadm make of a document that stands alone, by its kind."""

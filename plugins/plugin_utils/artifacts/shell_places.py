@@ -89,9 +89,17 @@ def unread(spec: NodeSpec) -> tuple[Problem, ...]:
 
 
 def _name_cloud_configs(spec: NodeSpec, unchecked: Problems) -> None:
-    """Name commands of a cloud-config, and files that it writes, if they may change a setting of the node and were not compared."""
+    """Name commands of a cloud-config, and files that it writes, if they may change a setting of the node and were not compared.
+
+    What a template or an address becomes on the node is not known.
+    """
     ignored = Problems()
-    parts = [one for one in cloud_init.placed_parts(spec, ignored) if one[1].media_type == cloud_init.CLOUD_CONFIG]
+    placed = cloud_init.placed_parts(spec, ignored)
+    for path, part in placed:
+        if part.media_type in (cloud_init.INCLUDE, cloud_init.JINJA):
+            message = "becomes a document only on the node, which was not compared with the fields"
+            unchecked.add("user_data.unread_shell", path, message, fix="write the settings of the node as fields")
+    parts = [one for one in placed if one[1].media_type == cloud_init.CLOUD_CONFIG]
     if not parts:
         return
     from ..formats import cloud_config

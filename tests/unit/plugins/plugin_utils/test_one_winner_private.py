@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every pair of places of what private clusters need: proxies, registry mirrors, certificate authorities, the pause image.
+"""Every pair of places for the fields of private clusters: proxies, registry mirrors, certificate authorities, the pause image.
 
 The places of proxies in NodeConfigs and Bottlerocket settings are in test_one_winner_node_config.py and test_one_winner_bottlerocket.py.
 """
@@ -189,6 +189,8 @@ UNREAD = {
     "a file of a unit": writes(f"{DROP_INS}/http-proxy.conf", "[Service]\nEnvironmentFile=/etc/x\n"),
     "appended": writes("/etc/environment.d/no_proxy", f"HTTPS_PROXY={OTHER}\n", append=True),
     "compressed": writes(f"{DROP_INS}/http-proxy.conf", "H4sI", encoding="gz+b64"),
+    "an address": "#include\nhttps://x.example/user-data\n",
+    "a template": f"## template: jinja\n#!/bin/bash\nexport HTTPS_PROXY={OTHER}\n",
     "mirrors in a script": "#!/bin/bash\ncat >/etc/containerd/certs.d/docker.io/hosts.toml </x\n",
     "mirrors that are appended": writes("/etc/containerd/certs.d/docker.io/hosts.toml", "server = 'x'\n", append=True),
     "certificates in a script": "#!/bin/bash\ncurl -o /etc/pki/ca-trust/source/anchors/x.crt https://x.example/ca\n",

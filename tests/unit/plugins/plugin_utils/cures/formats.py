@@ -22,6 +22,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.kubelet import nested
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, Cure, call, group, reports
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.outputs import LONG, NOISE
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.user_data import MIRRORS, PROXY, PROXY_DROP_IN
 
 SHELL = "#!/bin/bash\necho hi\n"
 MIME = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n'
@@ -30,6 +31,7 @@ DOCUMENT = f"{MIME}\n{SHELL_PART}--B--\n"
 NODE_CONFIG = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 5}}}\n"
 POWERSHELL = "<powershell>\nls\n</powershell>\n"
 TEXT = "node_group.user_data"
+CONTAINERD = {"containerd": {"registry_mirrors": {"docker.io": ["https://m.example"]}}}
 SECOND_CALL = "& $EKSBootstrapScriptFile -EKSClusterName x"
 
 
@@ -61,6 +63,15 @@ ROWS = (
     ),
     group("user_data.conflict", AL2023 | {"user_data": NODE_CONFIG, "max_pods": 20}, {"node_group.user_data_precedence": "ours"}),
     group("user_data.conflict", AL2023 | {"user_data": NODE_CONFIG, "max_pods": 20}, {"node_group.user_data_precedence": "theirs"}),
+    group("user_data.conflict", AL2 | PROXY | {"user_data": PROXY_DROP_IN}, {"node_group.user_data_precedence": "theirs"}),
+    group(
+        "user_data.conflict",
+        AL2 | PROXY | {"user_data": PROXY_DROP_IN, "user_data_precedence": "ours"},
+        {"node_group.user_data_precedence": "theirs"},
+    ),
+    group("user_data.conflict", AL2 | PROXY | {"user_data": PROXY_DROP_IN, "user_data_precedence": "ours"}, {TEXT: REMOVED}),
+    group("user_data.conflict", AL2023 | CONTAINERD | {"user_data": MIRRORS}, {"node_group.user_data_precedence": "ours"}),
+    group("user_data.conflict", AL2023 | CONTAINERD | {"user_data": MIRRORS}, {TEXT: REMOVED}),
     group(
         "user_data.replaced_by_override",
         AL2023 | {"override": NODE_CONFIG, "instance": {"type": "m5.large"}, "max_pods": 20},

@@ -20,6 +20,20 @@ TOML = "[settings.kubernetes]\nmax-pods = 3\n"
 POWERSHELL = "<powershell>\nls\n</powershell>\n"
 HEADER = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n'
 SHELL_PART = f"--B\nContent-Type: text/x-shellscript\n\n{SHELL}"
+PROXY = {"proxy": {"https": "http://a.example"}}
+PROXY_DROP_IN = """#cloud-config
+write_files:
+- path: /etc/systemd/system/containerd.service.d/http-proxy.conf
+  content: |
+    [Service]
+    Environment="HTTPS_PROXY=http://b.example"
+"""
+MIRRORS = """#cloud-config
+write_files:
+- path: /etc/containerd/certs.d/docker.io/hosts.toml
+  content: |
+    [host."https://o.example"]
+"""
 GZIP = base64.b64encode(gzip_bytes(SHELL.encode())).decode()
 
 
@@ -139,6 +153,28 @@ ROWS = (
     group(
         "flag and field in override",
         {"family": "al2023", "override": NODE_CONFIG + "spec: {kubelet: {config: {maxPods: 5}, flags: [--max-pods=6]}}\n"},
+    ),
+    _is("a proxy in a script", "#!/bin/bash\nexport https_proxy=http://b.example\n", "al2", **PROXY),
+    _is("a proxy in a file", PROXY_DROP_IN, "ubuntu", **PROXY),
+    _is("a proxy in a drop-in that wins", PROXY_DROP_IN, "al2", **PROXY, user_data_precedence="ours"),
+    _is("a proxy in PowerShell", "$env:HTTPS_PROXY = 'http://b.example'\n", "windows", **PROXY),
+    _is(
+        "two proxies of the user",
+        [f"#!/bin/bash\nexport HTTPS_PROXY=http://{name}.example\n" for name in ("b", "c")],
+        "al2",
+        **PROXY,
+        user_data_precedence="theirs",
+    ),
+    _is("mirrors in a file", MIRRORS, containerd={"registry_mirrors": {"docker.io": ["https://m.example"]}}),
+    group(
+        "two pause images",
+        {
+            "family": "al2",
+            "containerd": {
+                "pause_image": "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.9",
+                "config": {"plugins": {"io.containerd.grpc.v1.cri": {"sandbox_image": "registry.k8s.io/pause:3.9"}}},
+            },
+        },
     ),
     group("flag and field of kubelet", {"family": "al2023", "kubelet": {"config": {"podPidsLimit": 5}, "flags": {"pod-max-pids": 6}}}),
     group("endpoint with a port on Outposts", {"family": "al2023"}, {"endpoint": "https://local.example:6443", "outpost": True, "id": "i"}),
