@@ -96,7 +96,7 @@ _NODE_GROUP = r"""
         default: bootstrap_script
       instance:
         description:
-        - Instance type, for values that depend on it. Give C(type), C(types) or the three numbers.
+        - Instance type, for values that depend on it. Set C(type), C(types) or the three numbers.
         type: dict
         suboptions:
           type:
@@ -105,7 +105,7 @@ _NODE_GROUP = r"""
             type: str
           types:
             description:
-            - EC2 instance types of a mixed group. Values are computed for the smallest one. Excludes C(type).
+            - EC2 instance types of a mixed group. Values are computed for the smallest one. Cannot be combined with C(type).
             type: list
             elements: str
           max_enis:
@@ -162,7 +162,7 @@ _NODE_GROUP = r"""
             required: true
       max_pods:
         description:
-        - 'Maximum number of pods: an integer, C(auto) (live nodes only: a node is asked for its instance type), or a mapping
+        - 'Maximum number of pods: an integer, C(auto) (live nodes only: the node reports its instance type), or a mapping
           that computes it from the instance type. By default the image decides.'
         type: raw
         suboptions:
@@ -272,8 +272,8 @@ _NODE_GROUP = r"""
             type: str
       trust:
         description:
-        - Certificates of your own certificate authorities, in PEM. The operating system trusts them, and with it containerd
-          and the programs that kubelet starts, before the node pulls or downloads anything.
+        - Certificates of your own certificate authorities, in PEM. The operating system, containerd and the programs that
+          kubelet starts trust them before the node pulls or downloads anything.
         type: list
         elements: str
       local_storage:
@@ -283,7 +283,7 @@ _NODE_GROUP = r"""
         suboptions:
           strategy:
             description:
-            - How the disks are combined. Bottlerocket can only use C(raid0).
+            - How the disks are combined. Bottlerocket supports only C(raid0).
             type: str
             choices:
             - raid0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cluster_info
-short_description: Get the facts of an EKS cluster that nodes need
+short_description: Get the fields of an EKS cluster that nodes need
 version_added: 0.1.0
 description:
   - Calls C(DescribeCluster) of EKS once. You can use RV(cluster) as the input C(cluster) of the other plugins of this collection.
@@ -44,7 +44,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Get the facts of the cluster
+- name: Get the fields of the cluster
   nodebootstrap.eks.cluster_info:
     name: demo
     region: eu-west-1

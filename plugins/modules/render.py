@@ -31,8 +31,8 @@ options:
   cluster:
     description:
       - The cluster, a mapping with fields such as C(name), C(endpoint), C(certificate_authority) and C(service_cidr).
-      - With O(eksctl_config), set the facts that the file does not contain. If the file and O(cluster) have different values, the module
-        fails.
+      - With O(eksctl_config), set the fields of the cluster that the file does not contain. If the file and O(cluster) have different
+        values, the module fails.
     type: raw
   node_groups:
     description: The node groups to render, a list of mappings. The field C(name) is required.

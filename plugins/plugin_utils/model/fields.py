@@ -186,7 +186,7 @@ CLUSTER: dict[str, Kind] = {
 INSTANCE: dict[str, Kind] = {
     "type": field(_LINE, "EC2 instance type."),
     "types": field(
-        list_of(_LINE, filled=True), "EC2 instance types of a mixed group. Values are computed for the smallest one. Excludes `type`."
+        list_of(_LINE, filled=True), "EC2 instance types of a mixed group. Values are computed for the smallest one. Cannot be combined with `type`."
     ),
     "max_enis": field(integer(1, 1024), "Number of network interfaces, for an instance type that the built-in table does not contain."),
     "ips_per_eni": field(
@@ -272,7 +272,7 @@ NODE_GROUP: dict[str, Kind] = {
         default="bootstrap_script",
     ),
     "instance": field(
-        record(INSTANCE, main="type"), "Instance type, for values that depend on it. Give `type`, `types` or the three numbers."
+        record(INSTANCE, main="type"), "Instance type, for values that depend on it. Set `type`, `types` or the three numbers."
     ),
     "labels": field(
         map_of(
@@ -294,7 +294,7 @@ NODE_GROUP: dict[str, Kind] = {
     ),
     "max_pods": field(
         _max_pods,
-        "Maximum number of pods: an integer, `auto` (live nodes only: a node is asked for its instance type), or a mapping that computes "
+        "Maximum number of pods: an integer, `auto` (live nodes only: the node reports its instance type), or a mapping that computes "
         "it from the instance type. By default the image decides.",
         **{**_MAX_PODS_RULE.schema, "type": ["integer", "string", "object"], "pattern": "^(auto|[0-9]+)$", "minimum": 1, "maximum": 65535},
     ),
@@ -347,13 +347,13 @@ NODE_GROUP: dict[str, Kind] = {
     ),
     "trust": field(
         registries.trust,
-        "Certificates of your own certificate authorities, in PEM. The operating system trusts them, and with it containerd and the "
-        "programs that kubelet starts, before the node pulls or downloads anything.",
+        "Certificates of your own certificate authorities, in PEM. The operating system, containerd and the programs that kubelet starts "
+        "trust them before the node pulls or downloads anything.",
     ),
     "local_storage": field(
         record(
             {
-                "strategy": field(choice("raid0", "raid10", "mount"), "How the disks are combined. Bottlerocket can only use `raid0`."),
+                "strategy": field(choice("raid0", "raid10", "mount"), "How the disks are combined. Bottlerocket supports only `raid0`."),
                 "mount_path": field(
                     text(pattern=r"(/[0-9A-Za-z._-]+)+", what="an absolute path", allowed="a path such as /mnt/k8s-disks"),
                     "Directory where the disks are mounted.",
