@@ -186,7 +186,8 @@ CLUSTER: dict[str, Kind] = {
 INSTANCE: dict[str, Kind] = {
     "type": field(_LINE, "EC2 instance type."),
     "types": field(
-        list_of(_LINE, filled=True), "EC2 instance types of a mixed group. Values are computed for the smallest one. Cannot be combined with `type`."
+        list_of(_LINE, filled=True),
+        "EC2 instance types of a mixed group. Values are computed for the smallest one. Cannot be combined with `type`.",
     ),
     "max_enis": field(integer(1, 1024), "Number of network interfaces, for an instance type that the built-in table does not contain."),
     "ips_per_eni": field(
