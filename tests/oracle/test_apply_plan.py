@@ -157,10 +157,15 @@ def reach_start_limit(node: Node, unit: str) -> None:
     assert (node.property(unit, "ActiveState"), node.property(unit, "Result")) == ("failed", "start-limit-hit")
 
 
-@pytest.mark.parametrize("kind", repeated(GROUPS, "al2", "al2023"))
-def test_a_kubelet_that_was_started_too_often_starts(kind: str, request: pytest.FixtureRequest) -> None:
+LIMITED = [(kind, daemon) for kind in GROUPS for daemon in ("kubelet", "containerd")]
+FAST = [("al2", "kubelet"), ("al2 script", "containerd"), ("al2023", "kubelet"), ("al2023", "containerd")]
+
+
+@pytest.mark.parametrize("case", repeated(LIMITED, *FAST), ids="-".join)
+def test_a_daemon_that_was_started_too_often_starts(case: tuple[str, str], request: pytest.FixtureRequest) -> None:
+    kind, daemon = case
     node = fresh_node(kind, request)
-    unit = KUBELET_UNITS[type(node)]
+    unit = KUBELET_UNITS[type(node)] if daemon == "kubelet" else "containerd.service"
     node.write({f"/etc/systemd/system/{unit}.d/90-limit.conf": LIMIT})
     node.exec(["systemctl", "daemon-reload"], check=True)
     good = plan(kind, kubelet={"flags": {"v": "3"}})

@@ -112,6 +112,7 @@ def decide_steps(context: StepContext, reload: bool) -> Work:
             from . import image_script
 
             image_script.decide(step, context, builder)
+    builder.start_required()
     return builder.build(reload)
 
 

@@ -79,7 +79,7 @@ def decide(step: ImageScriptStep, context: StepContext, builder: WorkBuilder) ->
         return
     builder.enable_again()
     _enable_kubelet(step, kubelet, builder)
-    if not kubelet.is_up or is_outdated:
+    if is_outdated:
         builder.start([kubelet.name])
         builder.touch([kubelet.name])
         builder.watch_kubelet()

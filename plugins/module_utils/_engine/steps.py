@@ -197,6 +197,19 @@ class WorkBuilder:
         self.commands.append(service_commands.restart(units, wait))
         self.will_start(units)
 
+    def start_required(self) -> None:
+        """Start the units that must run and that no step starts, before the commands of the steps: kubelet needs containerd."""
+        required = [name for name in self._context.plan.verify.units if name in self._units and name not in self._starts]
+        stopped = [name for name in required if not self._units[name].is_up]
+        if self._context.hold or not stopped:
+            return
+        of_steps, self.commands = self.commands, []
+        self.record_start()
+        self.start(stopped)
+        self.touch(stopped)
+        self.watch_kubelet()
+        self.commands += of_steps
+
     def will_start(self, units: Iterable[str]) -> None:
         """Record units that this work starts or restarts, by itself or by a program of the image."""
         self._starts += [name for name in dict.fromkeys(units) if name not in self._starts]

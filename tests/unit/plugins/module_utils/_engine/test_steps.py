@@ -199,6 +199,31 @@ def test_a_unit_that_was_started_too_often_can_start_again(kind: str, snap: dict
     assert step is None or set(step.installed_units) <= set(forward[reset].argv)
 
 
+@pytest.mark.parametrize("kind", ["al2", "al2 script", "ubuntu script", "al2023"])
+def test_a_stopped_containerd_is_started_alone(kind: str, snap: dict[str, Any]) -> None:
+    content = typed_plan(kind)
+    scripts = {step.name: image_script._digest(step, content) for step in content.steps if isinstance(step, ImageScriptStep)}
+    manifest = Manifest(family=content.family, scripts=scripts)
+    containerd = "containerd.service"
+    states = {name: stopped(name, "enabled") if name == containerd else unit(name) for name in units(content)}
+    work = decide(content, manifest=manifest, states=states)
+    watch = f"the watch over {', '.join(content.verify.units)}"
+    assert words(work.forward) == [f"systemctl reset-failed {containerd}", f"systemctl restart {containerd}", watch]
+    assert words(work.back) == [f"systemctl stop {containerd}", f"systemctl reset-failed {containerd}"]
+    assert work.actions == [f"start {containerd}"] and work.has_started
+    assert decide(content, manifest=manifest, states=states, hold=True).forward == []
+
+
+@pytest.mark.parametrize("kind", ["al2 script", "ubuntu script"])
+def test_containerd_starts_before_kubelet(kind: str, snap: dict[str, Any]) -> None:
+    content = typed_plan(kind)
+    scripts = {step.name: image_script._digest(step, content) for step in content.steps if isinstance(step, ImageScriptStep)}
+    states = {name: stopped(name, "enabled") for name in units(content)}
+    work = decide(content, manifest=Manifest(family=content.family, scripts=scripts), states=states)
+    assert words(work.forward)[1] == f"systemctl restart {' '.join(content.verify.units)}"
+    assert content.verify.units[0] == "containerd.service"
+
+
 def disabled(name: str) -> Unit:
     return unit(name, file_state="disabled")
 
