@@ -78,8 +78,8 @@ def reconcile(
     theirs = _spec(merged([document for _place, document in existing])) if existing else {}
     last = _spec(override or {})
     hosts = proxy_environment.own_entries(spec)
-    ours = dict(proxy_environment.without_list(ours, last)) if hosts is None else ours
-    own, theirs = proxy_environment.agreed(proxy_environment.beside(ours, (theirs, last)), theirs, hosts)
+    fields = proxy_environment.beside(ours, (theirs, last))
+    own, theirs = proxy_environment.agreed(proxy_environment.without_list(fields, last) if hosts is None else fields, theirs, hosts)
     keep = Precedence(spec, problems, Problems() if warnings is None else warnings)
     result = {}
     # nodeadm reads null as nothing said.

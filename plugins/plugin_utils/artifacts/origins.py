@@ -96,7 +96,7 @@ def of_field_place(spec: NodeSpec, place: Place) -> str:
         return of_field(spec, place[2:])
     if place[:2] == ("instance", "localStorage"):
         return "node_group.local_storage." + {"strategy": "strategy", "mountPath": "mount_path"}.get(place[-1], place[-1])
-    if place[:3] == ("instance", "environment", "default"):
+    if place[:2] == ("instance", "environment"):
         return f"node_group.proxy.{_PROXY.get(place[-1].upper(), place[-1])}"
     if place[:2] == ("containerd", "config"):
         return place_path(place)

@@ -64,6 +64,8 @@ SETTINGS = (
     Setting("instance.environment.default.HTTPS_PROXY", "proxy.https", "http://a:1", "http://b:1", {}),
     Setting("instance.environment.default.https_proxy", "proxy.https", "http://a:1", "http://b:1", {}),
     Setting("instance.environment.default.http_proxy", "proxy.http", "http://a:1", "http://b:1", {}),
+    Setting("instance.environment.containerd.HTTPS_PROXY", "proxy.https", "http://a:1", "http://b:1", {}),
+    Setting("instance.environment.kubelet.HTTP_PROXY", "proxy.http", "http://a:1", "http://b:1", {}),
     Setting("containerd.config", "containerd.config", 1, 2, {}),
     Setting("pause image of version 2", "containerd.config", PAUSE.format("3.9"), PAUSE.format("3.10"), {}),
     Setting("pause image of version 3", "containerd.config", PAUSE.format("3.9"), PAUSE.format("3.10"), {}),

@@ -346,7 +346,7 @@ SED = f"/bin/sed -i s/a/b/ {CONFIG}"
             {DROP_INS[0]: "ExecStartPre=/opt/%p/tune\n", VENDOR: "ExecStart=/usr/bin/kubelet\n", "/opt/kubelet/tune": TUNE},
             [f"ExecStartPre of kubelet.service ({DROP_INS[0]}), which runs /opt/kubelet/tune"],
         ),
-        # A later drop-in wins, and what the plan itself sets is no writer.
+        # A later drop-in wins, and what the plan itself sets is not a writer.
         (
             [("ExecStartPre", "/opt/tune")],
             {VENDOR: "ExecStartPre=/opt/tune\n", DROP_INS[0]: "ExecStartPre=\nExecStartPre=/opt/tune\n", "/opt/tune": TUNE},
