@@ -82,7 +82,7 @@ def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | 
     """
     from .formats import shell_reader
 
-    if text.startswith("#!") and not re.match(r"#!\s*\S*/(?:env\s+)?(?:ba|da)?sh\b", text):
+    if not is_shell(text):
         return Reading((), False)
     script = shell_reader.read(text, known)
     calls = []
@@ -100,6 +100,11 @@ def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | 
         ):
             complete = False
     return Reading(tuple(calls), complete)
+
+
+def is_shell(text: str) -> bool:
+    """Whether a shell runs the script, and not another interpreter."""
+    return not text.startswith("#!") or bool(re.match(r"#!\s*\S*/(?:env\s+)?(?:ba|da)?sh\b", text))
 
 
 def _without_wrappers(words: tuple[str | None, ...]) -> tuple[str | None, ...]:

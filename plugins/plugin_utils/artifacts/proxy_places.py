@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from ..bootstrap_calls import is_shell
 from ..errors import Problems, joined
 from ..formats import cloud_config, mime
 from ..formats.powershell_calls import read_environment
@@ -147,6 +148,8 @@ def _of_script(spec: NodeSpec, path: str, text: str) -> Iterator[Variable]:
         return
     if spec.family == "windows":
         found = read_environment(text)
+    elif not is_shell(text):
+        return
     else:
         try:
             found = [(one.name, one.value) for one in read_shell(text).assignments]

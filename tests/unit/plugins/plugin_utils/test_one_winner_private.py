@@ -181,6 +181,7 @@ UNREAD = {
     "a redirect": f"#!/bin/bash\necho HTTPS_PROXY={OTHER} >>/etc/environment\n",
     "a here-document": f"#!/bin/bash\ncat >/etc/environment <<EOF\nhttps_proxy={OTHER}\nEOF\n",
     "a boothook": f"#cloud-boothook\n#!/bin/bash\necho HTTPS_PROXY={OTHER} >>/etc/environment\n",
+    "another program": f"#!/usr/bin/python3\nHTTPS_PROXY = 1\nHTTPS_PROXY='{OTHER}'\n",
     "runcmd": cloud_config(runcmd=[f"echo HTTPS_PROXY={OTHER} >>/etc/environment"]),
     "bootcmd": cloud_config(bootcmd=[["sed", "-i", "s/https_proxy=.*//", "/etc/environment"]]),
     "a file with a variable": writes("/etc/profile.d/x.sh", "export HTTPS_PROXY=$OTHER\n"),
