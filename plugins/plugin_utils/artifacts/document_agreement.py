@@ -17,7 +17,7 @@ from ..errors import Problems, joined
 from ..kubelet_settings import FEATURE_GATES, NODE_LABELS, TAINTS, field_of, is_list, is_map, is_same, value_of
 from ..model.merge import Place
 from . import proxy_environment
-from .kubelet_precedence import kubelet_flags
+from .nodeconfig_flags import kubelet_flags
 from .precedence import is_same_at, shown_at
 
 _CONFIG: Place = ("kubelet", "config")

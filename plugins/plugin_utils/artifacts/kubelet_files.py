@@ -17,6 +17,9 @@ from ..model.plain import INVALID
 from ..model.spec import NodeSpec
 
 CONFIG_FILE = "/etc/kubernetes/kubelet/kubelet-config.json"
+KUBELET_UNIT = "/etc/systemd/system/kubelet.service"
+SANDBOX_UNIT = "/etc/systemd/system/sandbox-image.service"
+BPF_UNIT = "/etc/systemd/system/sys-fs-bpf.mount"
 PAUSE_PLACEHOLDER = "SANDBOX_IMAGE"
 """What the AL2 image's script replaces by the pause image, in whatever containerd configuration it is given."""
 

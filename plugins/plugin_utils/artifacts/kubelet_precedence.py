@@ -20,23 +20,13 @@ from ..kubelet_settings import NODE_LABELS, TAINTS, Field, field_of, flag_name, 
 from ..kubernetes import taints_flag
 from ..model.spec import NodeSpec, Taint
 from . import origins
-from .precedence import Precedence, flag_value_problem, flag_word
+from .nodeconfig_flags import flag_value_problem, flag_word, kubelet_flags
+from .precedence import Precedence
 
 _USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
 _CONFIG, _FLAGS = "spec.kubelet.config", "spec.kubelet.flags"
 _EXPRESSION = "maxPodsExpression"
 _MAX_PODS: Field = ("maxPods",)
-
-Flags = dict[str, list[str]]
-
-
-def kubelet_flags(kubelet: Mapping[str, Any]) -> Flags:
-    """The flags in a kubelet section: name → values, without the quotes that systemd removes. A flag without a value is true."""
-    found: Flags = {}
-    for word in kubelet.get("flags") or []:
-        _unused, equals, value = str(word).partition("=")
-        found.setdefault(flag_name(str(word)), []).append(value.replace('"', "").replace("'", "") if equals else "true")
-    return found
 
 
 def own_section(

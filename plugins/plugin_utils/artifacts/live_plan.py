@@ -129,7 +129,7 @@ _OF_KUBELET = (
     kubelet_files.CONFIG_FILE,
     kubelet.KUBECONFIG,
     static_kubelet.FACTS_SCRIPT,
-    static_kubelet.KUBELET_UNIT,
+    kubelet_files.KUBELET_UNIT,
     static_kubelet.KUBELET_DROP_IN,
 )
 _FOLDERS = (Directory("/etc/cni/net.d"), Directory("/etc/containerd/config.d"))
@@ -184,7 +184,7 @@ def _before_kubelet() -> tuple[Step, ...]:
 
 def _readers(spec: NodeSpec, kubelet_unit: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = dict.fromkeys(_OF_KUBELET, (_KUBELET,))
-    found |= {kubelet.CONTAINERD_CONFIG: (_CONTAINERD, _PAUSE), static_kubelet.SANDBOX_UNIT: (_PAUSE,)}
+    found |= {kubelet.CONTAINERD_CONFIG: (_CONTAINERD, _PAUSE), kubelet_files.SANDBOX_UNIT: (_PAUSE,)}
     for unit, step in ((_RUNTIME, _CONTAINERD), (_SANDBOX, _PAUSE), (kubelet_unit, _KUBELET)):
         found[linux_files.proxy_path(unit)] = (step,)
         found[trust.drop_in_path(unit)] = (step,)

@@ -19,17 +19,6 @@ FIX = "set it in one place only, or set user_data_precedence: ours or theirs"
 _SPELLED_IN_ANY_CASE: Place = ("instance", "localStorage", "strategy")
 
 
-def flag_value_problem(value: str) -> str | None:
-    """Why a flag value does not survive C($NODEADM_KUBELET_ARGS), which systemd splits like a shell line; None when it does."""
-    bad = [name for char, name in (('"', "a double quote"), ("'", "a single quote"), ("\\", "a backslash")) if char in value]
-    return f"contains {' and '.join(bad)}, which systemd would interpret as quoting when it starts kubelet" if bad else None
-
-
-def flag_word(name: str, value: str) -> str:
-    """One kubelet flag as a word of that line; a value with blanks is quoted for systemd."""
-    return f'--{name}="{value}"' if any(char.isspace() for char in value) else f"--{name}={value}"
-
-
 class Precedence:
     """Collects the problems of values that nothing decides, and a warning for each value that C(override) changes."""
 

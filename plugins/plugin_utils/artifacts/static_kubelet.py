@@ -24,10 +24,7 @@ from .model import File
 
 FACTS_SCRIPT = "/etc/nodebootstrap/node-facts"
 FACTS = "/run/nodebootstrap/kubelet.env"
-KUBELET_UNIT = "/etc/systemd/system/kubelet.service"
 KUBELET_DROP_IN = "/etc/systemd/system/kubelet.service.d/50-nodebootstrap.conf"
-SANDBOX_UNIT = "/etc/systemd/system/sandbox-image.service"
-BPF_UNIT = "/etc/systemd/system/sys-fs-bpf.mount"
 
 AL2_START = "systemctl enable containerd kubelet\nsystemctl restart containerd\nsystemctl start kubelet\n"
 
@@ -77,10 +74,10 @@ def al2_files(spec: NodeSpec) -> tuple[File, ...]:
     """Everything for kubelet on Amazon Linux 2. Its service reads who the node is just before each start."""
     return (
         *_common_files(spec, "/usr/bin/aws-iam-authenticator"),
-        File(KUBELET_UNIT, _kubelet_unit()),
+        File(kubelet_files.KUBELET_UNIT, _kubelet_unit()),
         File(KUBELET_DROP_IN, _kubelet_drop_in(spec)),
-        File(SANDBOX_UNIT, _sandbox_unit("/etc/eks/containerd/pull-sandbox-image.sh")),
-        File(BPF_UNIT, _bpf_unit()),
+        File(kubelet_files.SANDBOX_UNIT, _sandbox_unit("/etc/eks/containerd/pull-sandbox-image.sh")),
+        File(kubelet_files.BPF_UNIT, _bpf_unit()),
     )
 
 
@@ -88,7 +85,7 @@ def ubuntu_files(spec: NodeSpec) -> tuple[File, ...]:
     """Everything for kubelet on Ubuntu but the snap's settings, which C(ubuntu_start) makes."""
     return (
         *_common_files(spec, "aws-iam-authenticator"),
-        File(SANDBOX_UNIT, _sandbox_unit("/usr/local/share/eks/pull-sandbox-image.sh")),
+        File(kubelet_files.SANDBOX_UNIT, _sandbox_unit("/usr/local/share/eks/pull-sandbox-image.sh")),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import kubelet
-from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, shell_places, static_kubelet, trust
+from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, shell_places, trust
 from ..artifacts.kubelet_layers import Layers, script_layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
@@ -31,11 +31,11 @@ _SCRIPT_WRITES = (
     kubelet.KUBECONFIG,
     kubelet.CONTAINERD_CONFIG,
     "/etc/eks/containerd/containerd-config.toml",
-    static_kubelet.KUBELET_UNIT,
+    kubelet_files.KUBELET_UNIT,
     "/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf",
     "/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf",
-    static_kubelet.SANDBOX_UNIT,
-    static_kubelet.BPF_UNIT,
+    kubelet_files.SANDBOX_UNIT,
+    kubelet_files.BPF_UNIT,
 )
 """What the image's script writes or edits (amazon-eks-ami, al2 branch, December 2025)."""
 
@@ -84,6 +84,8 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     kubelet_files.check_containerd_config(spec, problems)
     if spec.strategy == "static":
         refuse(spec, _STATIC, problems)
+        from ..artifacts import static_kubelet
+
         static_kubelet.check(spec, systemd.systemd_problem, problems)
         return
     if spec.override is not None:
@@ -141,6 +143,8 @@ def plan(spec: NodeSpec) -> Plan:
 def _files(spec: NodeSpec) -> tuple[File, ...]:
     common = node_script.common_files(spec, "kubelet.service", _PROXIED)
     if spec.strategy == "static":
+        from ..artifacts import static_kubelet
+
         found = (*static_kubelet.al2_files(spec), *common)
     else:
         containerd = (
@@ -155,6 +159,8 @@ def _files(spec: NodeSpec) -> tuple[File, ...]:
 
 def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:
     if spec.strategy == "static":
+        from ..artifacts import static_kubelet
+
         return node_script.body(spec, laid, _disks(spec) + static_kubelet.AL2_START)
     if spec.override is not None:
         return node_script.body(spec, laid, _disks(spec) + eksctl_contract.start())

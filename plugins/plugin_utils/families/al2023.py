@@ -14,6 +14,7 @@ from ..artifacts import (
     cloud_init,
     file_places,
     linux_files,
+    nodeconfig_flags,
     nodeconfig_parts,
     origins,
     proxy_environment,
@@ -21,6 +22,7 @@ from ..artifacts import (
 )
 from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
+from ..artifacts.nodeconfig_parts import section
 from ..artifacts.refusals import given_at, refuse, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
 from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
@@ -30,6 +32,7 @@ from ..kubernetes import node_labels_flag, taints_flag, unsafe_value_fix
 from ..model.checks import check_outpost_endpoint
 from ..model.merge import merge_disjoint
 from ..model.spec import NodeSpec
+from ..nodeconfig.document import check_document
 
 if TYPE_CHECKING:
     from ..artifacts.node_plan import Plan
@@ -80,7 +83,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     if "cluster" in spec.nodeadm:
         fix = "remove it: the NodeConfig gets the fields of cluster"
         problems.add("nodeadm.cluster_field", "node_group.nodeadm.cluster", "cannot be set here", fix=fix)
-    if spec.max_pods is not None and "maxPodsExpression" in _section(spec.nodeadm, "kubelet"):
+    if spec.max_pods is not None and "maxPodsExpression" in section(spec.nodeadm, "kubelet"):
         problems.add(
             "input.conflict",
             "node_group.nodeadm.kubelet.maxPodsExpression",
@@ -94,7 +97,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         schema.spec_problems(own, "node_group.nodeadm", problems, spec.cluster.kubernetes_version)
     for name, values in spec.kubelet_flags.items():
         for value in values:
-            reason = nodeconfig_parts.flag_value_problem(value)
+            reason = nodeconfig_flags.flag_value_problem(value)
             if reason:
                 fix = unsafe_value_fix(name, spec.cluster.kubernetes_version)
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
@@ -112,15 +115,15 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         for documents in (placed, last):
             document_agreement.check(documents, problems)
     for path, document in (*placed, *last):
-        cluster = _section(_section(document, "spec"), "cluster")
+        cluster = section(nodeconfig_parts.settings(document), "cluster")
         if (spec.cluster.outpost or cluster.get("enableOutpost")) and isinstance(cluster.get("apiServerEndpoint"), str):
             check_outpost_endpoint(cluster["apiServerEndpoint"], f"{path}.spec.cluster.apiServerEndpoint", problems)
-    nodeconfig_parts.reconcile(settings, placed, override, spec, problems)
+    _reconciled(settings, placed, override, spec, problems)
 
 
 def _check_containerd(spec: NodeSpec, settings: Mapping[str, Any], problems: Problems) -> None:
     """Report TOML for containerd that does not fit what nodeadm merges it into."""
-    text = _section(settings, "containerd").get("config")
+    text = section(settings, "containerd").get("config")
     path = "node_group.containerd.config" if spec.containerd.config else "node_group.nodeadm.containerd.config"
     if not isinstance(text, str) or problems.touches(path):
         return
@@ -138,7 +141,7 @@ def notes(spec: NodeSpec) -> Notes:
     if spec.override is not None:
         problems = Problems()
         existing = _existing(spec, problems)
-        nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems, found)
+        _reconciled(_settings(spec, problems), existing, _override(spec, problems), spec, problems, found)
     layers = kubelet_input(spec, Problems()) if spec.cluster.kubernetes_version == _KUBELET_WITH_LOST_SETTINGS else None
     if layers is not None and layers.drop_in:
         found.add(
@@ -156,8 +159,24 @@ def notes(spec: NodeSpec) -> Notes:
     return Notes(tuple(found), shell_places.unread(spec))
 
 
+def _reconciled(
+    ours: dict[str, Any],
+    existing: list[tuple[str, dict[str, Any]]],
+    override: Mapping[str, Any] | None,
+    spec: NodeSpec,
+    problems: Problems,
+    warnings: Problems | None = None,
+) -> dict[str, Any]:
+    """Our settings as they have to be written beside the user's own NodeConfigs and C(override)."""
+    if not existing and not override:
+        return ours
+    from ..artifacts import nodeconfig_precedence
+
+    return nodeconfig_precedence.reconcile(ours, existing, override, spec, problems, warnings)
+
+
 def _override(spec: NodeSpec, problems: Problems) -> dict[str, Any] | None:
-    return None if spec.override is None else nodeconfig_parts.check_document(spec.override, "node_group.override", problems)
+    return None if spec.override is None else check_document(spec.override, "node_group.override", problems)
 
 
 def _existing(spec: NodeSpec, problems: Problems) -> list[tuple[str, dict[str, Any]]]:
@@ -175,13 +194,13 @@ def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers:
     inside: dict[str, str] = {}
     for path, documents in (("node_group.user_data", configs[: len(configs) - len(last)]), ("node_group.override", last)):
         for document in documents:
-            kubelet = _section(_section(document, "spec"), "kubelet")
-            inside |= dict.fromkeys(_section(kubelet, "config"), path)
-            inside |= dict.fromkeys((f"--{name}" for name in nodeconfig_parts.flag_values(kubelet)), path)
+            kubelet = section(nodeconfig_parts.settings(document), "kubelet")
+            inside |= dict.fromkeys(section(kubelet, "config"), path)
+            inside |= dict.fromkeys((f"--{name}" for name in nodeconfig_flags.flag_values(kubelet)), path)
     ours = {*spec.kubelet_document("maxPods", "clusterDNS"), *(f"--{name}" for name in spec.kubelet_flags)}
     inside = {name: path for name, path in inside.items() if path == "node_group.override" or name not in ours}
-    kubelet = _section(_section(nodeconfig_parts.merged(configs), "spec"), "kubelet")
-    return Layers(_section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet), inside=inside)
+    kubelet = section(nodeconfig_parts.settings(nodeconfig_parts.merged(configs)), "kubelet")
+    return Layers(section(kubelet, "config"), nodeconfig_flags.flag_values(kubelet), inside=inside)
 
 
 def node_configs(spec: NodeSpec) -> list[dict[str, Any]]:
@@ -240,7 +259,7 @@ def plan(spec: NodeSpec) -> Plan:
     refuse_managed(spec)
     units = ("nodeadm-config.service", "nodeadm-run.service")
     found = files(spec)
-    kubelet = _section(_section(nodeconfig_parts.merged(node_configs(spec)), "spec"), "kubelet")
+    kubelet = section(nodeconfig_parts.settings(nodeconfig_parts.merged(node_configs(spec))), "kubelet")
     return live_plan.plan(
         spec,
         Machine(("amzn",), ("2023",), "Amazon Linux 2023"),
@@ -248,14 +267,14 @@ def plan(spec: NodeSpec) -> Plan:
         owned=(_BOOT_LABELS,) if any(file.path == _BOOT_LABELS_SCRIPT for file in found) else (),
         # nodeadm starts containerd and kubelet itself, at every boot and every time it runs.
         steps=(Service("nodeadm", units, enable=units, active=("kubelet.service",)),),
-        verify=live_plan.verify("kubelet.service", _section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet)),
+        verify=live_plan.verify("kubelet.service", section(kubelet, "config"), nodeconfig_flags.flag_values(kubelet)),
     )
 
 
 def _own(spec: NodeSpec, existing: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     """Our NodeConfig, or an empty mapping when there is nothing to say."""
     problems = Problems()
-    settings = nodeconfig_parts.reconcile(_settings(spec, problems), existing, _override(spec, problems), spec, problems)
+    settings = _reconciled(_settings(spec, problems), existing, _override(spec, problems), spec, problems)
     if problems:
         raise SpecError(problems)
     return {"apiVersion": API_VERSION, "kind": "NodeConfig", "spec": settings} if settings else {}
@@ -275,11 +294,11 @@ def _settings(spec: NodeSpec, problems: Problems) -> dict[str, Any]:
 def _nodeadm(spec: NodeSpec, problems: Problems) -> Mapping[str, Any]:
     """C(node_group.nodeadm) with nodeadm's spelling of C(localStorage.strategy), and with its TOML united with C(containerd.config)."""
     own = {key: value for key, value in spec.nodeadm.items() if key != "cluster"}
-    storage = _section(_section(own, "instance"), "localStorage")
+    storage = section(section(own, "instance"), "localStorage")
     strategy = _STORAGE.get(str(storage.get("strategy")).lower())
     if strategy:
         own["instance"] = {**own["instance"], "localStorage": {**storage, "strategy": strategy}}
-    containerd = _section(own, "containerd")
+    containerd = section(own, "containerd")
     if not spec.containerd.config or not isinstance(containerd.get("config"), str):
         return own
     from ..formats import toml
@@ -313,13 +332,13 @@ def _kubelet(spec: NodeSpec) -> dict[str, Any]:
         flags.append(f"--node-labels={node_labels_flag(labels)}")
     if spec.taints and not spec.managed:
         flags.append(f"--register-with-taints={taints_flag(spec.taints)}")
-    flags.extend(nodeconfig_parts.flag_word(name, value) for name, values in spec.kubelet_flags.items() for value in values)
+    flags.extend(nodeconfig_flags.flag_word(name, value) for name, values in spec.kubelet_flags.items() for value in values)
     kubelet = {key: value for key, value in (("config", config), ("flags", flags)) if value}
     return {"kubelet": kubelet} if kubelet else {}
 
 
 def _containerd(spec: NodeSpec) -> dict[str, Any]:
-    if not spec.containerd.config or "config" in _section(spec.nodeadm, "containerd"):
+    if not spec.containerd.config or "config" in section(spec.nodeadm, "containerd"):
         return {}
     from ..formats import toml
 
@@ -349,8 +368,8 @@ def _trust_files(spec: NodeSpec) -> tuple[File, ...]:
 
 def _health(settings: Mapping[str, Any]) -> str | None:
     """Where kubelet answers with what our NodeConfig says of it."""
-    kubelet = _section(settings, "kubelet")
-    return healthz(_section(kubelet, "config"), nodeconfig_parts.flag_values(kubelet))
+    kubelet = section(settings, "kubelet")
+    return healthz(section(kubelet, "config"), nodeconfig_flags.flag_values(kubelet))
 
 
 def _files_script(spec: NodeSpec) -> str:
@@ -372,8 +391,3 @@ def _boot_labels_script(labels: Mapping[str, str]) -> str:
     body = boot_labels.shell_text(drop_in).replace('"', '\\"')
     lookups = boot_labels.shell_lookups(boot_labels.placeholders(labels))
     return f'{lookups}mkdir -p /etc/eks/nodeadm.d\nprintf %s "{body}" > {_BOOT_LABELS}\n'
-
-
-def _section(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = tree.get(name)
-    return section if isinstance(section, Mapping) else {}

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import kubelet
-from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, shell_places, static_kubelet
+from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, shell_places
 from ..artifacts.kubelet_layers import Layers, script_layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
@@ -89,7 +89,7 @@ _SCRIPT_WRITES = (
     kubelet_files.CONFIG_FILE,
     kubelet.KUBECONFIG,
     kubelet.CONTAINERD_CONFIG,
-    static_kubelet.SANDBOX_UNIT,
+    kubelet_files.SANDBOX_UNIT,
 )
 
 
@@ -119,6 +119,8 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     kubelet_files.check_containerd_config(spec, problems)
     if spec.strategy == "static":
         refuse(spec, _STATIC, problems)
+        from ..artifacts import static_kubelet
+
         static_kubelet.check(spec, word_problem, problems)
         return
     refuse(spec, _SCRIPT, problems)
@@ -196,6 +198,8 @@ def plan(spec: NodeSpec) -> Plan:
 def _files(spec: NodeSpec) -> tuple[File, ...]:
     common = node_script.common_files(spec, _KUBELET, _PROXIED)
     if spec.strategy == "static":
+        from ..artifacts import static_kubelet
+
         found = (*static_kubelet.ubuntu_files(spec), *common)
     else:
         found = (*bootstrap_script.files(spec), *eksctl_contract.files(spec, _IMAGE), *common)
@@ -204,6 +208,8 @@ def _files(spec: NodeSpec) -> tuple[File, ...]:
 
 def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:
     if spec.strategy == "static":
+        from ..artifacts import static_kubelet
+
         return node_script.body(spec, laid, static_kubelet.ubuntu_start(spec))
     if spec.override is not None:
         return node_script.body(spec, laid, eksctl_contract.start())

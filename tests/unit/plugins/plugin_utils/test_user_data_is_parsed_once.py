@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import nodeconfig_parts
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import cloud_config, mime_reader, powershell, toml, yaml_reader
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import document
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_config import node_config
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_plan import node_plan
@@ -33,7 +33,7 @@ CLUSTER = {
 PARSERS: dict[str, Callable[..., Any]] = {
     "mime": mime_reader.read.__wrapped__,
     "cloud-config": cloud_config.load.__wrapped__,
-    "nodeconfig": nodeconfig_parts.check_document.__wrapped__,
+    "nodeconfig": document.check_document.__wrapped__,
     "powershell": powershell.unwrap.__wrapped__,
     "toml": toml.parse,
     "yaml": yaml_reader.load,
