@@ -9,7 +9,6 @@ rejected, because it is a second one; different values are named with it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,13 +24,9 @@ from .bootstrap_script import Image, common_options, kubelet_words
 from .eksctl_contract import HELPER, outpost_variables, variables
 from .model import Notes
 from .passed_flags import CONFIG_DIR, FIX, Difference, Given, differences, warn
+from .user_shell import MENTION
 
 _USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
-_MENTION = re.compile(
-    r"bootstrap\.sh|kubelet|nodeadm|containerd|/etc/eks|/etc/kubernetes|https?_proxy|no_proxy|EnvironmentFile|ca-trust|ca-certificates",
-    re.IGNORECASE,
-)
-"""What a command, or a file that a cloud-config writes, mentions if it may change a setting of the node."""
 _LOOKED_UP = ("--apiserver-endpoint", "--b64-cluster-ca")
 """Options whose values the script gets from EKS if they are missing."""
 
@@ -63,7 +58,7 @@ def notes(spec: NodeSpec, image: Image) -> Notes:
         return Notes()
     warnings, unchecked = Problems(), Problems()
     for path, text in _scripts(spec):
-        if path.startswith("node_group.commands") and not _MENTION.search(text):
+        if path.startswith("node_group.commands") and not MENTION.search(text):
             continue
         _reading(spec, path, text, None, unchecked)
     _name_cloud_configs(spec, unchecked)
@@ -82,7 +77,7 @@ def unread(spec: NodeSpec) -> tuple[Problem, ...]:
     """Scripts that may change a setting of the node and were not read completely, on a family without C(bootstrap.sh)."""
     unchecked = Problems()
     for path, text in _scripts(spec):
-        if _MENTION.search(text):
+        if MENTION.search(text):
             _reading(spec, path, text, None, unchecked)
     _name_cloud_configs(spec, unchecked)
     return tuple(unchecked)
@@ -113,7 +108,7 @@ def _name_cloud_configs(spec: NodeSpec, unchecked: Problems) -> None:
             for file in cloud_config.written_files(document)
             if not file_places.is_compared(spec, file)
         ]
-        for what in dict.fromkeys(what for what, text in texts if _MENTION.search(text)):
+        for what in dict.fromkeys(what for what, text in texts if MENTION.search(text)):
             message = f"{what}, which was not compared with the fields"
             unchecked.add("user_data.unread_shell", path, message, fix="write the settings of the node as fields")
 

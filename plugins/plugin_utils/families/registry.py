@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..artifacts import kubelet_layers
 from ..artifacts.model import File, Notes, UserData
+from ..artifacts.user_shell import may_change_settings
 from ..errors import Problem, Problems, SpecError
 from ..model.checks import shows_secret
 from ..model.parse import parse
@@ -71,7 +72,7 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
             from ..artifacts.karpenter import Karpenter
 
             family = Karpenter(family)
-        if spec.proxy is not None and (spec.user_data or spec.commands_pre):
+        if spec.proxy is not None and may_change_settings(spec):
             from ..artifacts import proxy_places
 
             spec = proxy_places.in_force(spec, problems)

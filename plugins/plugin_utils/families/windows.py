@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from ..artifacts import windows_bootstrap, windows_places, windows_proxy
+from ..artifacts import windows_bootstrap, windows_proxy
 from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
     given_at,
@@ -73,6 +73,10 @@ def check(spec: NodeSpec, problems: Problems) -> None:
 
 def notes(spec: NodeSpec) -> Notes:
     """What C(override) changes, and PowerShell of the user that is not compared with the fields."""
+    if not (spec.user_data or spec.commands_pre or spec.override is not None):
+        return Notes()
+    from ..artifacts import windows_places
+
     return windows_places.notes(spec)
 
 

@@ -36,7 +36,15 @@ READERS = {
     "nodeconfig.read",
     "nodeconfig.merge",
     "nodeconfig.schema",
+    "formats.shell_reader",
+    "bootstrap_calls",
     "artifacts.document_agreement",
+    "artifacts.kubelet_precedence",
+    "artifacts.nodeconfig_precedence",
+    "artifacts.precedence",
+    "artifacts.shell_places",
+    "artifacts.proxy_places",
+    "artifacts.static_kubelet",
 }
 FAMILIES = {
     "al2": {"formats.toml", "formats.yaml", "bottlerocket_settings", "formats.powershell"},
