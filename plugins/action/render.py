@@ -28,7 +28,9 @@ class ActionModule(ActionBase):
         return super().run(tmp, task_vars) | run_action(self, facts, partial(self._render, facts))
 
     def _render(self, facts: dict[str, Any]) -> dict[str, Any]:
-        folder.check_paths(to_plain(self._task.args))
+        given = to_plain(self._task.args)
+        folder.check_paths(given)
+        render_task.check_inputs(given)
         _unused, validated = self.validate_argument_spec(render_task.OPTIONS, **render_task.RULES)
         result, refusal = render_task.render_task(
             to_plain(validated),

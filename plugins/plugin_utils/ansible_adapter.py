@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
 from importlib.util import find_spec
+from inspect import Parameter, Signature, signature
 from typing import Any, ParamSpec, TypeVar
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError, AnsibleFilterError
 from ansible.release import __version__
 
-from .errors import Problem, SpecError
+from .errors import Problem, Problems, SpecError, nearest
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -74,9 +75,15 @@ def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Re
     one filter is used, and compiles the imports of a collection again in every run.
     """
 
+    parameters = signature(function)
+
     @wraps(function)
     def envelope(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         name = function.__name__
+        try:
+            parameters.bind(*args, **kwargs)
+        except TypeError:
+            raise AnsibleFilterError(message(name, SpecError(_wrong_arguments(name, parameters, args, kwargs)))) from None
         try:
             plain = [_with_files(to_plain(arg)) for arg in args], {key: to_plain(value) for key, value in kwargs.items()}
         except RecursionError:
@@ -92,6 +99,27 @@ def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Re
                 gc.enable()
 
     return envelope
+
+
+def _wrong_arguments(name: str, parameters: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Problems:
+    """What is wrong with the arguments of a filter, for users who do not know Python."""
+    _input, *options = parameters.parameters.values()
+    names = [option.name for option in options]
+    problems = Problems()
+    given = {*names[: len(args) - 1], *kwargs}
+    for twice in sorted({*kwargs} & {*names[: len(args) - 1]}):
+        problems.add("input.conflict", twice, "is given twice", fix="remove one of the two")
+    if len(args) - 1 > len(names):
+        problems.add("input.unknown_field", "arguments", "are too many", value=len(args) - 1, allowed=", ".join(names) or "none")
+    for unknown in sorted({*kwargs} - {*names}):
+        guess = nearest(unknown, {*names} - given)
+        given |= {guess} if guess else set()
+        cure = f"rename it to {guess}" if guess else "remove it"
+        problems.add("input.unknown_field", unknown, "is not an argument", allowed=", ".join(names) or "none", nearest=guess, fix=cure)
+    for option in options:
+        if option.default is Parameter.empty and option.name not in given:
+            problems.add("input.missing_field", option.name, "is required", fix=f"pass it, as in nodebootstrap.eks.{name}({option.name})")
+    return problems
 
 
 def run_live_action(

@@ -198,7 +198,7 @@ def _check(
         )
 
 
-def kube_reserved(max_pods: int, vcpus: int, *, path: str = "reserved.kube") -> dict[str, str]:
+def kube_reserved(max_pods: int, vcpus: int) -> dict[str, str]:
     """What kubelet reserves for itself and the runtime: C({"cpu": "70m", "memory": "574Mi", "ephemeral-storage": "1Gi"}).
 
     Formulas: amazon-eks-ami (AL2's bootstrap.sh and nodeadm compute the same numbers). Raises C(SpecError) for counts below 1.
@@ -206,7 +206,7 @@ def kube_reserved(max_pods: int, vcpus: int, *, path: str = "reserved.kube") -> 
     problems = Problems()
     for name, value in (("max_pods", max_pods), ("vcpus", vcpus)):
         if not _counts(value, 1):
-            problems.add("capacity.invalid_count", f"{path}.{name}", "is not a count", value=value, allowed="a whole number from 1")
+            problems.add("capacity.invalid_count", name, "is not a count", value=value, allowed="a whole number from 1")
     problems.raise_any()
     # (upper end of the band in millicores, ten-thousandths of it that are reserved)
     bands = ((1000, 600), (2000, 100), (4000, 50), (vcpus * 1000, 25))

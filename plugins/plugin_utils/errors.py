@@ -70,13 +70,14 @@ def _below(key: str) -> str:
     return f".{key}" if plain.isascii() and plain.isalnum() else f"[{shown(key)}]"
 
 
-_FEW = 12
+FEW = 12
+"""Names that a message lists in any case."""
 
 
 def listed(names: Iterable[str], guess: str | None = None) -> str | None:
     """C(names) for C(Problem.allowed). None if there are many names and C(guess) is probably the intended one."""
     words = list(names)
-    return None if guess is not None and len(words) > _FEW else ", ".join(words)
+    return None if guess is not None and len(words) > FEW else ", ".join(words)
 
 
 _ABSENT: Any = object()

@@ -85,7 +85,8 @@ def _documents(config: Any, problems: Problems) -> list[tuple[str, dict[str, Any
         if isinstance(tree, dict):
             result.append((prefix, tree))
         else:
-            wrong_type(tree, "a mapping: an eksctl ClusterConfig", prefix or "eksctl_config", problems)
+            fix = "pass the content of the file, for example with lookup('ansible.builtin.file', PATH)" if isinstance(tree, str) else None
+            wrong_type(tree, "a mapping: an eksctl ClusterConfig", prefix or "eksctl_config", problems, fix=fix)
     return result
 
 

@@ -272,7 +272,7 @@ def _user_data(group: Mapping[str, Any], problems: Problems) -> dict[str, str]:
         if isinstance(file, NamedFile) and file.content is not None:
             contents[path] = file.content
         elif isinstance(file, NamedFile):
-            fix = "use the path of an existing file; relative paths start at eks_node_files_dir (option files_dir)"
+            fix = f"use the path of an existing file; relative paths start at {file.start}"
             problems.add("input.unreadable_file", path, file.reason, value=file.name, fix=fix)
         else:
             problems.add("input.unreadable_file", path, "names a file, but files are not read here", value=file, fix="use user_data")

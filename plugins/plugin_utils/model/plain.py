@@ -36,11 +36,13 @@ class NamedFile:
     """A file that the user names in the input, read by C(outputs/folder.py): the library itself reads no files.
 
     name: the path in the input. content: None if the file cannot be read; C(reason) then says why, with the whole path.
+    start: where relative paths start, for messages.
     """
 
     name: str
     content: bytes | None
     reason: str = ""
+    start: str = "the current directory"
 
 
 def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Problems, joined, listed, nearest
+from ..errors import FEW, Problems, joined, listed, nearest
 from .plain import INVALID
 
 Check = Callable[[Any, str, Problems], Any]
@@ -228,8 +228,9 @@ def record(
 
     def check(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
+            allowed = f"the fields {', '.join(names)}" if len(names) <= FEW else None
             fix = f"write {{{main}: {value}}}" if main and isinstance(value, str) and _PLAIN.fullmatch(value) else None
-            return wrong_type(value, "a mapping", path, problems, fix=fix, allowed=f"the fields {', '.join(names)}")
+            return wrong_type(value, "a mapping", path, problems, fix=fix, allowed=allowed)
         result = {}
         for name, item in value.items():
             below = joined(path, name)

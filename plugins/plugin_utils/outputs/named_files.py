@@ -19,14 +19,17 @@ def with_files(node_group: Any, files_dir: str | None = None) -> Any:
         return node_group
     listed = names if isinstance(names, list) else [names]
     base = os.path.abspath(os.path.expanduser(files_dir or "."))
-    return {**node_group, "user_data_files": [_named_file(name, base) if isinstance(name, str) and name else name for name in listed]}
+    # Filters have no option for the directory.
+    start = "the current directory" if files_dir is None else "eks_node_files_dir (option files_dir)"
+    files = [_named_file(name, base, start) if isinstance(name, str) and name else name for name in listed]
+    return {**node_group, "user_data_files": files}
 
 
-def _named_file(name: str, base: str) -> NamedFile:
+def _named_file(name: str, base: str, start: str) -> NamedFile:
     path = os.path.normpath(os.path.join(base, name))
     try:
         with open(path, "rb") as file:
             return NamedFile(name, file.read())
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        return NamedFile(name, None, f"cannot be read: {path}: {reason or 'is not a path'}")
+        return NamedFile(name, None, f"cannot be read: {path}: {reason or 'is not a path'}", start)

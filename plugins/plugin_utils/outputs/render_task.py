@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import Problems, SpecError
 from . import batch, certificate_dates, folder, inventory
 from .named_files import with_files
 
@@ -27,13 +27,27 @@ OPTIONS: dict[str, Any] = {
     "prune": {"type": "bool", "default": False},
     "fail_on_change": {"type": "bool", "default": False},
 }
-RULES: dict[str, Any] = {"mutually_exclusive": _ALL_INPUTS, "required_one_of": _ALL_INPUTS}
+RULES: dict[str, Any] = {"required_one_of": _ALL_INPUTS}
+
+_VARIABLES = {"node_groups": "eks_node_groups", "eksctl_config": "eks_node_eksctl_config", "sources": "eks_node_sources"}
+"""The variables of the playbook that set the inputs."""
 
 HOST_VARIABLES = (inventory.CLUSTER, inventory.GROUP)
 """The variables of the hosts that C(inventory) reads."""
 
 Hosts = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
 """Returns the names of the hosts, each with the values of the HOST_VARIABLES."""
+
+
+def check_inputs(options: Mapping[str, Any]) -> None:
+    """Raise C(SpecError) if several inputs are given. Ansible's own message lists all options, also those that are not given."""
+    first, *others = [name for name in _ALL_INPUTS[0] if options.get(name) is not None] or [""]
+    problems = Problems()
+    if others:
+        variables = ", ".join(_VARIABLES[name] for name in (first, *others) if name in _VARIABLES)
+        fix = f"keep one of them (variables of the playbook: {variables})"
+        problems.add("input.conflict", first, f"cannot be combined with {' and '.join(others)}", fix=fix)
+    problems.raise_any()
 
 
 def render_task(

@@ -159,6 +159,12 @@ def test_eksctl_files_and_sources(tmp_path: Path) -> None:
     assert ("cluster.missing_field", "sources[2].cluster", None) in problems(bad)
 
 
+def test_two_inputs_are_one_problem(tmp_path: Path) -> None:
+    done = play(tmp_path, cluster=CLUSTER, node_groups=GROUPS, eksctl_config="cluster.yaml")
+    assert problems(done) == [("input.conflict", "node_groups", None)]
+    assert mentions(done.stdout, "eksctl_config", "eks_node_groups, eks_node_eksctl_config")
+
+
 def test_a_registered_message_is_the_librarys_own_in_every_ansible_core(tmp_path: Path) -> None:
     done = play(tmp_path, "-vvv", cluster=CLUSTER, node_groups="al2023")
     assert '"msg": "render: 1 problem\\nnode_groups: ' in done.stdout

@@ -34,6 +34,29 @@ def filters(module: Any) -> dict[str, Any]:
     return module.FilterModule().filters()
 
 
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        ((), {}),
+        ((), {"clustr": CLUSTER}),
+        ((CLUSTER,), {"encodin": "base64", "colour": "blue"}),
+        ((CLUSTER,), {"cluster": CLUSTER}),
+        ((CLUSTER, "plain", "more"), {}),
+    ],
+    ids=["missing", "misspelt", "unknown", "twice", "too many"],
+)
+def test_arguments_of_a_filter(args: Any, options: dict[str, Any], golden_message: GoldenMessages) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        filters(user_data)["user_data"](GROUP, *args, **options)
+    golden_message(caught.value)
+
+
+def test_a_file_that_a_filter_cannot_read(golden_message: GoldenMessages) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        filters(user_data)["user_data"](GROUP | {"user_data_files": ["/nowhere/a.sh"]}, CLUSTER)
+    golden_message(caught.value)
+
+
 def test_user_data_in_every_encoding() -> None:
     render = filters(user_data)["user_data"]
     plain = render(GROUP, CLUSTER)

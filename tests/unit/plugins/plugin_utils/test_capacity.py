@@ -220,7 +220,7 @@ def test_reserved_keys_and_their_order() -> None:
 def test_no_reservation(value: Any) -> None:
     with pytest.raises(SpecError) as caught:
         kube_reserved(value, value)
-    assert [problem.path for problem in caught.value.problems] == ["reserved.kube.max_pods", "reserved.kube.vcpus"]
+    assert [problem.path for problem in caught.value.problems] == ["max_pods", "vcpus"]
 
 
 def test_every_type_of_the_table_has_pods_and_a_reservation() -> None:
