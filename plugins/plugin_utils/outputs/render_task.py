@@ -40,7 +40,7 @@ Hosts = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
 
 
 def check_inputs(options: Mapping[str, Any]) -> None:
-    """Raise C(SpecError) if several inputs are given. Ansible's own message lists all options, also those that are not given."""
+    """Raise C(SpecError) if several inputs are given. Ansible's own message lists every option, whether given or not."""
     first, *others = [name for name in _ALL_INPUTS[0] if options.get(name) is not None] or [""]
     problems = Problems()
     if others:
