@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from . import data
-from .kubernetes import flag_field_value
+from .kubelet_flags import flag_field_value
 from .quantities import parse_duration, parse_quantity
 
 _FIRST_DROP_INS = 29

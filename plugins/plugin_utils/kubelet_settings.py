@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import data
-from .kubernetes import flag_field_value
+from .kubelet_flags import flag_field_value
 from .quantities import parse_bool, parse_duration, parse_quantity
 
 Field = tuple[str, ...]

@@ -18,6 +18,8 @@ ORDER = (
     "quantities",
     "network",
     "kubernetes",
+    "kubelet_fields",
+    "kubelet_flags",
     "kubelet_settings",
     "versions",
     "kubelet",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems, SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import kubelet_config_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_fields import kubelet_config_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.versions import family_version_problem
 from ansible_collections.nodebootstrap.eks.tests.oracle.kubelet_decoder import Decoder, build, minors

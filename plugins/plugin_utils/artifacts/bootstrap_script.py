@@ -12,7 +12,8 @@ from typing import Any
 
 from ..errors import Problems, joined
 from ..formats import json, shell, systemd
-from ..kubernetes import flags_of_field, node_labels_flag, taints_flag, unsafe_value_fix
+from ..kubelet_flags import flags_of_field, unsafe_value_fix
+from ..kubernetes import node_labels_flag, taints_flag
 from ..model.spec import NodeSpec
 from . import boot_labels
 from .model import File

@@ -19,9 +19,9 @@ from .. import capacity, kubelet
 from ..data import kubelet_gates, kubernetes_versions
 from ..errors import Problem, Problems, SpecError, joined
 from ..kubelet_effective import Effective, Origin, effective_config, file_config, flag_fields, with_layers
+from ..kubelet_flags import flags_of_field
 from ..kubelet_managers import MANY_PODS
 from ..kubelet_rules import check as check_rules
-from ..kubernetes import flags_of_field
 from ..model.merge import KUBELET_CONFIGS, KUBELET_FLAGS, place_path, value_at
 from ..model.own_fields import flag_places
 from ..model.plain import INVALID

@@ -28,7 +28,8 @@ from ..errors import Problems, SpecError, joined
 from ..formats import shell, systemd, yaml
 from ..formats.mime import Part
 from ..kubelet import healthz
-from ..kubernetes import node_labels_flag, taints_flag, unsafe_value_fix
+from ..kubelet_flags import unsafe_value_fix
+from ..kubernetes import node_labels_flag, taints_flag
 from ..model.checks import check_outpost_endpoint
 from ..model.merge import merge_disjoint
 from ..model.spec import NodeSpec

@@ -29,7 +29,7 @@ from ..artifacts.refusals import (
 from ..errors import Problems, SpecError, joined
 from ..formats import pem, powershell
 from ..formats.user_data_kind import KIND_NAMES, classify
-from ..kubernetes import flags_of_field
+from ..kubelet_flags import flags_of_field
 from ..model.spec import NodeSpec
 from ..network import ip_family
 

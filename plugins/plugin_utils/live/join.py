@@ -17,8 +17,9 @@ from ..data import kubelet_gates
 from ..errors import Problem, Problems
 from ..kubelet import deep_merge
 from ..kubelet_effective import Effective, Origin, effective_config, flag_fields
+from ..kubelet_fields import kubelet_config_problems
+from ..kubelet_flags import kubelet_flag_problems
 from ..kubelet_rules import check
-from ..kubernetes import kubelet_config_problems, kubelet_flag_problems
 
 MODULE = "nodebootstrap.eks.join_check"
 SETTINGS = "kubelet_settings"

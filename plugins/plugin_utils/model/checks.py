@@ -12,14 +12,9 @@ from typing import Any
 from ..errors import Problem, Problems, joined
 from ..formats.secrets import RULES, find_secrets, have_secret
 from ..formats.user_data_kind import classify
-from ..kubernetes import (
-    kubelet_config_contradictions,
-    kubelet_config_problems,
-    kubelet_flag_problems,
-    kubelet_label_problem,
-    label_key_problem,
-    label_value_problem,
-)
+from ..kubelet_fields import kubelet_config_contradictions, kubelet_config_problems
+from ..kubelet_flags import kubelet_flag_problems
+from ..kubernetes import kubelet_label_problem, label_key_problem, label_value_problem
 from ..versions import family_version_problem, known_minors
 from .merge import DOCUMENT_HEAD
 from .own_fields import FIELD_OF_FLAG, label_path, merge_taints

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Problems, joined, nearest
-from ..kubernetes import kubelet_config_problems
+from ..kubelet_fields import kubelet_config_problems
 from . import values
 
 API_VERSION = "node.eks.aws/v1alpha1"

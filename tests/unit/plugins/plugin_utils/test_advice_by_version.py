@@ -13,10 +13,10 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import (
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_fields import kubelet_config_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_flags import (
     field_of_flag,
     flags_of_field,
-    kubelet_config_problems,
     kubelet_flag_problems,
     unsafe_value_fix,
 )

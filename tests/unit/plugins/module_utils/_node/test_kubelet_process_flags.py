@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import kubelet_process as flags
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data, kubernetes
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data, kubelet_flags
 
 
 def test_the_tables_are_those_of_the_library() -> None:
     known = data.kubelet_flags()["flags"]
     assert {name: row["config"] for name, row in known.items() if "config" in row} == flags.FIELDS, "tools/refresh_kubelet.py knows others"
-    assert {name for name, row in known.items() if row.get("type") in kubernetes._REPEATABLE} == flags.REPEATABLE
+    assert {name for name, row in known.items() if row.get("type") in kubelet_flags._REPEATABLE} == flags.REPEATABLE
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import capacity, data
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import kubelet_config_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_fields import kubelet_config_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.schema import document_problems
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import (
     AL2,

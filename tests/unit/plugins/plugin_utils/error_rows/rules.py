@@ -22,7 +22,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import (
     systemd,
     toml,
 )
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import kubelet_config_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_fields import kubelet_config_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live.options import check_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.schema import document_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder

@@ -10,9 +10,10 @@ from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.bottlerocket_settings import bottlerocket_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import kubelet_config_problems, kubelet_flag_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_fields import kubelet_config_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_flags import kubelet_flag_problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.schema import spec_problems
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_bottlerocket_settings, test_kubernetes_kubelet
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_bottlerocket_settings, test_kubelet_fields_and_flags
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.nodeconfig import test_schema
 
@@ -39,11 +40,11 @@ ROWS = (
     *(_row("NodeConfig", n, expected, spec_problems, spec, "spec") for n, (spec, expected) in enumerate(test_schema.MISTAKES)),
     *(
         _row("kubelet configuration", n, expected, _config, config, version)
-        for n, (config, version, expected) in enumerate(test_kubernetes_kubelet.CONFIGS)
+        for n, (config, version, expected) in enumerate(test_kubelet_fields_and_flags.CONFIGS)
     ),
     *(
         _row("kubelet flags", n, expected, _flags, flags, version)
-        for n, (flags, version, expected) in enumerate(test_kubernetes_kubelet.FLAGS)
+        for n, (flags, version, expected) in enumerate(test_kubelet_fields_and_flags.FLAGS)
     ),
     *(
         _row("Bottlerocket", n, expected, bottlerocket_problems, _NESTED(path, value), "settings")

@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, Problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import (
-    kubelet_config_contradictions,
-    kubelet_config_problems,
-    kubelet_flag_problems,
-)
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_fields import kubelet_config_contradictions, kubelet_config_problems
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubelet_flags import kubelet_flag_problems
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import rule_and_path
 
 
