@@ -138,7 +138,7 @@ def run_live_action(
     Raises C(AnsibleConnectionFailure) when the node cannot be reached.
     """
     # Filters do not need this import.
-    from .live.options import check_collections, choose_phases
+    from .live.options import check_collections, choose_phases, with_missing_fields_together
 
     def run() -> dict[str, Any]:
         _unused, validated = action.validate_argument_spec(options, **rules)
@@ -151,7 +151,8 @@ def run_live_action(
         try:
             return work(given, choose_phases(given["phases"], *tags))
         except SpecError as error:
-            raise error.in_group(given["node_group"]) from None
+            raised = with_missing_fields_together(error) if _is_in_our_role(action) else error
+            raise raised.in_group(given["node_group"]) from None
 
     return run_action(action, facts, run)
 

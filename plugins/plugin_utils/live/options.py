@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import Problems
+from ..errors import Problem, Problems, SpecError
 
 PHASES = ("preflight", "configure", "validate", "start", "verify")
 """The phases, in the order of a run."""
@@ -51,6 +51,20 @@ _NEEDED_FOR = {
     "ansible.windows": "live Windows nodes need it",
     "kubernetes.core": "reconcile needs it to change labels and taints of registered nodes",
 }
+
+
+def with_missing_fields_together(error: SpecError) -> SpecError:
+    """C(error), for a role: a role that gets C(name) and C(region) of the cluster reads the other fields from EKS."""
+    missing = [problem for problem in error.problems if problem.rule == "cluster.missing_field"]
+    if not any(problem.path == "cluster.endpoint" for problem in missing):
+        return error
+    others = [problem for problem in error.problems if problem not in missing]
+    if any(problem.rule == "input.unknown_field" and problem.path.startswith("cluster.") for problem in others):
+        # With the right name of this field, the role may find the missing ones.
+        return SpecError(others)
+    message = f"has no {', '.join(problem.path.removeprefix('cluster.') for problem in missing)}"
+    fix = "set name and region, so that the role reads the other fields from EKS, or copy them from `aws eks describe-cluster`"
+    return SpecError([*others, Problem("cluster.missing_field", "cluster", message, fix=fix)])
 
 
 def check_collections(needed: Iterable[str], is_installed: Callable[[str], bool]) -> None:

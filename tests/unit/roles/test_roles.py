@@ -189,6 +189,20 @@ def test_an_invalid_family_fails_its_host_only_with_all_problems(lab: Lab) -> No
         assert mentions(line, "node_group.family:", "al2023", "node_group.label:", "labels")
 
 
+@pytest.mark.parametrize(
+    ("cluster", "facts"),
+    [
+        ({"name": "demo"}, ["cluster: ", "endpoint, service_cidr", "name and region"]),
+        ({"name": "demo", "regio": "eu-west-1"}, ["cluster.regio"]),
+    ],
+)
+def test_an_incomplete_cluster_is_one_problem(lab: Lab, cluster: dict[str, Any], facts: list[str]) -> None:
+    done = lab.run({"one": node(eks_node_cluster=cluster)})
+    assert done.returncode == 2
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("fatal: [one]")]
+    assert mentions(line, "apply: 1 problem\\n", *facts)
+
+
 def test_what_is_required_is_required(lab: Lab) -> None:
     done = lab.run({"one": {"eks_node_cluster": COMPLETE}})
     assert done.returncode == 2
