@@ -190,18 +190,19 @@ def test_an_invalid_family_fails_its_host_only_with_all_problems(lab: Lab) -> No
 
 
 @pytest.mark.parametrize(
-    ("cluster", "facts"),
+    ("cluster", "rule", "path"),
     [
-        ({"name": "demo"}, ["cluster: ", "endpoint, service_cidr", "name and region"]),
-        ({"name": "demo", "regio": "eu-west-1"}, ["cluster.regio"]),
+        ({"name": "demo"}, "cluster.missing_field", "cluster"),
+        ({"name": "demo", "regio": "eu-west-1"}, "input.unknown_field", "cluster.regio"),
     ],
 )
-def test_an_incomplete_cluster_is_one_problem(lab: Lab, cluster: dict[str, Any], facts: list[str]) -> None:
+def test_an_incomplete_cluster_is_one_problem(lab: Lab, cluster: dict[str, Any], rule: str, path: str) -> None:
     done = lab.run({"one": node(eks_node_cluster=cluster)})
     assert done.returncode == 2
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("fatal: [one]")]
-    assert len(json.loads(line.partition(" => ")[2])["problems"]) == 1
-    assert mentions(line, *facts)
+    (problem,) = json.loads(line.partition(" => ")[2])["problems"]
+    assert (problem["rule"], problem["path"]) == (rule, path)
+    assert mentions(problem["fix"], "region")
 
 
 def test_what_is_required_is_required(lab: Lab) -> None:
