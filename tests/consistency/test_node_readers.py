@@ -19,7 +19,7 @@ MODULES = {
     "socket": {"_node/http_client.py"},
     "http.client": {"_node/http_client.py"},
     "urllib.request": set(),
-    "yaml": {"_node/yaml_reader.py"},
+    "yaml": {"_node/yaml_parser.py"},
 }
 """Standard modules → the files that may import them."""
 

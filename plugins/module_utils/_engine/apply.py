@@ -14,9 +14,7 @@ from .._node.errors import ApplyRefused
 from .._node.host import Host
 from .._node.placeholders import Identity
 from .._transaction import recovery
-from .._transaction.recovery import Command
 from .._transaction.store import Store
-from .._transaction.transaction import StepFailed, Transaction
 from . import file_changes, manifest, nodeadm, one_time_scripts, preflight, registration, trust_store
 from .apply_run import ApplyRun, Options, RunResult
 from .decision import Decision, decide
@@ -182,28 +180,12 @@ def _check_files_are_in_place(changes: Sequence[FileChange]) -> Sequence[str]:
 def _carry_out(run: ApplyRun, decision: Decision) -> None:
     work = decision.work
     run.store.prepare()
-    transaction = Transaction(
+    from . import transactions
+
+    transaction = transactions.Transaction(
         run.store, decision.changes, decision.folders, work.forward, work.back, decision.snapshots, decision.manifest.plain()
     )
-    run_transaction(transaction, work.back, run.plan.kubelet_unit)
-
-
-def run_transaction(transaction: Transaction, back: Sequence[Command], kubelet: str | None = None) -> None:
-    """Run a transaction. A failure is raised as ApplyRefused with its cause. C(kubelet): the unit whose journal may contain the cause."""
-    # One second earlier, since times in the journal are rounded.
-    began = time.time() - 1
-    undo_began: list[float] = []
-
-    def progress(command: Command) -> None:
-        if not undo_began and any(command is one for one in back):
-            undo_began.append(time.time())
-
-    try:
-        transaction.run(progress)
-    except StepFailed as failure:
-        from . import failures
-
-        raise failures.explain(failure, began, undo_began[0] if undo_began else None, kubelet) from None
+    transactions.run(transaction, work.back, run.plan.kubelet_unit)
 
 
 # --- verify ----------------------------------------------------------------------------------------------------------------------
@@ -239,8 +221,9 @@ def _verify(run: ApplyRun, configured: Configured, registered: RegistrationDecis
         result = result.warn(watch.accepted())
         after = watch.verified(after)
     if after != current:
-        run.store.prepare()
-        Transaction(run.store, manifest=after.plain()).run()
+        from . import transactions
+
+        transactions.write_manifest(run.store, after)
     if is_verified:
         watch.check_repairs_last()
     return result
@@ -261,7 +244,7 @@ def _remove(run: ApplyRun, current: Manifest, result: RunResult) -> RunResult:
     """Remove everything that the manifest lists."""
     if current.is_empty:
         return result
-    from . import removal
+    from . import removal, transactions
 
     node = observe(current, removal.units_of(current), current.kubelet)
     if current.cluster is not None:
@@ -280,6 +263,7 @@ def _remove(run: ApplyRun, current: Manifest, result: RunResult) -> RunResult:
     if not run.options.check_mode:
         run.store.prepare()
         changes = [item.change for item in decision.changes] + originals.changes(Manifest())
-        run_transaction(Transaction(run.store, changes, (), decision.forward, decision.back, (), {}), decision.back)
+        transaction = transactions.Transaction(run.store, changes, (), decision.forward, decision.back, (), {})
+        transactions.run(transaction, decision.back)
         removal.remove_empty_folders(current.folders)
     return result

@@ -17,7 +17,6 @@ from .._node import nodeadm_files, snapd
 from .._node.diff import Diff
 from .._node.files import Reader
 from .._node.kubelet_process import BOOTSTRAP_KUBECONFIG, KUBECONFIG
-from .._node.redaction import redact_value
 from .._node.systemd import Unit
 from .file_changes import written_by_programs
 from .manifest import Effective, Manifest
@@ -188,6 +187,8 @@ def shown(item: Drift, is_secret: bool) -> Drift:
     if is_secret:
         hidden = [None if value is None else _NOT_SHOWN for value in (item.recorded, item.found)]
         return item if item.name == WHOLE else item._replace(recorded=hidden[0], found=hidden[1])
+    from .._node.redaction import redact_value
+
     name = item.name.rpartition(".")[2].lstrip("-")
     return item._replace(recorded=redact_value(item.recorded, name), found=redact_value(item.found, name))
 

@@ -15,7 +15,6 @@ from contextlib import suppress
 from .._node import programs
 from .._node.errors import ApplyRefused
 from .._transaction.store import Store
-from .._transaction.transaction import Transaction
 from .manifest import Manifest
 from .plan import OnceStep, Plan
 
@@ -44,8 +43,9 @@ def run(step: OnceStep, store: Store, manifest: Manifest) -> Manifest:
     finally:
         os.unlink(path)
     done = manifest._replace(once={**manifest.once, step.name: _digest(step)})
-    store.prepare()
-    Transaction(store, manifest=done.plain()).run()
+    from . import transactions
+
+    transactions.write_manifest(store, done)
     return done
 
 

@@ -10,7 +10,6 @@ import time
 from typing import Mapping, NamedTuple, Sequence
 
 from .errors import ApplyRefused
-from .redaction import redact_string
 from .systemd import Unit, read_units
 
 _MAX_ANSWER_BYTES = 1024 * 1024
@@ -53,8 +52,12 @@ def check(url: HealthUrl, timeout: float = 0.5) -> HealthCheck:
     except http_client.Failure as failure:
         return HealthCheck(False, None, f"no answer within {timeout:g} s" if failure.kind == "silent" else failure.said)
     is_healthy = answer.status == 200 and answer.body.strip() == b"ok"
+    if is_healthy:
+        return HealthCheck(True, answer.status, None)
+    from .redaction import redact_string
+
     text = redact_string(answer.body[:200].decode("utf-8", "replace").strip())
-    return HealthCheck(is_healthy, answer.status, None if is_healthy else f"it answers: {text}")
+    return HealthCheck(False, answer.status, f"it answers: {text}")
 
 
 class Expected(NamedTuple):

@@ -20,8 +20,6 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Union, cast
 
-from . import certificates
-
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _MAX_HEAD_BYTES = 65536
 
@@ -97,6 +95,9 @@ def context(authorities: str | None) -> ssl.SSLContext:
     if ssl.HAS_NEVER_CHECK_COMMON_NAME:
         made.hostname_checks_common_name = False
     made.verify_flags |= _PARTIAL_CHAIN
+    # Most requests are plain HTTP.
+    from . import certificates
+
     found = certificates.split(authorities)
     if not found:
         raise ValueError("no certificate")

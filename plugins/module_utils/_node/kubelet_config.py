@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The configuration of kubelet, merged as kubelet merges it. Standard library, Python 3.7 and newer.
 
-See cmd/kubelet/app/server.go of Kubernetes 1.28 to 1.36: each file C(*.conf) of the drop-in directory, and of the directories in it, is a
+See cmd/kubelet/app/server.go of Kubernetes 1.29 to 1.36: each file C(*.conf) of the drop-in directory, and of the directories in it, is a
 JSON merge patch (RFC 7396), applied in lexical order. Flags override the result.
 """
 

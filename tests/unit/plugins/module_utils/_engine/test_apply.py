@@ -16,6 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine import (
     failures,
     registration,
     service_commands,
+    transactions,
 )
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.drift_watch import DriftWatch
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._engine.manifest import Manifest, RegistrationChange
@@ -255,7 +256,7 @@ def failure(monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> ApplyRefused:
     monkeypatch.setattr(failures.journald, "messages_between", lambda *_unused: lines)
     failing: Any = Failing()
     with pytest.raises(ApplyRefused) as caught:
-        apply.run_transaction(failing, [], KUBELET)
+        transactions.run(failing, [], KUBELET)
     return caught.value
 
 

@@ -14,7 +14,7 @@ import yaml as pyyaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import yaml_reader
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import yaml_parser, yaml_reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml as of_the_library
 
 SCALARS = [
@@ -48,7 +48,7 @@ nothing:
 
 
 def of_pyyaml(text: str) -> Any:
-    return yaml_reader._parse_with_pyyaml(text)
+    return yaml_parser.parse_with_pyyaml(text)
 
 
 def as_in_go(text: str) -> str:
@@ -56,14 +56,14 @@ def as_in_go(text: str) -> str:
     return json.dumps(of_the_library.load(text, strict=False), sort_keys=True)
 
 
-@pytest.mark.parametrize("read", [yaml_reader.parse_plainly, of_pyyaml])
+@pytest.mark.parametrize("read", [yaml_parser.parse_plainly, of_pyyaml])
 @pytest.mark.parametrize("scalar", SCALARS)
 def test_plain_scalars_are_read_as_kubelet_reads_them(scalar: str, read: Any) -> None:
     text = f"a: {scalar}\n"
     assert json.dumps(read(text)) == as_in_go(text)
 
 
-@pytest.mark.parametrize("read", [yaml_reader.parse_plainly, of_pyyaml])
+@pytest.mark.parametrize("read", [yaml_parser.parse_plainly, of_pyyaml])
 def test_a_configuration_is_read_as_kubelet_reads_it(read: Any) -> None:
     assert json.dumps(read(WHOLE), sort_keys=True) == as_in_go(WHOLE)
     assert read(WHOLE)["featureGates"] == {"A": True, "B": False} and read(WHOLE)["3"] == "empty"
@@ -108,7 +108,7 @@ def test_text_that_cannot_be_read_is_an_error(text: str) -> None:
 )  # fmt: skip
 def test_what_our_parser_does_not_know_is_refused(text: str) -> None:
     with pytest.raises((ValueError, RecursionError)):
-        yaml_reader.parse_plainly(text)
+        yaml_parser.parse_plainly(text)
 
 
 def test_errors_name_a_line_and_show_nothing() -> None:
@@ -128,7 +128,7 @@ VALUES = st.dictionaries(
 def test_it_reads_what_a_writer_of_yaml_writes_or_refuses(value: dict[str, Any]) -> None:
     text = pyyaml.safe_dump(value, width=1000)
     try:
-        found = yaml_reader.parse_plainly(text)
+        found = yaml_parser.parse_plainly(text)
     except ValueError:
         return
     assert json.dumps(found, sort_keys=True) == as_in_go(text)
@@ -154,7 +154,7 @@ FRAGMENTS = [
     )
 )
 def test_neither_part_reads_something_else_than_kubelet(text: str) -> None:
-    for read in (yaml_reader.parse_plainly, of_pyyaml):
+    for read in (yaml_parser.parse_plainly, of_pyyaml):
         try:
             found = read(text)
         except (ValueError, pyyaml.YAMLError):
