@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from . import data
@@ -51,6 +53,12 @@ def _counts(value: Any, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST
 
 
+@lru_cache(maxsize=256)
+def _row_of(instance_type: str) -> Mapping[str, Any] | None:
+    """The row of the table of instance types, or None. Cached, because many groups have the same type."""
+    return data.instance_types().get(instance_type)
+
+
 def instance_shape(
     instance_type: str | None = None,
     *,
@@ -68,16 +76,16 @@ def instance_shape(
     problems.raise_any()
     row: dict[str, Any] = {}
     if instance_type is not None:
-        known = data.instance_types()
-        if isinstance(instance_type, str) and instance_type in known:
-            row.update(known[instance_type])
+        known = _row_of(instance_type) if isinstance(instance_type, str) else None
+        if known is not None:
+            row.update(known)
         elif max_enis is None or ips_per_eni is None:
             problems.add(
                 "capacity.unknown_instance_type",
                 f"{path}.type",
                 "is not in the table of instance types",
                 value=instance_type,
-                nearest=nearest(instance_type, known),
+                nearest=nearest(instance_type, data.instance_types()),
                 fix="correct the type, or also set max_enis, ips_per_eni and vcpus",
             )
     row.update({name: value for name, value in given.items() if value is not None})

@@ -256,7 +256,7 @@ _SECRET_FIX = "let the node fetch it (SSM parameter, Secrets Manager), or set al
 
 
 def _secrets(spec: NodeSpec, problems: Problems) -> None:
-    found = list(_texts(spec.given, "node_group"))
+    found = _texts(spec.given, "node_group")
     for path, text in zip(spec.user_data_paths, spec.user_data, strict=True):
         found.extend((path, piece) for piece in _pieces(text, path))
     if not have_secret(text for _unused, text in found):
@@ -289,14 +289,20 @@ def shows_secret(problem: Problem) -> bool:
     return any(find_secrets(text) for _unused, text in _texts(problem.value, problem.path, *key))
 
 
-def _texts(tree: Any, path: str, key: str | None = None) -> Iterator[tuple[str, str]]:
+def _texts(tree: Any, path: str, key: str | None = None) -> list[tuple[str, str]]:
     """Every text below C(tree) with its path, as C(key = value): many secrets only look like one beside a name."""
-    if isinstance(tree, Mapping):
+    found: list[tuple[str, str]] = []
+    _add_texts(tree, path, key, found)
+    return found
+
+
+def _add_texts(tree: Any, path: str, key: str | None, found: list[tuple[str, str]]) -> None:
+    if isinstance(tree, str):
+        found.append((path, tree if "\n" in tree or key is None else f"{key} = {tree}"))
+    elif isinstance(tree, Mapping):
         for name, value in tree.items():
             if not (path == "node_group" and name == "user_data"):
-                yield from _texts(value, joined(path, name), str(name))
+                _add_texts(value, joined(path, name), str(name), found)
     elif isinstance(tree, list):
         for index, value in enumerate(tree):
-            yield from _texts(value, joined(path, index), key)
-    elif isinstance(tree, str):
-        yield path, tree if "\n" in tree or key is None else f"{key} = {tree}"
+            _add_texts(value, joined(path, index), key, found)
