@@ -48,7 +48,7 @@ class NamedFile:
 def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
     """Return a deep copy of C(value) as plain data, or INVALID for a value that a document cannot contain.
 
-    A rejected value is left out of its mapping or list, so that the other values are checked in the same run.
+    A rejected value is left out of its mapping, so that the other values are checked in the same run.
     """
     if depth > MAX_DEPTH:
         problems.add("input.too_deep", path, f"is nested more than {MAX_DEPTH} levels deep", fix="flatten it")
@@ -68,7 +68,8 @@ def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
         return _mapping(value, path, problems, depth)
     if isinstance(value, Sequence) and not isinstance(value, _BYTES):
         items = [plain(item, joined(path, index), problems, depth + 1) for index, item in enumerate(value)]
-        return [item for item in items if item is not INVALID]
+        # Without the item, the others would be checked at places that are not theirs.
+        return INVALID if any(item is INVALID for item in items) else items
     message = f"is {_kind(value)}; a value must be text, a number, a boolean, a list or a mapping"
     problems.add(
         "input.wrong_type", path, message, fix="decode it to text first" if isinstance(value, _BYTES) else "quote it, so that it is text"

@@ -61,7 +61,7 @@ def _written(path: str, given: Mapping[str, Any]) -> tuple[str, str]:
         place, value, rest = _deepest(candidate, given)
         if not rest or any(_is_within(place, document) for document in _DOCUMENTS):
             return place + rest, ""
-        if isinstance(value, str):
+        if isinstance(value, (str, int, float)):
             return place, _LEADING_INDEX.sub("", rest).removeprefix(".")
     # Nothing is there. The path ends with the first field that is missing.
     place, _value, rest = _deepest(path, given)

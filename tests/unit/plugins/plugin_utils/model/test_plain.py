@@ -108,7 +108,8 @@ def test_a_date_of_a_class_of_its_own_is_a_date() -> None:
 def test_what_no_document_holds_is_refused(value: Any, message: str) -> None:
     assert copied(value) == (INVALID, [message])
     found, problems = copied({"good": 1, "bad": value, "list": [value, 2]})
-    assert found == {"good": 1, "list": [2]}
+    # Without an item, the other items would be checked at places that are not theirs.
+    assert found == {"good": 1}
     assert problems == [message.replace("x:", "x.bad:", 1), message.replace("x:", "x.list[0]:", 1)]
 
 
@@ -131,10 +132,10 @@ def test_keys_are_text(key: Any, message: str) -> None:
 
 def test_depth_is_limited_and_does_not_stop_the_rest() -> None:
     assert copied(nested(MAX_DEPTH)) == (nested(MAX_DEPTH), [])
-    found, problems = copied({"deep": nested(MAX_DEPTH), "b\0": 1})
+    found, problems = copied({"deep": nested(MAX_DEPTH), "b\0": 1, "good": 1})
     assert len(problems) == 2
     assert problems[0].endswith(f": is nested more than {MAX_DEPTH} levels deep; fix: flatten it")
-    assert set(found) == {"deep"}
+    assert found == {"good": 1}
     assert copied(nested(100_000))[1][0].endswith("levels deep; fix: flatten it")
 
 

@@ -48,6 +48,8 @@ ROWS: dict[str, tuple[dict[str, Any], str]] = {
     "flag of the image among words": (words("--v=2", "--kubeconfig=/x"), "nodeadm.kubelet.flags[1]: sets the path"),
     "gate of a flag among words": (words("--feature-gates=NodSwap=true"), "nodeadm.kubelet.flags[0]: NodSwap: "),
     "label in a flag": (own(node_labels="a=?"), "kubelet.flags.node-labels: a: a value can contain only"),
+    "label in a flag that is a number": (own(node_labels=-1), "kubelet.flags.node-labels: -1: the name of a key can contain"),
+    "item before an empty one": ({"family": "al2023", "taints": [b"", {}]}, "taints[0]: is bytes; a value must be"),
     "label in a word": (words("--node-labels=a=?"), "nodeadm.kubelet.flags[0]: a: a value can contain only"),
     "label in a flag and in the field": (
         {**own(node_labels="a=1"), "labels": {"a": "2"}},
