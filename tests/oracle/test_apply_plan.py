@@ -153,7 +153,7 @@ LIMIT = "[Unit]\nStartLimitIntervalSec=1h\nStartLimitBurst=3\n[Service]\nRestart
 
 def reach_start_limit(node: Node, unit: str) -> None:
     """Restart a unit until systemd refuses to."""
-    assert any(node.exec(["systemctl", "restart", unit]).returncode for _ in range(6))
+    assert any(node.exec(["systemctl", "restart", unit]).returncode for _unused in range(6))
     assert (node.property(unit, "ActiveState"), node.property(unit, "Result")) == ("failed", "start-limit-hit")
 
 
