@@ -10,7 +10,8 @@ import re
 from ..model.spec import NodeSpec
 
 MENTION = re.compile(
-    r"bootstrap\.sh|kubelet|nodeadm|containerd|/etc/eks|/etc/kubernetes|https?_proxy|no_proxy|EnvironmentFile|ca-trust|ca-certificates",
+    r"bootstrap\.sh|kubelet|nodeadm|containerd|/etc/eks|/etc/kubernetes|https?_proxy|no_proxy|EnvironmentFile|ca-trust|ca-certificates"
+    r"|EKSBootstrap|Amazon\\+EKS|ProgramData\\+kubernetes",
     re.IGNORECASE,
 )
 """What a command, or a file that a cloud-config writes, mentions if it may change a setting of the node."""

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ..artifacts import kubelet_layers
 from ..artifacts.model import File, Notes, UserData
 from ..artifacts.user_shell import may_change_settings
 from ..errors import Problem, Problems, SpecError
@@ -20,6 +19,7 @@ from ..model.spec import NodeSpec
 
 if TYPE_CHECKING:
     # Only live nodes need it, and the first call of a filter pays for every module that is loaded.
+    from ..artifacts.kubelet_layers import Layers
     from ..artifacts.node_plan import Plan
 
 FAMILIES = {
@@ -41,7 +41,7 @@ class Family(Protocol):
     def notes(self, spec: NodeSpec) -> Notes:
         """Warnings and skipped checks of a checked specification, beside those of the specification itself."""
 
-    def kubelet_input(self, spec: NodeSpec, problems: Problems) -> kubelet_layers.Layers | None:
+    def kubelet_input(self, spec: NodeSpec, problems: Problems) -> Layers | None:
         """What kubelet is given; None where we do not know its whole configuration. problems: the result of C(check)."""
 
     def user_data(self, spec: NodeSpec) -> UserData:
@@ -79,6 +79,8 @@ def resolve(cluster: Any, node_group: Any, running: str | None = None) -> tuple[
         family.check(spec, problems)
         layers = family.kubelet_input(spec, problems)
         if layers is not None:
+            from ..artifacts import kubelet_layers
+
             found = kubelet_layers.check(spec, layers, problems)
             spec = replace(spec, warnings=(*spec.warnings, *found)) if found else spec
     problems.withhold_values(shows_secret)

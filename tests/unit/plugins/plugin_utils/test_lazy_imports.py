@@ -50,8 +50,17 @@ FAMILIES = {
     "al2": {"formats.toml", "formats.yaml", "bottlerocket_settings", "formats.powershell"},
     "al2023": {"formats.toml", "bottlerocket_settings", "formats.powershell", "artifacts.bootstrap_script"},
     "ubuntu": {"formats.toml", "formats.yaml", "bottlerocket_settings", "formats.powershell"},
-    "bottlerocket": {"model.written", "formats.mime", "formats.yaml", "formats.powershell", "formats.shell"},
-    "windows": {"model.written", "formats.mime", "formats.yaml", "formats.toml", "formats.shell", "bottlerocket_settings"},
+    "bottlerocket": {"model.written", "kubelet_rules", "formats.mime", "formats.yaml", "formats.powershell", "formats.shell"},
+    "windows": {
+        "model.written",
+        "kubelet_rules",
+        "artifacts.windows_places",
+        "formats.mime",
+        "formats.yaml",
+        "formats.toml",
+        "formats.shell",
+        "bottlerocket_settings",
+    },
 }
 """Family → what it needs only for fields that the group below does not give, or never."""
 
