@@ -164,12 +164,12 @@ def with_layers(
     """C(file_config) with a drop-in, and with the fields that flags set."""
     config = dict(file)
     if drop_in:
-        if not _FIRST_DROP_INS <= minor < _DROP_INS_WITH_DEFAULTS:
+        if _FIRST_DROP_INS <= minor < _DROP_INS_WITH_DEFAULTS:
+            config = _overlaid(config, {key: value for key, value in drop_in.items() if key not in _LOST_IN_OLD_DROP_INS})
+        else:
             # The file has its defaults. Only what the drop-in changes can need one again.
             changed = None if "featureGates" in drop_in else drop_in.keys()
             config = _with_defaults(minor, _patched(config, drop_in), changed)
-        else:
-            config = _overlaid(config, {key: value for key, value in drop_in.items() if key not in _LOST_IN_OLD_DROP_INS})
     for path, value in (flags or {}).items():
         old = config.get(path)
         # Gates of flags are added to those of the files; every other mapping is replaced.

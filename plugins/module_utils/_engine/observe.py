@@ -18,7 +18,7 @@ from .plan import Registration
 
 
 class Membership(NamedTuple):
-    """The cluster that a node belongs to. C(source): the file that says so, for messages. C(name) is None if only the endpoint is known.
+    """The cluster of a node. C(source): the file that names it, for messages. C(name) is None if only the endpoint is known.
 
     C(problem): why the cluster is not known, although the node may have one; then C(endpoint) is empty.
     """

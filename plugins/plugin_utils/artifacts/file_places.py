@@ -16,8 +16,8 @@ from ..errors import Problems, joined
 from ..formats import mime
 from ..model.spec import NodeSpec
 from . import cloud_init, linux_files
+from .comparison import FIX
 from .model import File
-from .precedence import FIX
 
 if TYPE_CHECKING:
     from ..formats.cloud_config import WrittenFile

@@ -12,7 +12,7 @@ from ..errors import Problems, joined
 from ..formats import mime, shell
 from ..kubelet import healthz
 from ..model.spec import NodeSpec
-from . import cloud_init, linux_files, trust
+from . import cloud_init, file_places, linux_files, trust
 from .model import File, UserData
 
 CALLING_SCRIPT = "/etc/nodebootstrap/bootstrap.sh"
@@ -27,10 +27,7 @@ _CALL = re.compile(r"^[ \t]*(?:(?:sudo|exec|bash|sh)[ \t]+(?:-\S+[ \t]+)*)*/etc/
 def check(spec: NodeSpec, problems: Problems) -> None:
     """Report what cannot be read in the user's own user data, and scripts there that would start kubelet a second time."""
     linux_files.check_post_commands(spec.commands_post, healthz(spec.kubelet_config, spec.kubelet_flags), problems)
-    if spec.user_data:
-        from . import file_places
-
-        file_places.check(spec, problems)
+    file_places.check(spec, problems)
     parts = [part for part in cloud_init.existing_parts(spec, problems) if part.media_type == cloud_init.SHELL]
     scripts = [("node_group.user_data", mime.decoded(part, "node_group.user_data", Problems())) for part in parts]
     scripts += [(joined("node_group.commands.pre", index), command) for index, command in enumerate(spec.commands_pre)]
@@ -50,11 +47,7 @@ _USES_AWS_CLI = "sandbox-image.service"
 
 def common_files(spec: NodeSpec, kubelet_unit: str, proxied_units: Iterable[str]) -> tuple[File, ...]:
     """Certificates, registry mirrors, proxy drop-ins of the units that reach out, and the unit of C(commands.post)."""
-    mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
-    if spec.user_data:
-        from . import file_places
-
-        mirrors = file_places.kept(spec, mirrors)
+    mirrors = file_places.kept(spec, linux_files.registry_mirrors(spec.containerd.registry_mirrors))
     proxies = [linux_files.proxy_drop_in(unit, spec.proxy) for unit in proxied_units] if spec.proxy else []
     return (
         *((*trust.certificate_files(spec), trust.variables_drop_in(spec, _USES_AWS_CLI)) if spec.trust else ()),

@@ -50,6 +50,6 @@ def settings(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def section(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A mapping in a mapping; empty if there is none."""
+    """The mapping at a key; an empty one if there is none."""
     found = tree.get(name)
     return found if isinstance(found, Mapping) else {}

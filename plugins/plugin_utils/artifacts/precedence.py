@@ -14,8 +14,8 @@ from ..kubelet_settings import is_same_scalar
 from ..model.merge import Place
 from ..model.spec import NodeSpec
 from . import origins
+from .comparison import FIX
 
-FIX = "set it in one place only, or set user_data_precedence: ours or theirs"
 _SPELLED_IN_ANY_CASE: Place = ("instance", "localStorage", "strategy")
 
 

@@ -23,8 +23,9 @@ from ..formats.shell_reader import read as read_shell
 from ..model.spec import Cluster, NodeSpec, Proxy
 from ..network import no_proxy_entries
 from . import cloud_init
+from .comparison import FIX
 from .linux_files import proxy_path
-from .precedence import FIX, shown_at
+from .precedence import shown_at
 from .proxy_environment import NO_PROXY, VARIABLES, entries
 from .refusals import given_at
 
@@ -103,8 +104,8 @@ def unread_text(path: str, file: cloud_config.WrittenFile) -> str:
 
 
 def is_read(spec: NodeSpec, path: str, text: str) -> bool:
-    """Whether every proxy variable that a script sets is literal."""
-    return all(one.value is not None for one in _of_script(spec, path, text))
+    """Whether every proxy variable that a script sets is literal, or none is compared."""
+    return spec.proxy is None or all(one.value is not None for one in _of_script(spec, path, text))
 
 
 def _in_file(path: str, file: str, content: str) -> Iterator[Variable | str]:

@@ -19,12 +19,12 @@ from ..formats.shell_reader import PackageMissing
 from ..kubelet_settings import is_same
 from ..kubernetes import node_labels_flag
 from ..model.spec import NodeSpec
-from . import boot_labels, cloud_init, file_places, origins
+from . import boot_labels, cloud_init, file_places, origins, proxy_places
 from .bootstrap_script import Image, common_options, kubelet_words
+from .comparison import SHELL_MENTION
 from .eksctl_contract import HELPER, outpost_variables, variables
 from .model import Notes
 from .passed_flags import CONFIG_DIR, FIX, Difference, Given, differences, warn
-from .user_shell import MENTION
 
 _USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
 _LOOKED_UP = ("--apiserver-endpoint", "--b64-cluster-ca")
@@ -58,7 +58,7 @@ def notes(spec: NodeSpec, image: Image) -> Notes:
         return Notes()
     warnings, unchecked = Problems(), Problems()
     for path, text in _scripts(spec):
-        if path.startswith("node_group.commands") and not MENTION.search(text):
+        if path.startswith("node_group.commands") and not SHELL_MENTION.search(text):
             continue
         _reading(spec, path, text, None, unchecked)
     _name_cloud_configs(spec, unchecked)
@@ -67,8 +67,6 @@ def notes(spec: NodeSpec, image: Image) -> Notes:
         for call in reading[-1:]:
             warn(_differences(spec, call), SCRIPT, _LOOKED_UP, warnings)
         if spec.proxy is not None:
-            from . import proxy_places
-
             proxy_places.warn(spec, warnings)
     return Notes(tuple(warnings), tuple(unchecked))
 
@@ -77,7 +75,7 @@ def unread(spec: NodeSpec) -> tuple[Problem, ...]:
     """Scripts that may change a setting of the node and were not read completely, on a family without C(bootstrap.sh)."""
     unchecked = Problems()
     for path, text in _scripts(spec):
-        if MENTION.search(text):
+        if SHELL_MENTION.search(text):
             _reading(spec, path, text, None, unchecked)
     _name_cloud_configs(spec, unchecked)
     return tuple(unchecked)
@@ -98,7 +96,6 @@ def _name_cloud_configs(spec: NodeSpec, unchecked: Problems) -> None:
     if not parts:
         return
     from ..formats import cloud_config
-    from . import proxy_places
 
     for path, part in parts:
         document = cloud_config.load(mime.decoded(part, path, ignored), path, ignored)
@@ -108,7 +105,7 @@ def _name_cloud_configs(spec: NodeSpec, unchecked: Problems) -> None:
             for file in cloud_config.written_files(document)
             if not file_places.is_compared(spec, file)
         ]
-        for what in dict.fromkeys(what for what, text in texts if MENTION.search(text)):
+        for what in dict.fromkeys(what for what, text in texts if SHELL_MENTION.search(text)):
             message = f"{what}, which was not compared with the fields"
             unchecked.add("user_data.unread_shell", path, message, fix="write the settings of the node as fields")
 
@@ -136,20 +133,11 @@ def _reading(spec: NodeSpec, path: str, text: str, known: Mapping[str, str] | No
         message = f"was not compared with the fields: {missing}"
         unchecked.add("shell.missing_package", path, message, fix="run pip install tree-sitter tree-sitter-bash")
         return ()
-    if not reading.is_complete or not _reads_proxy(spec, path, text):
+    if not reading.is_complete or not proxy_places.is_read(spec, path, text):
         arguments = "" if spec.family == "al2023" else f"literal arguments of {SCRIPT} and "
         message = f"contains shell commands that were not compared with the fields: only {arguments}literal proxy variables are"
         unchecked.add("user_data.unread_shell", path, message, fix="write the settings of the node as fields")
     return reading.calls
-
-
-def _reads_proxy(spec: NodeSpec, path: str, text: str) -> bool:
-    """Whether every proxy variable that a text sets is literal, or none is compared."""
-    if spec.proxy is None:
-        return True
-    from . import proxy_places
-
-    return proxy_places.is_read(spec, path, text)
 
 
 def _differences(spec: NodeSpec, call: Call) -> Iterator[Difference]:

@@ -5,19 +5,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from ..errors import Problems, joined
 from ..kubelet_settings import is_same
 from ..model.spec import NodeSpec
 from ..windows_calls import EXTRA_ARGS, NAME, flags_of, read_calls
-from . import origins, windows_bootstrap
+from . import origins, proxy_places, windows_bootstrap
+from .comparison import POWERSHELL_MENTION
 from .model import Notes
 from .passed_flags import Difference, Given, differences, warn
 
 _OVERRIDE = "node_group.override"
-_MENTION = re.compile(r"EKSBootstrap|kubelet|Amazon\\+EKS|ProgramData\\+kubernetes", re.IGNORECASE)
 _LOOKED_UP = ("-APIServerEndpoint", "-Base64ClusterCA")
 _PATHS = {
     "EKSClusterName": "cluster.name",
@@ -39,32 +38,21 @@ def notes(spec: NodeSpec) -> Notes:
     texts = list(zip(spec.user_data_paths, spec.user_data, strict=True))
     texts += [(joined("node_group.commands.pre", index), command) for index, command in enumerate(spec.commands_pre)]
     for path, text in texts:
-        if _MENTION.search(text) or not _reads_proxy(spec, path, text):
+        if POWERSHELL_MENTION.search(text) or not proxy_places.is_read(spec, path, text):
             _not_read(path, unchecked)
     if spec.override is not None:
         known = {name: value for name, value in windows_bootstrap.variable_values(spec).items() if isinstance(value, str)}
         reading = read_calls(spec.override, known)
         passed = [flags_of(call) for call in reading.calls[-1:]]
         if spec.proxy is not None:
-            from . import proxy_places
-
             proxy_places.warn(spec, warnings)
-        is_read = reading.is_complete and _reads_proxy(spec, _OVERRIDE, spec.override)
+        is_read = reading.is_complete and proxy_places.is_read(spec, _OVERRIDE, spec.override)
         if not is_read or not reading.calls or None in passed or None in [v for call in reading.calls for v in call.values()]:
             _not_read(_OVERRIDE, unchecked)
         for call, flags in zip(reading.calls[-1:], passed, strict=True):
             found = [*_options(spec, call), *(differences(spec, windows_bootstrap.kubelet_words(spec), flags) if flags is not None else ())]
             warn(found, NAME, _LOOKED_UP, warnings)
     return Notes(tuple(warnings), tuple(unchecked))
-
-
-def _reads_proxy(spec: NodeSpec, path: str, text: str) -> bool:
-    """Whether every proxy variable that a text sets is literal, or none is compared."""
-    if spec.proxy is None:
-        return True
-    from . import proxy_places
-
-    return proxy_places.is_read(spec, path, text)
 
 
 def _not_read(path: str, unchecked: Problems) -> None:

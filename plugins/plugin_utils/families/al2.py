@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import kubelet
-from ..artifacts import bootstrap_script, cloud_init, eksctl_contract, kubelet_files, node_script, trust, user_shell
+from ..artifacts import bootstrap_script, cloud_init, comparison, eksctl_contract, kubelet_files, node_script, trust
 from ..artifacts.kubelet_layers import Layers, script_layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import given_at, refuse, refuse_dns_of_managed, refuse_foreign_fields, refuse_managed, refuse_unless_managed_can
@@ -68,7 +68,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     refuse_foreign_fields(spec, problems)
     refuse_unless_managed_can(spec, _MANAGED_CAN, problems)
     node_script.check(spec, problems)
-    if user_shell.may_change_settings(spec):
+    if comparison.may_change_settings(spec):
         from ..artifacts import shell_places
 
         shell_places.check(spec, problems)
@@ -103,7 +103,7 @@ def kubelet_input(spec: NodeSpec, problems: Problems) -> Layers | None:
 
 def notes(spec: NodeSpec) -> Notes:
     """What C(override) changes, and scripts of the user that are not compared with the fields."""
-    if not user_shell.may_change_settings(spec):
+    if not comparison.may_change_settings(spec):
         return Notes()
     from ..artifacts import shell_places
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from ..artifacts import (
     boot_labels,
     cloud_init,
+    comparison,
+    file_places,
     linux_files,
     nodeconfig_flags,
     nodeconfig_parts,
     origins,
     proxy_environment,
     trust,
-    user_shell,
 )
 from ..artifacts.kubelet_layers import Layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
@@ -103,10 +104,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
                 fix = unsafe_value_fix(name, spec.cluster.kubernetes_version)
                 problems.add("kubelet.unsafe_flag_value", joined("node_group.kubelet.flags", name), reason, value=value, fix=fix)
     parts = cloud_init.placed_parts(spec, problems)
-    if spec.user_data:
-        from ..artifacts import file_places
-
-        file_places.check(spec, problems)
+    file_places.check(spec, problems)
     override = _override(spec, problems)
     settings = _settings(spec, problems)
     _check_containerd(spec, settings, problems)
@@ -156,7 +154,7 @@ def notes(spec: NodeSpec) -> Notes:
             value="1.28",
             fix="use Kubernetes 1.29 or newer, or an image whose nodeadm does not create /etc/kubernetes/kubelet/config.json.d",
         )
-    if not user_shell.may_change_settings(spec):
+    if not comparison.may_change_settings(spec):
         return Notes(tuple(found))
     from ..artifacts import shell_places
 
@@ -360,11 +358,7 @@ def _instance(spec: NodeSpec) -> dict[str, Any]:
 
 
 def _linux_files(spec: NodeSpec) -> tuple[File, ...]:
-    mirrors = linux_files.registry_mirrors(spec.containerd.registry_mirrors)
-    if spec.user_data:
-        from ..artifacts import file_places
-
-        mirrors = file_places.kept(spec, mirrors)
+    mirrors = file_places.kept(spec, linux_files.registry_mirrors(spec.containerd.registry_mirrors))
     post = linux_files.post_commands(spec.commands_post, ("nodeadm-run.service", "kubelet.service"), _health(_settings(spec, Problems())))
     return for_root_only((*mirrors, *post), spec.allow_secrets)
 

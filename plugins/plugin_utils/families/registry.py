@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from ..artifacts.comparison import may_change_settings
 from ..artifacts.model import File, Notes, UserData
-from ..artifacts.user_shell import may_change_settings
 from ..errors import Problem, Problems, SpecError
 from ..model.checks import shows_secret
 from ..model.parse import parse

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import kubelet
-from ..artifacts import bootstrap_script, eksctl_contract, kubelet_files, node_script, user_shell
+from ..artifacts import bootstrap_script, comparison, eksctl_contract, kubelet_files, node_script
 from ..artifacts.kubelet_layers import Layers, script_layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
@@ -97,7 +97,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     """Report what Ubuntu cannot express with this strategy."""
     refuse_foreign_fields(spec, problems)
     node_script.check(spec, problems)
-    if user_shell.may_change_settings(spec):
+    if comparison.may_change_settings(spec):
         from ..artifacts import shell_places
 
         shell_places.check(spec, problems)
@@ -164,7 +164,7 @@ def _same(one: str, other: str) -> bool:
 
 def notes(spec: NodeSpec) -> Notes:
     """What C(override) changes, and scripts of the user that are not compared with the fields."""
-    if not user_shell.may_change_settings(spec):
+    if not comparison.may_change_settings(spec):
         return Notes()
     from ..artifacts import shell_places
 

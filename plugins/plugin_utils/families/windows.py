@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from ..artifacts import user_shell, windows_bootstrap, windows_proxy
+from ..artifacts import comparison, windows_bootstrap, windows_proxy
 from ..artifacts.model import File, Fragment, Notes, UserData
 from ..artifacts.refusals import (
     given_at,
@@ -73,7 +73,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
 
 def notes(spec: NodeSpec) -> Notes:
     """What C(override) changes, and PowerShell of the user that is not compared with the fields."""
-    if not user_shell.may_change_settings(spec):
+    if not comparison.may_change_settings(spec):
         return Notes()
     from ..artifacts import windows_places
 
