@@ -172,6 +172,10 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils._node.zip_imports import compile_once
+
+compile_once()
+
 from ..module_utils._engine.apply import apply
 from ..module_utils._engine.apply_run import PHASES, Options
 from ..module_utils._engine.plan import decode

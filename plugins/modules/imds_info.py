@@ -176,6 +176,10 @@ imds:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils._node.zip_imports import compile_once
+
+compile_once()
+
 from ..module_utils._node.imds import IPV4, Client, ImdsError, instance_facts
 
 

@@ -165,6 +165,10 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils._node.zip_imports import compile_once
+
+compile_once()
+
 from ..module_utils._join import wait
 from ..module_utils._join.model import format_failure
 

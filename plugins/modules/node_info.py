@@ -300,6 +300,10 @@ node:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils._node.zip_imports import compile_once
+
+compile_once()
+
 from ..module_utils._inspect.facts import facts
 from ..module_utils._node.host import Host
 

@@ -9,8 +9,8 @@ The only file of the library that imports Ansible.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import wraps
 from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
@@ -19,7 +19,11 @@ from typing import Any, ParamSpec, TypeVar
 from ansible.errors import AnsibleConnectionFailure, AnsibleError, AnsibleFilterError
 from ansible.release import __version__
 
-from .errors import Problem, Problems, SpecError, nearest
+from .ansible_imports import cache_compiled_modules
+
+cache_compiled_modules()
+
+from .errors import Problem, Problems, SpecError, nearest, rename
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -88,17 +92,25 @@ def as_filter(function: Callable[Parameters, Result]) -> Callable[Parameters, Re
             plain = [_with_files(to_plain(arg)) for arg in args], {key: to_plain(value) for key, value in kwargs.items()}
         except RecursionError:
             raise AnsibleFilterError(message(name, _too_deep())) from None
-        collects = gc.isenabled()
-        # Rendering creates no garbage that needs the collector, and one pass over Ansible's objects takes a fifth of the
-        # time of the first filter call (benchmarks/filter_cost.py).
-        gc.disable()
-        try:
+        with _without_collector():
             return call(name, AnsibleFilterError, function, *plain[0], **plain[1])
-        finally:
-            if collects:
-                gc.enable()
 
     return envelope
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause Python's garbage collector, which looks at all objects of Ansible again and again while a few new ones are made.
+
+    That takes a fifth of the first call of a filter, and nearly half of the time in which Ansible builds a module.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _wrong_arguments(name: str, parameters: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Problems:
@@ -114,8 +126,8 @@ def _wrong_arguments(name: str, parameters: Signature, args: Sequence[Any], kwar
     for unknown in sorted({*kwargs} - {*names}):
         guess = nearest(unknown, {*names} - given)
         given |= {guess} if guess else set()
-        cure = f"rename it to {guess}" if guess else "remove it"
-        problems.add("input.unknown_field", unknown, "is not an argument", allowed=", ".join(names) or "none", nearest=guess, fix=cure)
+        allowed = ", ".join(names) or "none"
+        problems.add("input.unknown_field", unknown, "is not an argument", allowed=allowed, nearest=guess, fix=rename(guess))
     for option in options:
         if option.default is Parameter.empty and option.name not in given:
             problems.add("input.missing_field", option.name, "is required", fix=f"pass it, as in nodebootstrap.eks.{name}({option.name})")
@@ -246,7 +258,8 @@ def node_runner(action: Any, facts: Mapping[str, Any]) -> Callable[..., Any]:
 
     def run(module: str, options: Mapping[str, Any], may_be_gone: bool = False) -> Any:
         try:
-            return action._execute_module(module_name=module, module_args=dict(options), task_vars=facts)
+            with _without_collector():
+                return action._execute_module(module_name=module, module_args=dict(options), task_vars=facts)
         except AnsibleConnectionFailure as error:
             if not may_be_gone:
                 raise

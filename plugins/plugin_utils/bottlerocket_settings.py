@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import data
-from .errors import Problems, joined, nearest
+from .errors import Problems, joined, nearest, rename
 from .kubernetes import label_key_problem, label_value_problem, taint_effects
 from .network import ip_problem
 from .quantities import parse_quantity
@@ -148,7 +148,7 @@ def _check_table(value: Any, node: _Node, path: str, problems: Problems, version
                 "Bottlerocket does not have this setting and would not boot",
                 allowed=", ".join(names) if len(names) <= 12 else None,
                 nearest=(guess := nearest(key, names)),
-                fix=f"rename it to {guess}" if guess else "remove it",
+                fix=rename(guess, value),
             )
         elif isinstance(keys, str) and not _TEXTS[keys][0](key):
             problems.add("bottlerocket.invalid_name", where, "is not a valid name here", value=key, allowed=_TEXTS[keys][1])

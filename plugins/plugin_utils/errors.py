@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -49,6 +49,13 @@ def nearest(word: Any, allowed: Iterable[str]) -> str | None:
 
     matches = difflib.get_close_matches(folded, list(by_fold), n=1, cutoff=0.6)
     return by_fold[matches[0]] if matches else None
+
+
+def rename(guess: str | None, given: Container[str] = ()) -> str:
+    """The fix of a name that does not exist. guess: the most similar name, or None. given: the names that are already set."""
+    if not guess:
+        return "remove it"
+    return f"remove it, because {guess} is set, too" if guess in given else f"rename it to {guess}"
 
 
 @lru_cache(maxsize=4096, typed=True)

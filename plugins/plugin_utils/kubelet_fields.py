@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import data
-from .errors import Problems, joined, nearest, shown
+from .errors import Problems, joined, nearest, rename, shown
 from .kubernetes import label_key_problem, label_value_problem
 from .network import ip_problem
 from .quantities import parse_duration, parse_quantity
@@ -122,7 +122,7 @@ def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path:
                 unknown,
                 allowed=allowed,
                 nearest=guess,
-                fix=f"rename it to {guess}" if guess else "remove it",
+                fix=rename(guess, value),
             )
         elif fields is not None and (gone := why_gone(fields[key], minor, "field")):
             problems.add("kubelet.field_not_in_version", where, gone, fix="remove it")

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from . import data
-from .errors import Problems, joined, nearest
+from .errors import Problems, joined, nearest, rename
 from .kubelet_fields import Version, check_text, check_value, minor_of, row_of, why_gone
 from .quantities import parse_bool
 
@@ -48,7 +48,7 @@ def kubelet_flag_problems(
             bare = name.lstrip("-").partition("=")[0] if isinstance(name, str) else ""
             dashed = bare in available and bare != name
             guess = nearest(bare, available)
-            fix = f"write {bare}: VALUE" if dashed else f"rename it to {guess}" if guess else "remove it"
+            fix = f"write {bare}: VALUE" if dashed else rename(guess, flags)
             if (field := (fields or {}).get(bare if dashed else str(guess))) is not None:
                 fix = f"write node_group.{field}"
             problems.add("kubelet.unknown_flag", where, "kubelet does not have this flag", nearest=guess, fix=fix)

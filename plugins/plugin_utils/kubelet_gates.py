@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from . import data
-from .errors import nearest
+from .errors import nearest, rename
 from .kubelet_effective import Effective
 from .kubelet_findings import Finding, Findings, quantity_of
 from .quantities import parse_duration
@@ -70,7 +70,7 @@ def unknown_gates(effective: Effective) -> Findings:
         if name not in ("AllAlpha", "AllBeta") and gates.state(name) is None:
             guess = nearest(name, gates.known())
             message = f"kubelet 1.{effective.minor} does not have this feature gate"
-            fix = f"rename it to {guess}" if guess else "remove it"
+            fix = rename(guess, effective.mapping("featureGates"))
             yield Finding("featureGates", message, (name,), nearest=guess, fix=fix)
 
 

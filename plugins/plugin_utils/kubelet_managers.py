@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from .errors import nearest
+from .errors import nearest, rename
 from .kubelet_effective import Effective
 from .kubelet_findings import Finding, Findings, parse_cpus, quantity_of
 from .quantities import parse_bool, parse_quantity
@@ -45,7 +45,7 @@ def _options(effective: Effective, field: str, table: Mapping[str, tuple[tuple[i
         if name not in known:
             message = f"is not an option of kubelet 1.{effective.minor}"
             guess = nearest(name, known)
-            fix = f"rename it to {guess}" if guess else "remove it"
+            fix = rename(guess, effective.mapping(field))
             found.append(Finding(field, message, (name,), allowed=", ".join(known), nearest=guess, fix=fix))
             continue
         [stage] = [stage for first, last, stage in table[name] if first <= effective.minor <= last]

@@ -30,6 +30,7 @@ CORE_DEPENDENT = (
     "tests/unit/plugins/action/test_render.py",
     "tests/unit/plugins/filter/",
     "tests/unit/plugins/plugin_utils/test_ansible_adapter.py",
+    "tests/unit/plugins/plugin_utils/test_ansible_imports.py",
     "tests/unit/plugins/test/",
     "tests/unit/roles/test_misspelt_fields.py",
 )
@@ -40,6 +41,7 @@ WITH_ANSIBLE = (
     "tests/unit/plugins/filter/",
     "tests/unit/plugins/modules/",
     "tests/unit/plugins/plugin_utils/test_ansible_adapter.py",
+    "tests/unit/plugins/plugin_utils/test_ansible_imports.py",
     "tests/unit/plugins/test/",
     "tests/unit/roles/",
 )

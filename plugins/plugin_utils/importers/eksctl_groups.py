@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import Problems, SpecError, joined, listed, nearest, shown
+from ..errors import Problems, SpecError, joined, listed, nearest, rename, shown
 from ..families.registry import resolve
 from ..model.fields import EKSCTL_FAMILIES
 from ..model.plain import INVALID
@@ -73,7 +73,7 @@ def known_fields(
             )
         else:
             guess = nearest(name, [*allowed, *elsewhere])
-            fix = f"rename it to {guess}" if guess else "remove it"
+            fix = rename(guess, tree)
             few = listed(allowed, guess)
             problems.add(
                 "eksctl.unknown_field", joined(path, name), "is not a field of eksctl's configuration", allowed=few, nearest=guess, fix=fix

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import FEW, Problems, joined, listed, nearest
+from ..errors import FEW, Problems, joined, listed, nearest, rename
 from .plain import INVALID
 
 Check = Callable[[Any, str, Problems], Any]
@@ -239,7 +239,7 @@ def record(
                 known = (unknown or {}).get(name)
                 if guess and (known or not _has_form(item, fields[guess])):
                     guess = None
-                cure = known or (f"rename it to {guess}" if guess else "remove it")
+                cure = known or rename(guess, value)
                 allowed = None if known else listed(names, guess)
                 problems.add("input.unknown_field", below, "is not a field", allowed=allowed, nearest=guess, fix=cure)
             elif item is not None:

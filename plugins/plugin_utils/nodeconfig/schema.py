@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import Problems, joined, nearest
+from ..errors import Problems, joined, nearest, rename
 from ..kubelet_fields import kubelet_config_problems
 from . import values
 
@@ -115,7 +115,7 @@ def document_problems(document: Any, path: str, problems: Problems, version: Ver
             )
     for name in document:
         if name not in ("apiVersion", "kind", "metadata", "spec"):
-            _unknown(name, ("apiVersion", "kind", "metadata", "spec"), path, problems)
+            _unknown(name, ("apiVersion", "kind", "metadata", "spec"), document, path, problems)
     if not isinstance(document.get("metadata", {}), (Mapping, type(None))):
         problems.add(
             "nodeconfig.wrong_type", joined(path, "metadata"), "has the wrong type", value=document["metadata"], allowed="a mapping"
@@ -137,7 +137,7 @@ def _walk(value: Any, here: Field, path: str, problems: Problems) -> None:
             if name in here.fields:
                 _walk(item, here.fields[name], joined(path, name), problems)
             else:
-                _unknown(name, here.fields, path, problems)
+                _unknown(name, here.fields, value, path, problems)
     elif here.kind == "texts":
         for index, item in enumerate(value):
             where = joined(path, index)
@@ -169,7 +169,7 @@ def _fix(value: Any, kind: str) -> str | None:
     return None
 
 
-def _unknown(name: Any, known: Any, path: str, problems: Problems) -> None:
+def _unknown(name: Any, known: Any, given: Any, path: str, problems: Problems) -> None:
     similar = nearest(name, known)
     problems.add(
         "nodeconfig.unknown_field",
@@ -177,5 +177,5 @@ def _unknown(name: Any, known: Any, path: str, problems: Problems) -> None:
         "nodeadm does not have this field and would ignore it",
         allowed=", ".join(known),
         nearest=similar,
-        fix=f"rename it to {similar}" if similar else "remove it",
+        fix=rename(similar, given),
     )

@@ -17,7 +17,7 @@ from typing import Any
 from .. import kubelet
 from ..capacity import InstanceShape
 from ..data import instance_types
-from ..errors import Problems, joined, nearest
+from ..errors import Problems, joined, nearest, rename
 from ..network import cidr_problem, ip_problem
 from .encoding import decode_base64
 from .expression_values import ExpressionError, UnsupportedExpression
@@ -194,7 +194,7 @@ def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> No
                 "nodeadm does not have this feature gate",
                 allowed=", ".join(FEATURE_GATES),
                 nearest=similar,
-                fix=f"rename it to {similar}" if similar else "remove it",
+                fix=rename(similar, value),
             )
         if not isinstance(switch, bool):
             problems.add("nodeconfig.wrong_type", where, "has the wrong type", value=switch, allowed="true or false")

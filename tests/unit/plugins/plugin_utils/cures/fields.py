@@ -78,6 +78,7 @@ ROWS = (
     group("input.surrogate", AL2023 | {"commands": {"pre": ["echo \ud800"]}}, {"node_group.commands.pre[0]": "echo"}),
     group("input.too_deep", AL2023 | {"commands": {"pre": nested(60)}}, {"node_group.commands.pre": ["x"]}),
     group("input.unknown_field", AL2023 | {"lables": {"a": "b"}}, {"node_group.lables": REMOVED, "node_group.labels": {"a": "b"}}),
+    group("input.unknown_field", AL2023 | {"labels": {"a": "b"}, "lables": {"c": "d"}}, {"node_group.lables": REMOVED}),
     group("input.unknown_field", AL2023 | {"colour": "blue"}, {"node_group.colour": REMOVED}),
     group(
         "input.unknown_field",

@@ -102,7 +102,7 @@ def test_what_is_whole_goes_on_without_what_is_wrong() -> None:
     assert problems == [
         "p.y: is out of range (got 10); allowed: 0 to 9",
         "p.z: is not a field; fix: use three dimensions",
-        "p.yy: is not a field; allowed: x, y; fix: rename it to y",
+        "p.yy: is not a field; allowed: x, y; fix: remove it, because y is set, too",
         "p.x: is required; allowed: 0 to 9; fix: add x",
     ]
 
