@@ -65,9 +65,14 @@ units: ## run ansible-test units on the oldest ansible-core: modules, module_uti
 	@$(CHECK) units
 
 .PHONY: package
-package: ## build the artifact, install it, use it, and run galaxy-importer on it
-	@$(SETUP) venv importer
+package: ## build the artifact, install it, render and bootstrap a node with it, and run galaxy-importer on it
+	@$(SETUP) debian docker venv importer
 	@$(CHECK) package
+
+.PHONY: dist
+dist: ## do the same, and write the artifact and its checksum to dist/
+	@$(SETUP) debian docker venv importer
+	@tools/check_package.sh dist
 
 .PHONY: lab-up lab-down lab-status
 lab-up lab-down lab-status:

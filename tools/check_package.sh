@@ -3,14 +3,17 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# tools/check_package.sh: builds the artifact and uses it as a stranger would.
+# tools/check_package.sh [DIRECTORY]: builds the artifact, and uses the artifact as a user would.
 #   1. every file in it is on the list below, and it stays small;
-#   2. installed into an empty folder without network, with no other collection in sight, and reduced to meta, plugins, roles and playbooks, it still answers ansible-doc for
-#      every plugin and role, and renders the example of every family (tests/package/smoke.yml);
-#   3. galaxy-importer, what Galaxy and Automation Hub run, finds nothing to complain about.
+#   2. installed into an empty directory without network and without any other collection, and reduced to meta, plugins, roles and playbooks,
+#      it shows the documentation of every plugin and role, and renders the example of every family (tests/package/smoke.yml);
+#   3. its playbook bootstraps a node in a container, and a second run changes nothing (the inventory of "make demo");
+#   4. galaxy-importer, which Galaxy and Automation Hub run, reports nothing, also not about tags.
+# The artifact and its checksum are written to DIRECTORY only if all checks pass.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD
+destination=$(realpath --canonicalize-missing "${1:-.cache/dist}")
 work=$top/.cache/package
 size_limit=$((2 * 1024 * 1024))
 
@@ -88,6 +91,21 @@ printf 'package: ansible-doc answers for %s plugins and roles\n' "$documented"
 ansible-playbook smoke.yml >smoke.log 2>&1 || { cat smoke.log; die "the smoke playbook"; }
 printf 'package: the smoke playbook ran from the installed artifact\n'
 
+# The connection to a container needs community.docker. The packages of .venv have it, and have no other nodebootstrap.eks.
+node=nodebootstrap-package-$$
+nodelab() { python3 "$top/tests/oracle/docker/nodelab" "$@"; }
+trap 'nodelab stop "$node"' EXIT
+printf '[{"name": "%s", "family": "al2023", "files": {"/etc/nodelab/kubelet-healthy": "", "/etc/nodelab/kubelet-version": "v1.32.9"}}]' "$node" |
+  nodelab start >start.log 2>&1 || { cat start.log; die "a node in a container (is the Docker daemon running?)"; }
+packages=$(echo "$top"/.venv/lib/python3.*/site-packages)
+for run in first second; do
+  ANSIBLE_COLLECTIONS_PATH=$work/installed:$packages ansible-playbook nodebootstrap.eks.bootstrap -i "$top/tools/demo-inventory.yml" \
+    -e ansible_host="$node" >"$run.log" 2>&1 || { cat "$run.log"; die "the $run run of the playbook bootstrap"; }
+done
+grep -q 'changed=1 ' first.log || { cat first.log; die "the first bootstrap changed nothing"; }
+grep -q 'changed=0 ' second.log || { cat second.log; die "the second bootstrap changed something"; }
+printf 'package: the playbook bootstrap configured a node, and changed nothing in a second run\n'
+
 cd "$work"
 if ! env -u ANSIBLE_COLLECTIONS_PATH PATH="$top/.cache/venv-importer/bin:$PATH" GALAXY_IMPORTER_CONFIG="$top/tools/galaxy-importer.cfg" \
   "$top/.cache/venv-importer/bin/python" -m galaxy_importer.main "$tarball" >importer.log 2>&1; then
@@ -97,4 +115,12 @@ fi
 complaints=$(grep -E '^(WARNING|ERROR)' importer.log || true)
 [ -z "$complaints" ] || die "galaxy-importer says:
 $complaints"
-printf 'package: galaxy-importer has nothing to say\n'
+printf 'package: galaxy-importer reports nothing\n'
+
+cd "$work/dist"
+sha256sum "$(basename "$tarball")" >"$(basename "$tarball").sha256"
+sha256sum --check --quiet "$(basename "$tarball").sha256"
+rm -rf "$destination"
+mkdir -p "$destination"
+cp "$tarball" "$tarball.sha256" "$destination/"
+printf 'package: %s\n' "$(cat "$tarball.sha256")"
