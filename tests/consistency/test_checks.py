@@ -266,6 +266,14 @@ def test_ending_the_checks_ends_every_step(tmp_path: Path, number: signal.Signal
         running.wait()
 
 
+@pytest.mark.parametrize(("text", "status"), [("lint: changelog", 0), ("no such step", 2)])
+def test_steps_are_chosen_by_name(text: str, status: int) -> None:
+    command = [sys.executable, "tools/check.py", "--step", text, "lint"]
+    done = subprocess.run(command, check=False, cwd=project.TOP, capture_output=True, text=True)
+    assert done.returncode == status
+    assert ("1 passed, 0 failed" in done.stdout) == (status == 0)
+
+
 # --- steps --------------------------------------------------------------------------------------------------------------
 
 

@@ -150,6 +150,7 @@ def lint() -> list[Step]:
         "codespell": ("codespell",),
         "reuse": ("reuse", "lint", "--quiet"),
         "changelog": ("antsibull-changelog", "lint"),
+        "actionlint": ("actionlint",),
     }
     # "dependent", not "all": "all" reads every collection of the ansible package (two minutes), and a reference to a collection that is
     # not a dependency is refused anyway.
