@@ -32,13 +32,17 @@ _EACH = """
 verb=$1
 check=$2
 shift 2
+systemctl --quiet "$verb" "$@" 2>/dev/null && exit 0
 status=0
 for unit do
   systemctl --quiet "$verb" "$unit" || ! systemctl --quiet "$check" "$unit" || status=1
 done
 exit $status
 """
-"""One unit at a time: an unknown unit fails a whole systemctl call. The result counts: whether the check still succeeds for a unit."""
+"""All units in one call, which an unknown unit fails as a whole; then one unit at a time.
+
+The result counts: whether the check still succeeds for a unit.
+"""
 
 
 def disable(units: Iterable[str]) -> Command:

@@ -62,13 +62,21 @@ def test_disabling_fails_only_for_a_unit_that_stays_enabled(programs: Any, tmp_p
 
 
 def test_an_unknown_unit_does_not_keep_others_from_being_reset(programs: Any) -> None:
-    calls = programs("systemctl", 'case "$2 $3" in "reset-failed limited.service") exit 0 ;; *) exit 1 ;; esac\n')
+    calls = programs("systemctl", 'case "$*" in "--quiet reset-failed limited.service") exit 0 ;; *) exit 1 ;; esac\n')
     command = service_commands.reset_failed(["unknown.service", "limited.service"])
     assert run(command).returncode == 0 and command.optional
     assert [call for call in calls.read_text().splitlines() if "reset-failed" in call] == [
-        "--quiet reset-failed unknown.service", "--quiet reset-failed limited.service",
-    ]  # fmt: skip
+        "--quiet reset-failed unknown.service limited.service",
+        "--quiet reset-failed unknown.service",
+        "--quiet reset-failed limited.service",
+    ]
     assert service_commands.describe(command) == "systemctl reset-failed unknown.service limited.service"
+
+
+def test_units_that_systemd_knows_are_one_call(programs: Any) -> None:
+    calls = programs("systemctl", "exit 0\n")
+    assert run(service_commands.disable(["one.service", "two.service"])).returncode == 0
+    assert calls.read_text().splitlines() == ["--quiet disable one.service two.service"]
 
 
 def test_hostile_settings_reach_snap_as_words(programs: Any, tmp_path: Path) -> None:
