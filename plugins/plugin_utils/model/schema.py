@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from ..errors import FEW, Problems, joined, listed, nearest, rename
@@ -174,7 +175,8 @@ def list_of(kind: Check, *, single: bool = False, filled: bool = False, allowed:
             problems.add("input.empty", path, "is an empty list", allowed="at least one item", fix="add an item or remove the field")
             return INVALID
         items = [kind(item, joined(path, index), problems) for index, item in enumerate(value)]
-        return [item for item in items if item is not INVALID]
+        # Without a rejected item, those after it would have other places, and later problems would name the wrong item.
+        return [*takewhile(lambda item: item is not INVALID, items)]
 
     lengths = {"minItems": 1} if filled else {}
     return Kind(check, {"type": "array", "items": _schema(kind), **lengths, **({"single": True} if single else {})})
