@@ -87,7 +87,12 @@ def windows() -> Iterator[dict[str, Any]]:
         yield {**windows_lab.CONNECTION, "cluster": COMPLETE, "node_group": {"family": "windows"}}
 
 
-# Examples that need more than a localhost: plugin → what runs meanwhile, and the variables that lead there.
+def nothing() -> AbstractContextManager[dict[str, Any]]:
+    return nullcontext({})
+
+
+# Module → what runs while its examples run, and the variables that lead there. Every module has an entry: a module that is not known here
+# could change the machine on which the tests run.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "apply": node,
     "apply_plan": node,
@@ -96,7 +101,16 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "cluster_info": aws,
     "imds_info": imds,
     "join_check": joined,
+    # They change nothing outside the folder of the playbook.
+    "node_info": nothing,
+    "render": nothing,
 }
+
+
+def stand_in(kind: str, stem: str) -> Callable[[], AbstractContextManager[dict[str, Any]]]:
+    if kind not in ("filter", "test"):
+        assert stem in STAND_INS, f"{stem}: its examples may change this machine; add what they meet instead to STAND_INS"
+    return STAND_INS.get(stem, nothing)
 
 
 def as_playbook(examples: str) -> list[dict[str, Any]]:
@@ -121,9 +135,15 @@ def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[s
 def test_examples_run(kind: str, stem: str, tmp_path: Path) -> None:
     plays = as_playbook(project.documentation(kind, stem).get("examples") or "")
     assert plays
-    with STAND_INS.get(stem, lambda: nullcontext({}))() as variables:
+    with stand_in(kind, stem)() as variables:
         output = run_playbook(plays, tmp_path, variables)
     project.none_of([f"{kind} {stem}: {output}"] if output else [])
+
+
+def test_a_module_that_is_not_known_is_not_run() -> None:
+    with pytest.raises(AssertionError):
+        stand_in("modules", "a_new_one")
+    assert stand_in("filter", "user_data") is nothing
 
 
 def test_an_example_that_fails_is_seen(tmp_path: Path) -> None:
