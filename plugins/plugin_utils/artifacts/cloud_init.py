@@ -113,7 +113,7 @@ def pre_parts(commands: Iterable[str], cure: str | None, before: str = "") -> It
 def pre_script(commands: Iterable[str], cure: str | None = None, before: str = "") -> str:
     """The commands as one script: the first that fails ends it. cure: a shell command for that case. before: lines that run first."""
     listed = [with_newline(command) for command in commands]
-    lines = [_script_line(number, command) if command.startswith("#!") else command for number, command in enumerate(listed, 1)]
+    lines = [script_line(f"pre-{number}", command) if command.startswith("#!") else command for number, command in enumerate(listed, 1)]
     return "#!/bin/bash\nset -e\n" + (on_failure(cure) if cure else "") + before + "".join(lines)
 
 
@@ -123,9 +123,10 @@ def proxy_exports(spec: NodeSpec) -> str:
     return "".join(f"export {name}={shell.quote(value)}\n" for name, value in variables.items())
 
 
-def _script_line(number: int, script: str) -> str:
+def script_line(name: str, script: str) -> str:
+    """Shell lines that write a script with an interpreter line of its own, and run it. C(name): of its file."""
     # Where cloud-init runs its own scripts from: other folders may be mounted noexec on hardened images.
-    path = f"/var/lib/cloud/scripts/nodebootstrap/pre-{number}"
+    path = f"/var/lib/cloud/scripts/nodebootstrap/{name}"
     return f"{shell.write_file(path, script, '0700')}{path}\n"
 
 

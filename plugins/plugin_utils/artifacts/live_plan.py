@@ -18,7 +18,7 @@ from ..formats import mime
 from ..kubelet import healthz
 from ..kubernetes import taints_flag
 from ..model.spec import NodeSpec
-from . import cloud_init, kubelet_files, linux_files, node_script, static_kubelet, trust
+from . import cloud_init, kubelet_files, linux_files, node_script, post_commands, static_kubelet, trust
 from .model import File, for_root_only
 from .node_plan import Directory, ImageScript, Machine, Once, Plan, PlannedFile, Service, Snap, SnapFacts, Step, Verify
 
@@ -74,13 +74,12 @@ def once_steps(spec: NodeSpec) -> tuple[Once, ...]:
 
 def post_steps(spec: NodeSpec) -> tuple[Service, ...]:
     """The step of C(commands.post): its unit waits for kubelet by itself, and runs only when the commands changed."""
-    return (Service(POST, (linux_files.POST_UNIT,), active=(), wait=False),) if spec.commands_post else ()
+    return (Service(POST, (post_commands.UNIT,), active=(), wait=False),) if spec.commands_post else ()
 
 
 def planned(spec: NodeSpec, files: Iterable[File], readers: Mapping[str, tuple[str, ...]]) -> tuple[PlannedFile, ...]:
     """C(files) sorted by path. readers: path → the steps that read it; the files of C(commands.post) are known."""
-    post = {file.path: (POST,) for file in linux_files.post_commands(spec.commands_post, (), "")}
-    known = {**readers, **post}
+    known = {**readers, **dict.fromkeys(post_commands.FILES, (POST,))}
     every = sorted(files, key=lambda file: file.path)
     return tuple(PlannedFile(file, _form(file.path), known.get(file.path, ()), spec.allow_secrets) for file in every)
 

@@ -12,7 +12,7 @@ from ..errors import Problems, joined
 from ..formats import mime, shell
 from ..kubelet import healthz
 from ..model.spec import NodeSpec
-from . import cloud_init, file_places, linux_files, trust
+from . import cloud_init, file_places, linux_files, post_commands, trust
 from .model import File, UserData
 
 CALLING_SCRIPT = "/etc/nodebootstrap/bootstrap.sh"
@@ -26,7 +26,7 @@ _CALL = re.compile(r"^[ \t]*(?:(?:sudo|exec|bash|sh)[ \t]+(?:-\S+[ \t]+)*)*/etc/
 
 def check(spec: NodeSpec, problems: Problems) -> None:
     """Report what cannot be read in the user's own user data, and scripts there that would start kubelet a second time."""
-    linux_files.check_post_commands(spec.commands_post, healthz(spec.kubelet_config, spec.kubelet_flags), problems)
+    post_commands.check(spec.commands_post, healthz(spec.kubelet_config, spec.kubelet_flags), problems)
     file_places.check(spec, problems)
     parts = [part for part in cloud_init.existing_parts(spec, problems) if part.media_type == cloud_init.SHELL]
     scripts = [("node_group.user_data", mime.decoded(part, "node_group.user_data", Problems())) for part in parts]
@@ -53,7 +53,7 @@ def common_files(spec: NodeSpec, kubelet_unit: str, proxied_units: Iterable[str]
         *((*trust.certificate_files(spec), trust.variables_drop_in(spec, _USES_AWS_CLI)) if spec.trust else ()),
         *mirrors,
         *proxies,
-        *linux_files.post_commands(spec.commands_post, (kubelet_unit,), healthz(spec.kubelet_config, spec.kubelet_flags)),
+        *post_commands.files(spec.commands_post, (kubelet_unit,), kubelet_unit, healthz(spec.kubelet_config, spec.kubelet_flags)),
     )
 
 
@@ -79,7 +79,7 @@ def body(spec: NodeSpec, files: Iterable[File], start: str) -> str:
         lines.append("systemctl try-restart containerd\n")
     lines.append(start)
     if spec.commands_post:
-        lines.append(f"systemctl start --no-block {linux_files.POST_UNIT}\n")
+        lines.append(f"systemctl start --no-block {post_commands.UNIT}\n")
     return "".join(lines)
 
 

@@ -18,6 +18,7 @@ from ..artifacts import (
     nodeconfig_flags,
     nodeconfig_parts,
     origins,
+    post_commands,
     proxy_environment,
     trust,
 )
@@ -74,6 +75,7 @@ _DOCUMENT = "/etc/eks/nodeadm.d/50-nodebootstrap.yaml"
 _CONFIG_UNIT = "/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf"
 _RUN_UNIT = "/etc/systemd/system/nodeadm-run.service.d/50-nodebootstrap.conf"
 _BOOT_LABELS_SCRIPT = "/etc/nodebootstrap/boot-labels"
+_KUBELET = "kubelet.service"
 _READ_BY_NODEADM = (_DOCUMENT, _CONFIG_UNIT, _RUN_UNIT, _BOOT_LABELS_SCRIPT)
 
 
@@ -108,7 +110,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     override = _override(spec, problems)
     settings = _settings(spec, problems)
     _check_containerd(spec, settings, problems)
-    linux_files.check_post_commands(spec.commands_post, _health(settings), problems)
+    post_commands.check(spec.commands_post, _health(settings), problems)
     placed = nodeconfig_parts.placed_configs(parts, problems)
     last = [("node_group.override", override)] if override else []
     if placed or last:
@@ -268,8 +270,8 @@ def plan(spec: NodeSpec) -> Plan:
         files=live_plan.planned(spec, found, dict.fromkeys((*_READ_BY_NODEADM, *(file.path for file in _trust_files(spec))), ("nodeadm",))),
         owned=(_BOOT_LABELS,) if any(file.path == _BOOT_LABELS_SCRIPT for file in found) else (),
         # nodeadm starts containerd and kubelet itself, at every boot and every time it runs.
-        steps=(Service("nodeadm", units, enable=units, active=("kubelet.service",)),),
-        verify=live_plan.verify("kubelet.service", section(kubelet, "config"), nodeconfig_flags.flag_values(kubelet)),
+        steps=(Service("nodeadm", units, enable=units, active=(_KUBELET,)),),
+        verify=live_plan.verify(_KUBELET, section(kubelet, "config"), nodeconfig_flags.flag_values(kubelet)),
     )
 
 
@@ -359,7 +361,8 @@ def _instance(spec: NodeSpec) -> dict[str, Any]:
 
 def _linux_files(spec: NodeSpec) -> tuple[File, ...]:
     mirrors = file_places.kept(spec, linux_files.registry_mirrors(spec.containerd.registry_mirrors))
-    post = linux_files.post_commands(spec.commands_post, ("nodeadm-run.service", "kubelet.service"), _health(_settings(spec, Problems())))
+    health = _health(_settings(spec, Problems()))
+    post = post_commands.files(spec.commands_post, ("nodeadm-run.service", _KUBELET), _KUBELET, health)
     return for_root_only((*mirrors, *post), spec.allow_secrets)
 
 
@@ -381,7 +384,7 @@ def _files_script(spec: NodeSpec) -> str:
     if labels and not spec.managed:
         lines.append(_boot_labels_script(labels))
     if spec.commands_post:
-        lines.append(f"systemctl daemon-reload\nsystemctl start --no-block {linux_files.POST_UNIT}\n")
+        lines.append(f"systemctl daemon-reload\nsystemctl start --no-block {post_commands.UNIT}\n")
     guard = "" if spec.managed else cloud_init.on_failure(_PRE_FAILED)
     return "#!/bin/bash\nset -eo pipefail\n" + guard + "".join(lines) if lines else ""
 

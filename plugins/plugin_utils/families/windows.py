@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, NoReturn
 
 from ..artifacts import comparison, windows_bootstrap, windows_proxy
@@ -45,9 +46,6 @@ _GZIP_REFUSED = "EC2Launch on Windows cannot read compressed user data"
 
 _STOP = "$ErrorActionPreference = 'Stop'"
 _CONTINUE = "$ErrorActionPreference = 'Continue'"
-_KUBELET_RUNS = "(Get-Service kubelet).WaitForStatus('Running', '00:15:00')"
-"""Fails, and ends the script, when the bootstrap has not started the service, or it does not run within 15 minutes."""
-
 _CALL = re.compile(
     r"^[^#\n]*(?:&|-File\b)\s*(?:\$EKSBootstrapScriptFile\b|[\"']?[^\"'\n|;]*Start-EKSBootstrap\.ps1)",
     re.IGNORECASE | re.MULTILINE,
@@ -68,6 +66,7 @@ def check(spec: NodeSpec, problems: Problems) -> None:
     _check_words(spec, problems)
     windows_proxy.check(spec, problems)
     _check_lines(spec, problems)
+    _check_post(spec, problems)
     _existing(spec, problems)
 
 
@@ -180,7 +179,15 @@ def _pieces(spec: NodeSpec, existing: tuple[str, ...], call: tuple[str, ...], *,
     if spec.proxy and not is_live:
         yield "proxy of kubelet", [_STOP, *windows_proxy.services(spec), _CONTINUE]
     if spec.commands_post:
-        yield "commands.post", [_STOP, _KUBELET_RUNS, *(line for command in spec.commands_post for line in _lines(command))]
+        yield "commands.post", [_STOP, *_post(spec)]
+
+
+def _post(spec: NodeSpec) -> Iterator[str]:
+    """The lines of C(commands.post). Commands that follow each other and have the same timeout wait once."""
+    for timeout, commands in groupby(spec.commands_post, key=lambda command: command.timeout):
+        # It fails, and ends the script, if the bootstrap has not started the service, or the service does not run in time.
+        yield f"(Get-Service kubelet).WaitForStatus('Running', [TimeSpan]::FromSeconds({timeout}))"
+        yield from (line for command in commands for line in _lines(command.run))
 
 
 def _trust(spec: NodeSpec) -> Iterator[str]:
@@ -305,6 +312,15 @@ def _check_words(spec: NodeSpec, problems: Problems) -> None:
         problems.add("windows.unsafe_word", "node_group.windows.eks_endpoint", reason, value=spec.windows.eks_endpoint)
 
 
+def _check_post(spec: NodeSpec, problems: Problems) -> None:
+    for index, command in enumerate(spec.commands_post):
+        path = f"node_group.commands.post[{index}].when"
+        if command.when == "ready" and not problems.touches("node_group.commands.post"):
+            message = "cannot be ready on Windows, where no program of the image can ask the API server"
+            fix = "set it to healthy, or run a DaemonSet, which starts after the node is Ready"
+            problems.add("family.unsupported_field", path, message, value=command.when, fix=fix)
+
+
 def _check_lines(spec: NodeSpec, problems: Problems) -> None:
     """Commands are the user's own code; refused is only what EC2Launch would cut, and a second bootstrap."""
     for path, text in _commands(spec):
@@ -319,7 +335,7 @@ def _check_lines(spec: NodeSpec, problems: Problems) -> None:
 
 
 def _commands(spec: NodeSpec) -> Iterable[tuple[str, str]]:
-    for name, commands in (("pre", spec.commands_pre), ("post", spec.commands_post)):
+    for name, commands in (("pre", spec.commands_pre), ("post", [command.run for command in spec.commands_post])):
         for index, command in enumerate(commands):
             yield f"node_group.commands.{name}[{index}]", command
     if spec.override is not None:

@@ -16,6 +16,7 @@ from ..kubernetes import taint_effects
 from . import registries, values
 from .plain import INVALID
 from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, wrong_type
+from .spec import PostCommand
 
 _Aliases = dict[str, tuple[str, dict[str, dict[str, str]]]]
 
@@ -96,6 +97,37 @@ def _auto_or_quantities(value: Any, path: str, problems: Problems) -> Any:
 
 _LINE = text()
 _SCRIPT = text(multiline=True, secret=True)
+
+_POST_COMMAND = record(
+    {
+        "run": field(_SCRIPT, "The commands."),
+        "when": field(
+            choice("healthy", "ready"),
+            "What the commands wait for: `healthy` is the health check of kubelet, `ready` is the condition Ready of the Node, read from "
+            "the API server with the credentials of kubelet. Windows supports only `healthy`.",
+            default=PostCommand.when,
+        ),
+        "timeout": field(
+            integer(1, 86400),
+            "How many seconds the commands wait. After this time they fail without running, and so do the commands after them.",
+            default=PostCommand.timeout,
+        ),
+    },
+    required={"run": "shell commands, or PowerShell on Windows"},
+)
+
+
+def _post_command(value: Any, path: str, problems: Problems) -> Any:
+    # A key that is not a word is the start of a command that has a colon, such as echo "a: b" without quotes.
+    if not isinstance(value, dict) or not all(isinstance(key, str) and key.isidentifier() for key in value):
+        checked = _SCRIPT(value, path, problems)
+        return INVALID if checked is INVALID else {"run": checked}
+    checked = _POST_COMMAND(value, path, problems)
+    return checked if checked is not INVALID and "run" in checked else INVALID
+
+
+_POST_ITEM = field(_post_command, "A mapping, or text.", **{**_POST_COMMAND.schema, "type": ["object", "string"]})
+
 _PROXY_URL = text(
     pattern=r"https?://[^\s/]+\S*", what="a URL", allowed="a URL such as http://proxy.example.com:3128", secret=True, scheme="http"
 )
@@ -390,7 +422,11 @@ NODE_GROUP: dict[str, Kind] = {
                     list_of(_SCRIPT, single=True),
                     "Commands that run before the node joins. The first command that fails stops the node from joining.",
                 ),
-                "post": field(list_of(_SCRIPT, single=True), "Commands that run when kubelet is healthy."),
+                "post": field(
+                    list_of(_POST_ITEM, single=True, allowed="a list such as [{run: COMMANDS, when: ready}]"),
+                    "Commands that run after kubelet has started, without delaying the join. An item is text, which runs when kubelet is "
+                    "healthy, or a mapping with `run`, `when` and `timeout`.",
+                ),
             }
         ),
         "Shell commands (PowerShell on Windows).",

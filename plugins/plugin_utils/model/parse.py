@@ -21,7 +21,7 @@ from . import checks, compute, existing, instance_checks, merge, own_fields, reg
 from .described_cluster import check_cluster
 from .fields import FAMILY_ALIASES, NODE_GROUP_KIND
 from .plain import INVALID, NamedFile, plain
-from .spec import Cluster, Containerd, LocalStorage, NodeSpec, Proxy, Taint, Windows
+from .spec import Cluster, Containerd, LocalStorage, NodeSpec, PostCommand, Proxy, Taint, Windows
 
 SCRIPT_FAMILIES = ("al2", "ubuntu")
 
@@ -213,7 +213,7 @@ def _specification(
         trust=tuple(group.get("trust", ())),
         proxy=_proxy(group.get("proxy"), cluster),
         commands_pre=tuple(group.get("commands", {}).get("pre", ())),
-        commands_post=tuple(group.get("commands", {}).get("post", ())),
+        commands_post=tuple(PostCommand(**command) for command in group.get("commands", {}).get("post", ())),
         override=group.get("override"),
         user_data=tuple(texts.values()),
         user_data_paths=tuple(texts),

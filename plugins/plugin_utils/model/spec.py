@@ -106,6 +106,17 @@ class Windows:
 
 
 @dataclass(frozen=True)
+class PostCommand:
+    """Commands that run after kubelet has started."""
+
+    run: str
+    when: str = "healthy"
+    """What they wait for: C(healthy) is kubelet, C(ready) is the Node."""
+    timeout: int = 900
+    """Seconds to wait. Then the commands fail without having run."""
+
+
+@dataclass(frozen=True)
 class NodeSpec:
     """A normalised node group: with defaults, with merged fields and with computed values."""
 
@@ -138,7 +149,7 @@ class NodeSpec:
     local_storage: LocalStorage | None = None
     proxy: Proxy | None = None
     commands_pre: tuple[str, ...] = ()
-    commands_post: tuple[str, ...] = ()
+    commands_post: tuple[PostCommand, ...] = ()
     override: str | None = None
     user_data: tuple[str, ...] = ()
     """Existing user data as text, decoded from base64 and gzip."""

@@ -176,7 +176,22 @@ _LIKELY: dict[str, st.SearchStrategy[Any]] = {
             "no_proxy": st.lists(hostile_text, max_size=2),
         },
     ),
-    "commands": st.fixed_dictionaries({}, optional={"pre": st.lists(hostile_text, max_size=2), "post": st.lists(hostile_text, max_size=2)}),
+    "commands": st.fixed_dictionaries(
+        {},
+        optional={
+            "pre": st.lists(hostile_text, max_size=2),
+            "post": st.lists(
+                st.one_of(
+                    hostile_text,
+                    st.fixed_dictionaries(
+                        {"run": hostile_text},
+                        optional={"when": st.sampled_from(["healthy", "ready", "joined"]), "timeout": st.sampled_from([1, "60", 0])},
+                    ),
+                ),
+                max_size=2,
+            ),
+        },
+    ),
     "override": hostile_text,
     "user_data": st.one_of(hostile_text, st.lists(hostile_text, max_size=2)),
     "user_data_files": st.one_of(

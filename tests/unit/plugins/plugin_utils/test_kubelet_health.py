@@ -40,3 +40,12 @@ def test_commands_post_cannot_wait_for_a_kubelet_that_says_nothing(group: dict[s
         script(group | {"kubelet": {"config": {"healthzPort": 0}}})
     assert problem_list.found(caught.value.problems) == [("commands.no_health_check", "node_group.commands.post")]
     golden_message(caught.value)
+
+
+@pytest.mark.parametrize("group", FAMILIES, ids=lambda group: group["family"])
+def test_a_wait_for_the_node_needs_no_health_check(group: dict[str, Any]) -> None:
+    commands = {"post": [{"run": "true", "when": "ready", "timeout": 60}]}
+    files = {file["path"]: file for file in node_files(COMPLETE, group | {"commands": commands, "kubelet": {"config": {"healthzPort": 0}}})}
+    unit = "snap.kubelet-eks.daemon.service" if group["family"] == "ubuntu" else "kubelet.service"
+    assert f"\n/etc/nodebootstrap/wait-until-ready 60 {unit} || exit\ntrue\n" in files["/etc/nodebootstrap/post-commands"]["content"]
+    assert files["/etc/nodebootstrap/wait-until-ready"]["mode"] == "0755" and "/etc/nodebootstrap/wait-until-healthy" not in files

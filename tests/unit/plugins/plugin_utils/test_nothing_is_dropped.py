@@ -135,6 +135,7 @@ def samples(family: str) -> list[Sample]:
         Sample("proxy.no_proxy", ["one.example.com"], ["two.example.com"], proxy),
         Sample("commands.pre", ["echo one"], ["echo one", "echo two"]),
         Sample("commands.post", ["echo one"], ["echo one", "echo two"]),
+        *(Sample("commands.post", [{"run": "echo one"} | own], ["echo one"]) for own in ({"when": "ready"}, {"timeout": 60})),
         Sample("override", *OVERRIDE.get(family, ("echo one", "echo two"))),
         Sample("user_data", *USER_DATA[family]),
         Sample("user_data_files", *([NamedFile("a", text.encode())] for text in reversed(USER_DATA[family]))),

@@ -66,7 +66,7 @@ def test_commands_are_scripts_of_their_own() -> None:
     assert found["pre.ps1"] == f"zero\n{VARIABLE}{stop}one\n{go_on}"
     assert found["bootstrap.ps1"].startswith(VARIABLE)
     assert not {"zero", "one", "two"} & set(found["bootstrap.ps1"].split("\n"))
-    assert found["post.ps1"] == f"{VARIABLE}{stop}(Get-Service kubelet).WaitForStatus('Running', '00:15:00')\ntwo\n"
+    assert found["post.ps1"] == f"{VARIABLE}{stop}(Get-Service kubelet).WaitForStatus('Running', [TimeSpan]::FromSeconds(900))\ntwo\n"
 
 
 def test_an_override_keeps_the_lines_before_it() -> None:

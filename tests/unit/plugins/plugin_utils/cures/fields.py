@@ -226,6 +226,16 @@ ROWS = (
         AL2023 | {"commands": {"post": ["true"]}, "kubelet": {"config": {"healthzPort": 0}}},
         {"node_group.commands.post": REMOVED},
     ),
+    group(
+        "commands.no_health_check",
+        AL2023 | {"commands": {"post": ["true"]}, "kubelet": {"config": {"healthzPort": 0}}},
+        {"node_group.commands.post": [{"run": "true", "when": "ready"}]},
+    ),
+    group(
+        "family.unsupported_field",
+        WINDOWS | {"commands": {"post": ["Get-Date", {"run": "Get-Date", "when": "ready"}]}},
+        {"node_group.commands.post[1].when": "healthy"},
+    ),
     group("proxy.empty", AL2023 | {"proxy": {"no_proxy": ["10.0.0.0/8"]}}, {"node_group.proxy.https": "http://p:3128"}),
     # Secrets.
     *_secret("secrets.private_key", f"{KEY}\nMIIEow"),

@@ -81,6 +81,7 @@ ROWS = (
     _only("Outposts", "windows", cluster={"outpost": True, "id": "x"}),
     _only("arguments of kube-proxy", "windows", windows={"kube_proxy_extra_args": ["v=2", "--a=1 --b=2", "--x=%PATH%"]}),
     _only("its own fields", "windows", windows={"version": "2016", "excluded_snat_cidrs": "10.0.0.1/8", "persists": True}),
+    _only("commands after Ready", "windows", commands={"post": ["dir", {"run": "dir", "when": "ready"}]}),
     _only("a tag in a command", "windows", commands={"pre": ["echo </powershell>"]}),
     _only("a second bootstrap", "windows", commands={"pre": ["& $EKSBootstrapScriptFile -EKSClusterName x"]}),
     _only("max pods by a Linux rule", "windows", max_pods={"mode": "eni"}, instance={"type": "m5.large"}),

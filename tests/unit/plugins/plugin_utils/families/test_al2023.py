@@ -333,6 +333,7 @@ def test_files_for_a_live_node() -> None:
     assert sorted(files) == [
         "/etc/eks/nodeadm.d/50-nodebootstrap.yaml",
         "/etc/nodebootstrap/post-commands",
+        "/etc/nodebootstrap/wait-until-healthy",
         "/etc/systemd/system/nodeadm-config.service.d/50-nodebootstrap.conf",
         "/etc/systemd/system/nodebootstrap-post.service",
     ]

@@ -28,7 +28,7 @@ CLUSTER = {
 }
 SCRIPT = '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"'
 STOP, CONTINUE = "$ErrorActionPreference = 'Stop'", "$ErrorActionPreference = 'Continue'"
-RUNS = "(Get-Service kubelet).WaitForStatus('Running', '00:15:00')"
+RUNS = "(Get-Service kubelet).WaitForStatus('Running', [TimeSpan]::FromSeconds(900))"
 IDENTITY = (
     f"& $EKSBootstrapScriptFile -EKSClusterName 'demo' -APIServerEndpoint 'https://abc.gr7.eu-west-1.eks.amazonaws.com' "
     f"-Base64ClusterCA '{CA}' -ServiceCIDR '10.100.0.0/16' -DNSClusterIP '10.100.0.10'"

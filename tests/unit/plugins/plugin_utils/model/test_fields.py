@@ -81,6 +81,12 @@ def test_facts_of_the_cluster(name: str, value: Any, expected: Any) -> None:
         ("local_storage", {"strategy": "RAID0", "mount_path": "/mnt/x"}, {"strategy": "raid0", "mount_path": "/mnt/x"}),
         ("proxy", {"http": "http://p:3128", "no_proxy": "10.0.0.0/8"}, {"http": "http://p:3128", "no_proxy": ["10.0.0.0/8"]}),
         ("commands", {"pre": "a\nb"}, {"pre": ["a\nb"]}),
+        ("commands", {"post": "a"}, {"post": [{"run": "a"}]}),
+        (
+            "commands",
+            {"post": ["a", {"run": "b", "when": "Ready", "timeout": "60"}]},
+            {"post": [{"run": "a"}, {"run": "b", "when": "ready", "timeout": 60}]},
+        ),
         ("user_data", "", [""]),
         ("user_data", ["a", "b"], ["a", "b"]),
         ("windows", {"version": 2022, "edition": "Core"}, {"version": "2022", "edition": "core"}),
