@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import post_commands
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
@@ -151,6 +152,7 @@ def test_al2_static() -> None:
         "/etc/kubernetes/pki/ca.crt": "text",
         "/etc/nodebootstrap/node-facts": "text",
         "/etc/nodebootstrap/post-commands": "text",
+        "/etc/nodebootstrap/wait-until-healthy": "text",
         "/var/lib/kubelet/kubeconfig": "text",
     }
     modes = {file["path"]: file["mode"] for file in plan["files"]}
@@ -165,7 +167,7 @@ def test_the_images_script() -> None:
     assert "/etc/kubernetes/kubelet/kubelet-config.json" in call["writes"]
     assert "/etc/hosts" not in call["writes"]
     of = readers(plan)
-    assert {tuple(of[path]) for path in of if "post" not in path and "certs.d" not in path} == {("bootstrap script",)}
+    assert {tuple(of[path]) for path in of if path not in post_commands.FILES and "certs.d" not in path} == {("bootstrap script",)}
     script = next(file["content"] for file in plan["files"] if file["path"] == call["path"])
     # The step of commands.post starts its unit, and the module reloads systemd.
     assert "nodebootstrap-post" not in script
