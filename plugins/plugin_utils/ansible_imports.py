@@ -15,6 +15,7 @@ from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 from typing import Any, ClassVar
 
 PACKAGE = f"{__package__}."
+_ANSIBLES_FINDER = "_AnsibleCollectionFinder"
 
 
 class _Finder:
@@ -35,6 +36,10 @@ class _Finder:
 
 
 def cache_compiled_modules() -> None:
-    """Import what is still to be imported of the library with Python's own loader."""
-    if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
+    """Import what is still to be imported of the library with Python's own loader.
+
+    Without Ansible's finder of collections, as in the tests of the library, Python's own loader is used anyway.
+    """
+    names = [type(finder).__name__ for finder in sys.meta_path]
+    if _Finder not in sys.meta_path and _ANSIBLES_FINDER in names:
+        sys.meta_path.insert(names.index(_ANSIBLES_FINDER), _Finder)

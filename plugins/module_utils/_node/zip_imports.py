@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pkgutil import get_importer
 from typing import Any, Sequence
@@ -56,4 +56,6 @@ class _Finder:
 def compile_once() -> None:
     """Compile each further module only once. Call it before the other imports."""
     if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
+        # Before the finder that reads folders and archives. Ansible wants its own finders to stay the first.
+        at = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
+        sys.meta_path.insert(at, _Finder)
