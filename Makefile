@@ -18,7 +18,7 @@ setup: ## install Debian packages and Docker (as root), and create all virtual e
 
 .PHONY: test
 test: ## run all layers below, several steps at a time; ends with a table of times and "N passed, N failed"
-	@started=$$(date +%s); $(SETUP) debian docker venv importer outer_cores && $(CHECK) --since $$started all
+	@started=$$(date +%s); $(SETUP) debian docker venv importer outer_cores docs && $(CHECK) --since $$started all
 
 .PHONY: matrix
 matrix: ## repeat the checks on all ansible-core releases, with more random input and more nodes (up to two hours); [STEP=TEXT]
@@ -73,6 +73,16 @@ package: ## build the artifact, install it, render and bootstrap a node with it,
 dist: ## do the same, and write the artifact and its checksum to dist/
 	@$(SETUP) debian docker venv importer
 	@tools/check_package.sh dist
+
+.PHONY: docs
+docs: ## build the documentation site in out/site: guides, and the reference of all plugins and roles
+	@$(SETUP) docs
+	@$(CHECK) docs
+
+.PHONY: docs-browser
+docs-browser: ## open every page of the site in Chromium, as a desktop and as a phone, and run axe-core
+	@$(SETUP) docs browser
+	@$(CHECK) --step docs matrix
 
 .PHONY: lab-up lab-down lab-status
 lab-up lab-down lab-status:

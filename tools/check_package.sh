@@ -22,6 +22,7 @@ allowed='^(FILES\.json|MANIFEST\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|
 ^LICENSES/[A-Za-z0-9.-]+\.txt$
 ^changelogs/(changelog|config)\.yaml$
 ^docs/[A-Za-z0-9_./-]+\.(md|rst|yml)$
+^docs/flow\.svg$
 ^docs/schema/[a-z_]+\.schema\.json$
 ^examples/[A-Za-z0-9_./-]+\.(md|yml|yaml|json|mime|sh|toml|ps1|txt)$
 ^meta/(runtime\.yml|execution-environment\.yml|ee-requirements\.txt|ee-bindep\.txt)$

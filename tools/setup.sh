@@ -5,9 +5,10 @@
 #
 # Everything that the checks need, inside the project folder; Debian packages and the Docker daemon too when run as root.
 #
-#   tools/setup.sh [debian] [docker] [venv] [importer] [outer_cores] [cores]      (no word: all of them)
+#   tools/setup.sh [debian] [docker] [venv] [importer] [outer_cores] [cores] [docs] [browser]      (no word: all of them)
 #
-# outer_cores: the oldest and the newest ansible-core, which make test uses; cores: all of them, for make matrix.
+# outer_cores: the oldest and the newest ansible-core, which make test uses; cores: all of them, for make matrix. docs: what builds the
+# documentation site; browser: Chromium and axe-core, which make matrix opens it with.
 #
 # A second run does nothing: each virtual environment carries a stamp, the hash of its sources.
 # What cannot be installed is reported as an error; the one exception is an ansible-core release for which this machine
@@ -133,6 +134,27 @@ setup_importer() {
   make_venv .cache/venv-importer "$python" -r tests/importer-requirements.txt
 }
 
+setup_docs() {
+  local python
+  link_checkout
+  python=$(first_python 3.12 3.13 3.14 3.11) || die "the documentation site needs Python 3.11 to 3.14"
+  make_venv .cache/venv-docs "$python" -r tests/docs-requirements.txt
+}
+
+setup_browser() {
+  local program missing=()
+  for program in chromium npm; do command -v "$program" >/dev/null || missing+=("$program"); done
+  if [ "${#missing[@]}" -gt 0 ]; then
+    [ "$(id -u)" -eq 0 ] || die "not root, so these Debian packages stay missing: ${missing[*]}"
+    say "apt-get install ${missing[*]}"
+    apt-get -qq update
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
+  fi
+  [ -f .cache/npm/node_modules/axe-core/axe.min.js ] || npm install --silent --no-audit --no-fund --prefix .cache/npm "$axe" || die "npm install $axe"
+}
+
+axe='axe-core@4'
+
 setup_core() {
   local core=$1 python
   shift
@@ -167,13 +189,13 @@ all_done() {
 # In the background, pip would not hear Ctrl-C.
 trap 'trap - INT TERM; kill 0' INT TERM
 
-[ "$#" -gt 0 ] || set -- debian docker venv importer cores
+[ "$#" -gt 0 ] || set -- debian docker venv importer cores docs browser
 for part in "$@"; do
   case $part in
-    debian | docker) "setup_$part" ;;
+    debian | docker | browser) "setup_$part" ;;
     cores) setup_cores < <(cores) ;;
     outer_cores) setup_cores < <(cores | sed -n '1p;$p') ;;
-    venv | importer) at_once "setup_$part" ;;
+    venv | importer | docs) at_once "setup_$part" ;;
     *) die "unknown part: $part" ;;
   esac
 done

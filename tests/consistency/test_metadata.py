@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.versions import known_minors
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
 GALAXY: dict[str, Any] = yaml.safe_load(project.text("galaxy.yml"))
@@ -88,6 +89,19 @@ def test_the_version_has_a_changelog() -> None:
     released = yaml.safe_load(project.text("changelogs/changelog.yaml"))["releases"]
     fragments = [name for name in project.files() if name.startswith("changelogs/fragments/")]
     assert GALAXY["version"] in released or fragments
+
+
+def test_badges_are_true() -> None:
+    badges = dict(re.findall(r"!\[([^\]]+)\]\((https:[^)]+)\)", project.text("README.md")))
+    workflows = {name: url.split("/workflows/")[1].partition("/")[0] for name, url in badges.items() if "/workflows/" in url}
+    assert set(workflows) == {"CI", "Documentation"}
+    project.none_of(file for file in workflows.values() if f".github/workflows/{file}" not in project.files())
+    versions = [f"1.{minor}" for minor in known_minors()]
+    assert {name: url.partition("/badge/")[2] for name, url in badges.items() if name not in workflows} == {
+        "ansible-core": f"ansible--core-{CORES[0]}+-blue",
+        "Kubernetes": f"Kubernetes-{versions[0]}_to_{versions[-1]}-blue",
+        "License": f"license-{GALAXY['license'][0].replace('-', '--')}-blue",
+    }
 
 
 def test_new_plugins_say_a_version_that_exists() -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of features in docs/families.md agree with the library."""
+"""The tables of features in docs/capabilities.md and docs/families.md agree with the library, and name evidence that exists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
-from ansible_collections.nodebootstrap.eks.tests.consistency import project
+from ansible_collections.nodebootstrap.eks.tests.consistency import evidence, project
 
 FAMILIES = ("al2", "al2023", "ubuntu", "bottlerocket", "windows")
 CLUSTER = yaml.load(project.text("examples/clusters/demo.yml"))["eks_node_cluster"]
@@ -102,9 +102,32 @@ def table(page: str, heading: str) -> list[list[str]]:
     return [[one.strip() for one in row.strip("|").split(" | ")] for row in rows[0].splitlines()[2:]]
 
 
+def verified_cell(name: str, family: str, word: str) -> str:
+    """The cell of a feature on a family, with how it was verified."""
+    return word if word == "no" else f"{word}, {evidence.verified(name, family)}"
+
+
 def test_what_each_family_can() -> None:
-    found = [row[:6] for row in table("docs/families.md", "What each family supports")]
-    assert found == [[name, *(cell(family, list(cases(family))) for family in FAMILIES)] for name, cases in FEATURES.items()]
+    expected = [
+        [name, *(verified_cell(name, family, cell(family, list(cases(family)))) for family in FAMILIES)] for name, cases in FEATURES.items()
+    ]
+    assert [row[:6] for row in table("docs/capabilities.md", "What each family supports")] == expected
+
+
+def test_evidence_exists() -> None:
+    assert set(evidence.EVIDENCE) <= set(FEATURES)
+    for test in sorted({test for tests in evidence.EVIDENCE.values() for test in tests}):
+        file, _colons, name = test.partition("::")
+        source = project.text(file)
+        assert f"\ndef {name}(" in source, f"{test} does not exist"
+        assert file.startswith("tests/lab/") or "pytestmark = pytest.mark.docker" in source, f"{file} starts no node"
+
+
+def test_what_is_not_supported_has_no_evidence() -> None:
+    rows = table("docs/capabilities.md", "What each family supports")
+    without = {(row[0], family) for row in rows for family, word in zip(FAMILIES, row[1:6], strict=True) if word == "no"}
+    shown = {(name, family) for name, tests in evidence.EVIDENCE.items() for families in tests.values() for family in families}
+    assert not without & shown
 
 
 def test_what_a_managed_group_can() -> None:
@@ -118,7 +141,9 @@ def test_what_a_managed_group_can() -> None:
 
 def test_every_no_has_a_reason() -> None:
     without = [
-        row[0] for row in table("docs/families.md", "What each family supports") if set(row[1:6]) != {"yes"} and not row[6].strip("| ")
+        row[0]
+        for row in table("docs/capabilities.md", "What each family supports")
+        if any(not word.startswith("yes") for word in row[1:6]) and not row[6].strip("| ")
     ]
     assert without == []
 

@@ -19,6 +19,7 @@ TOP = Path(__file__).resolve().parents[2]
 REPORTS = TOP / ".cache" / "reports"
 COPY = TOP / ".cache" / "lint"
 COLLECTION = COPY / "ansible_collections" / "nodebootstrap" / "eks"
+DOCS_PYTHON = str(TOP / ".cache" / "venv-docs" / "bin" / "python")
 LIBRARY = "ansible_collections.nodebootstrap.eks.plugins.plugin_utils"
 NODE_HALF = "ansible_collections.nodebootstrap.eks.plugins.module_utils"
 LAB = "ansible_collections.nodebootstrap.eks.tests.lab"
@@ -202,6 +203,11 @@ def lab() -> list[Step]:
     ]
 
 
+def docs() -> list[Step]:
+    """Create the step that builds the documentation site."""
+    return [Step("docs", (DOCS_PYTHON, "tools/docsite/build.py"), estimated_seconds=60)]
+
+
 def layers() -> dict[str, list[Step]]:
     """Return the steps of every layer of C(make test)."""
     return {
@@ -210,6 +216,7 @@ def layers() -> dict[str, list[Step]]:
         "unit": unit(),
         "units": units(),
         "sanity": sanity(),
+        "docs": docs(),
         "package": [Step("package", (str(TOP / "tools" / "check_package.sh"),), estimated_seconds=60)],
         "oracle": oracle(),
         "molecule": [molecule(scenario) for scenario in scenarios() if scenario not in REPEATED_SCENARIOS],
@@ -230,6 +237,8 @@ def matrix() -> list[Step]:
         pytest("unit: oracle without containers, more examples", 900, "-n", "2", "-m", "not docker", "tests/oracle", variables=thorough),
         pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle"),
         *(molecule(scenario) for scenario in REPEATED_SCENARIOS),
+        *docs(),
+        Step("docs: browser", (DOCS_PYTHON, "tools/docsite/check_browser.py"), after="docs", estimated_seconds=180),
         programs,
         pytest("lab: matrix", 300, "-m", "matrix", "tests/lab", after=programs.name, variables=thorough),
     ]
