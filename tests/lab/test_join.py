@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import post_commands
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabError, LabNode
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     CASES,
@@ -18,13 +20,17 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     boot,
     booted,
     effective,
+    group,
     matches_group,
     play,
 )
+from ansible_collections.nodebootstrap.eks.tests.lab.node import is_ready
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import say, wait_for
 from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 
 pytestmark = pytest.mark.docker
+
+CNI, MARKER = "/etc/cni/net.d/10-lab.conflist", "/var/lib/marker"
 
 #: Seconds from nothing to Ready on an idle machine of two CPUs. The figures are printed; no test depends on them.
 GOALS = {"user data": 20, "live play": 25}
@@ -56,6 +62,28 @@ def test_user_data_joins(born: tuple[str, LabNode]) -> None:
     """With real cloud-init, on Amazon Linux 2023 with the real nodeadm, and without Ansible."""
     case, node = born
     matches_group(node, case)
+
+
+@pytest.mark.parametrize("born", repeated(CASES, "al2023"), indirect=True)
+def test_commands_wait_while_the_node_is_not_ready(lab: Lab, born: tuple[str, LabNode]) -> None:
+    """kubelet is healthy all the time. The condition of the Node follows the configuration of the network."""
+    case, node = born
+    network = node.read(CNI)
+    post = [f"touch {MARKER}-healthy", {"run": f"touch {MARKER}", "when": "ready", "timeout": PATIENCE}]
+    files = {file["path"]: file for file in node_files(lab.cluster(CASES[case].minor), group(case, commands={"post": post}))}
+    node.exec(["rm", CNI], check=True)
+    wait_for("a Node that is not Ready", lambda: not is_ready(node.object() or {"status": {}, "spec": {}}), PATIENCE)
+    node.write({path: (files[path]["content"], int(files[path]["mode"], 8)) for path in post_commands.FILES})
+    node.exec(["systemctl", "daemon-reload"], check=True)
+    node.exec(["systemctl", "start", "--no-block", post_commands.UNIT], check=True)
+    wait_for("the first command", lambda: node.exists(f"{MARKER}-healthy"), PATIENCE)
+    time.sleep(3)
+    assert node.property(post_commands.UNIT, "ActiveState") == "activating" and not node.exists(MARKER)
+    node.write({CNI: network})
+    wait_for("the second command", lambda: node.exists(MARKER), PATIENCE)
+    wait_for("the end of the unit", lambda: node.property(post_commands.UNIT, "ActiveState") == "active", PATIENCE)
+    node.wait_ready(PATIENCE)
+    assert node.journal(post_commands.UNIT).count("commands.post:") == 0
 
 
 @pytest.mark.parametrize("born", repeated(LIVE), indirect=True)

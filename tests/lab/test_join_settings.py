@@ -8,6 +8,7 @@ The live nodes are changed once, for all tests of this module; a test that chang
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts.post_commands import UNIT as POST
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     CASES,
@@ -38,6 +40,9 @@ pytestmark = pytest.mark.docker
 PODS = 25
 CONFIG = {"imageGCHighThresholdPercent": 91, "podPidsLimit": 1234, "containerLogMaxSize": "21Mi"}
 FLAGS = {"event-burst": "111", "v": "3"}
+
+#: Files in which commands.post writes its time.
+HEALTHY_AT, READY_AT = "/var/lib/healthy-at", "/var/lib/ready-at"
 
 #: What needs today's nodeadm: the one of February 2024 does not have C(environment).
 PROXIED = [case for case in CASES if case != "al2023"]
@@ -70,6 +75,7 @@ class Outside:
         return {
             "max_pods": PODS,
             "kubelet": {"config": CONFIG, "flags": FLAGS},
+            "commands": {"post": [f"date +%s >{HEALTHY_AT}", {"run": f"date +%s >{READY_AT}", "when": "ready"}]},
             **(mirrors if case in MIRRORED else {}),
             **(proxy if case in PROXIED else {}),
         }
@@ -180,6 +186,17 @@ def test_proxies_are_for_what_is_outside(joined: tuple[str, LabNode], outside: O
     # containerd asks the proxy for a registry that has no mirror; requests to the API server bypass it.
     assert digest_of_image() not in pull(node, f"registry.example.com/{IMAGE}")
     assert set(outside.proxy.of(node)) == {"CONNECT registry.example.com:443"}
+
+
+@every(CASES)
+def test_commands_run_after_the_node_is_ready(joined: tuple[str, LabNode]) -> None:
+    """With every kubeconfig and every program for tokens, also beside a proxy."""
+    _case, node = joined
+    wait_for("the end of the unit", lambda: node.property(POST, "ActiveState") != "activating", PATIENCE)
+    assert node.property(POST, "Result") == "success" and node.exists(READY_AT), node.journal(POST)
+    [ready] = [found for found in (node.object() or {})["status"]["conditions"] if found["type"] == "Ready"]
+    since = datetime.datetime.fromisoformat(ready["lastTransitionTime"].replace("Z", "+00:00")).timestamp()
+    assert int(node.read(HEALTHY_AT)) <= int(node.read(READY_AT)) >= since
 
 
 def test_a_play_and_user_data_end_alike(born: dict[str, LabNode], changed: dict[str, LabNode]) -> None:

@@ -9,8 +9,10 @@ import json
 import re
 
 import pytest
-from nodelab import Al2Node, Al2023Node, BootstrapNode, Node, UbuntuNode
+from nodelab import Al2Node, Al2023Node, BootstrapNode, Node, UbuntuNode, engine
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts.post_commands import UNIT as POST
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts.post_commands import WAIT_UNTIL_READY
 from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
 from ansible_collections.nodebootstrap.eks.tests.oracle.live_nodes import (
     CODE,
@@ -380,6 +382,27 @@ def test_scripts_run_once_and_post_commands_are_not_waited_for(al2_node: Al2Node
     before = files_of(snapshot(al2_node))
     failed = apply(al2_node, bad)
     assert mentions(failed["msg"], "commands.pre", "status 7", "broken") and files_of(snapshot(al2_node)) == before
+
+
+def test_commands_that_wait_for_the_node_run_once_for_each_change(al2_node: Al2Node) -> None:
+    al2_node.write({HEALTHY: ""})
+    applied(al2_node, plan("al2"))
+    before, kubelet = snapshot(al2_node), al2_node.property("kubelet.service", "InvocationID")
+    group = {"commands": {"post": [{"run": "touch /run/post-ran", "when": "ready", "timeout": 2}]}}
+    looked = applied(al2_node, plan("al2", **group), check=True)
+    assert looked["changed"] is True and WAIT_UNTIL_READY in json.dumps(looked["diff"]) and snapshot(al2_node) == before
+    done = applied(al2_node, plan("al2", **group))
+    assert (done["actions"], done["restarted"], done["healthy"]) == (looked["actions"], looked["restarted"], True)
+    # There is no API server. The play has ended with success before the unit fails.
+    engine.wait_for("the end of the unit", lambda: al2_node.property(POST, "ActiveState") == "failed", 600)
+    assert "within 2 s: /usr/bin/aws-iam-authenticator prints no token" in al2_node.journal(POST)
+    invocation = al2_node.property(POST, "InvocationID")
+    assert applied(al2_node, plan("al2", **group))["changed"] is False, "a failed unit is not run again"
+    assert (al2_node.property(POST, "InvocationID"), al2_node.exists("/run/post-ran")) == (invocation, False)
+    group["commands"]["post"][0] |= {"when": "healthy", "timeout": 60}
+    assert applied(al2_node, plan("al2", **group))["changed"] is True and not al2_node.exists(WAIT_UNTIL_READY)
+    engine.wait_for("the commands", lambda: al2_node.exists("/run/post-ran"), 600)
+    assert al2_node.property("kubelet.service", "InvocationID") == kubelet
 
 
 def test_what_a_plan_no_longer_has_goes_and_comments_restart_nothing(al2_node: Al2Node) -> None:

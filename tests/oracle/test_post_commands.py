@@ -10,6 +10,7 @@ import os
 import platform
 import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -114,6 +115,8 @@ class Machine:
         self.programs = folder / "bin"
         self.programs.mkdir()
         self.program("aws", f"printf '%s\\n' \"$@\" >{folder}/asked\necho '{CREDENTIAL}'\n")
+        # More attempts in a second, so that the last one comes sooner.
+        self.program("sleep", "exec /usr/bin/sleep 0.1\n")
         self._kubelet: subprocess.Popen[bytes] | None = None
 
     def program(self, name: str, text: str) -> None:
@@ -266,7 +269,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 def test_a_program_of_the_kubeconfig_that_hangs_does_not_hang_the_unit(machine: Machine) -> None:
     machine.program("timeout", '[ "$1" = 15 ] && shift && exec /usr/bin/timeout 0.2 "$@"\n')
-    machine.program("aws", "sleep 600\n")
+    machine.program("aws", "exec /usr/bin/sleep 600\n")
     began = time.monotonic()
     assert "aws prints no token" in (machine.ready() or "")
     assert time.monotonic() - began < 60
@@ -280,6 +283,13 @@ def test_healthy_is_an_answer_without_an_error(tmp_path: Path, code: int, reason
         found = verdict(done, f"commands.post: kubelet was not healthy within 1 s: {url}: ")
         assert (found is None) == (reason is None) and (reason or "") in (found or "")
         assert server.requests[0][0] == "/healthz"
+
+
+@pytest.mark.parametrize("program", [post_commands.HEALTHY_PROGRAM, post_commands.READY_PROGRAM], ids=["healthy", "ready"])
+def test_shellcheck_finds_nothing(program: str) -> None:
+    shellcheck = str(Path(sys.executable).with_name("shellcheck"))
+    done = subprocess.run([shellcheck, "--shell=bash", "-"], input=program, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 # --- the script -------------------------------------------------------------------------------------------------------------
