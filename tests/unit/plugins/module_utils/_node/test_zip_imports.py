@@ -31,7 +31,7 @@ first = sys.meta_path[0]
 if sys.argv[3] == "once":
     calls["compile_once"]()
     calls["compile_once"]()
-assert sys.meta_path[0] is first, "ansible-test permits nobody to be before its own finder"
+assert sys.meta_path[0] is first, "the finder of ansible-test must stay first"
 sys.path.insert(0, sys.argv[1])
 import sent.one, sent.parts
 count = {name: sum(str(file).endswith(name) for file in compiled) for name in ("one.py", "two.py", "three.py")}
