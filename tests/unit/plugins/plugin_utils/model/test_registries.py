@@ -59,7 +59,7 @@ ROWS: list[tuple[Any, dict[str, Any]]] = [
 
 
 def test_the_page_explains_every_field() -> None:
-    page = (Path(__file__).parents[5] / "docs" / "private-clusters.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[5] / "docs" / "mirrors-and-proxies.md").read_text(encoding="utf-8")
     table = page.split("| Field | Meaning |\n")[1].split("\n\n")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(registries.mirrors.schema["items"]["properties"])
 
