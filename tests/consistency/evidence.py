@@ -43,10 +43,8 @@ EVIDENCE: dict[str, dict[str, tuple[str, ...]]] = {
         f"{_SCRIPTS}::test_preparation_comes_first": _SCRIPT,
         f"{_BOOT}::test_everything_happens_in_its_order": ("al2023",),
     },
-    "`commands.post`": {
-        f"{_SCRIPTS}::test_commands_after_kubelet": _SCRIPT,
-        f"{_BOOT}::test_post_commands_never_run_beside_a_kubelet_that_is_not_healthy": ("al2023",),
-    },
+    "`commands.post`": {f"{_SETTINGS}::test_commands_run_after_the_node_is_ready": _LINUX},
+    "`commands.post` with `when: ready`": {f"{_SETTINGS}::test_commands_run_after_the_node_is_ready": _LINUX},
     "`override`": {
         f"{_WINNER}::test_kubelet_uses_the_arguments_of_the_call_in_override": ("al2",),
         f"{_WINNER}::test_kubelet_uses_the_declared_winner": ("al2023",),
