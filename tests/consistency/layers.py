@@ -190,6 +190,7 @@ NODE_LAYERS: dict[str, frozenset[str]] = {
     "_transaction": frozenset({"_node"}),
     "_inspect": frozenset({"_node"}),
     "_join": frozenset({"_node"}),
+    "_image": frozenset({"_node"}),
     "_engine": frozenset({"_node", "_transaction", "_inspect", "_join"}),
 }
 """Package of C(plugins/module_utils) → the packages that it may import, beside itself."""

@@ -102,6 +102,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "imds_info": imds,
     "join_check": joined,
     # They change nothing outside the folder of the playbook.
+    "image_verify": nothing,
     "node_info": nothing,
     "render": nothing,
 }

@@ -79,6 +79,19 @@ class Host:
         content = self.read(path)
         return None if content is None else content.decode("utf-8", "replace")
 
+    def head(self, path: str, count: int) -> bytes:
+        """The first bytes of a regular file of any size. Links are followed. Empty without a readable file."""
+        try:
+            handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        except (OSError, ValueError):
+            return b""
+        try:
+            return os.read(handle, count) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        except OSError:
+            return b""
+        finally:
+            os.close(handle)
+
     def names(self, directory: str) -> list[str]:
         """The sorted names in a directory, [] when it does not exist."""
         try:

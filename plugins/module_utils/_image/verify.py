@@ -1,0 +1,51 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks an image or a node with every rule. Reads only. Standard library, Python 3.7 and newer."""
+
+from __future__ import annotations
+
+from typing import Any, Collection, Dict, List, NamedTuple, Tuple
+
+from .._node.host import Host
+from . import boot, disk, kernel, leftovers, programs
+from .model import Finding, Machine, Rule, read_machine
+
+RULES: Tuple[Rule, ...] = (*leftovers.RULES, *kernel.RULES, *programs.RULES, *boot.RULES, *disk.RULES)
+
+
+class Verification(NamedTuple):
+    """C(findings): of the rules that were checked. C(rules): their ids. C(problems): what could not be read."""
+
+    findings: List[Dict[str, Any]]
+    rules: List[str]
+    problems: List[str]
+    family: str
+
+
+def unknown_rules(ids: Collection[str]) -> List[str]:
+    """The ids that no rule has."""
+    known = {rule.id for rule in RULES}
+    return sorted(one for one in set(ids) if one not in known)
+
+
+def verify(host: Host, profile: str, kubernetes_version: str | None = None, ignore: Collection[str] = ()) -> Verification:
+    """The findings, errors first."""
+    machine = read_machine(host, profile, kubernetes_version)
+    rules = [rule for rule in RULES if profile in rule.profiles and rule.id not in ignore]
+    findings = [_describe(rule, finding) for rule in rules for finding in _check(rule, machine)]
+    findings.sort(key=lambda finding: str(finding["severity"]))
+    return Verification(findings, [rule.id for rule in rules], host.problems, machine.family)
+
+
+def _check(rule: Rule, machine: Machine) -> List[Finding]:
+    """The findings of a rule. An unexpected error must not hide those of the other rules."""
+    try:
+        return list(rule.check(machine))
+    except Exception as error:  # reported as a problem
+        machine.host.report(f"{rule.id} could not be checked: {type(error).__name__}: {error}")
+        return []
+
+
+def _describe(rule: Rule, finding: Finding) -> Dict[str, Any]:
+    return {"rule": rule.id, "severity": rule.severity, **finding._asdict()}
