@@ -20,6 +20,9 @@ from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
 FACADE = "eks_node"
 FAMILY_ROLES = tuple(f"{FACADE}_{family}" for family in FAMILIES)
+IMAGE = f"{FACADE}_image"
+"""The role that checks images. It has variables of its own."""
+
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
 
@@ -64,7 +67,7 @@ def test_a_failed_validation_does_not_bury_the_message(role: str) -> None:
 
 
 def test_there_is_a_role_for_every_family() -> None:
-    assert set(project.roles()) == {FACADE, *FAMILY_ROLES}
+    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE}
 
 
 LINUX_ONLY = ("eks_node_drift", "eks_node_lock_timeout")
