@@ -15,7 +15,7 @@ description:
     collection.
   - Reports what the machine must not pass on to the nodes of an image (keys, IDs, logs, and files of a cluster), and what keeps a node from
     joining (kernel settings, missing programs, versions that do not fit, units, cloud-init, mounts, disk space, and labels of SELinux).
-  - Checks at least the paths that C(validate.sh) of the EKS AMIs checks, and what image-builder checks as hygiene and kernel parameters.
+  - Checks what C(validate.sh) of the EKS AMIs checks for leftovers, and what image-builder checks as hygiene and kernel parameters.
   - Only reads. It runs C(systemctl show), C(kubelet --version), C(containerd --version) and C(matchpathcon -V).
   - Does not fail if there are findings. The role C(nodebootstrap.eks.eks_node_image) does, and writes a report.
 author:

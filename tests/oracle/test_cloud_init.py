@@ -262,7 +262,7 @@ def test_override_and_files_of_every_kind(node: Node) -> None:
     else:
         labels = yaml.load(node.read("/etc/eks/nodeadm.d/60-nodebootstrap-labels.yaml").decode())
         assert labels["spec"]["kubelet"]["flags"] == ["--node-labels=id=i-1234567890abcdef0"]
-        assert count == 3
+        assert count == 4
 
 
 @pytest.mark.parametrize(

@@ -227,12 +227,15 @@ def _explain_machine_state(match: Match[str], context: Context) -> Explanation:
 
 def _explain_port(match: Match[str], context: Context) -> Explanation:
     owners = ", ".join(context.failed.port_owners)
+    # If kubelet itself has the port by now, the port has become free, and this is the log of an earlier start.
+    is_over = any(owner.endswith(f", {context.unit})") for owner in context.failed.port_owners)
     used = f"{owners} listens on it" if owners else "another process listens on it"
     port = match.group("port")
     find = "" if owners else f" (to find it: ss -ltnp sport = :{port})"
     return Explanation(
         f"kubelet exits because its port {port} is already in use: {used}",
         f"stop that process{find}, or let it use another port. kubelet needs port {port}: the API server connects to it",
+        final=not is_over,
         evidence=tuple(f"listens on port {port}: {owner}" for owner in context.failed.port_owners),
     )
 

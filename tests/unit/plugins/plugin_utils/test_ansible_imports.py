@@ -46,7 +46,7 @@ def installed(tmp_path: Path) -> Path:
 
 
 def load(path: Path, *arguments: str, **environment: str) -> Any:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ANSIBLE"))}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE" and not name.startswith("ANSIBLE")}
     command = [sys.executable, "-c", PROBE, str(path), *arguments]
     return json.loads(subprocess.run(command, env=kept | environment, capture_output=True, text=True, check=True).stdout)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import diagnosis
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._join import diagnosis, kubelet_exit_diagnosis
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.api_client import ApiClient
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.evidence import EvidenceCollector, find_full_disks
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import ApiResult, Evidence, Finding, KubeletExit, NodeObject
@@ -186,3 +186,10 @@ def test_the_thresholds_of_evictions(node: FakeNode) -> None:
         "evictionHard of kubelet (/k.json): memory.available: 100Mi, nodefs.available: 10%",
         "--eviction-soft of kubelet: memory.available<1Gi",
     )
+
+
+@pytest.mark.parametrize(("owner", "final"), [("web (pid 8, web.service)", True), ("kubelet (pid 9, kubelet.service)", False)])
+def test_a_taken_port_is_not_final_once_kubelet_has_it(owner: str, final: bool) -> None:
+    line = 'E1123 13:25:31.359855 356 server.go:209] "Failed to listen" err="listen tcp 0.0.0.0:10250: bind: address already in use"'
+    finding = kubelet_exit_diagnosis.diagnose("kubelet.service", None, KubeletExit((line,), port_owners=(owner,)))
+    assert (finding.cause, finding.final) == ("port_in_use", final)
