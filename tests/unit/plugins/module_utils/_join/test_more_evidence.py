@@ -190,6 +190,7 @@ def test_the_thresholds_of_evictions(node: FakeNode) -> None:
 
 @pytest.mark.parametrize(("owner", "final"), [("web (pid 8, web.service)", True), ("kubelet (pid 9, kubelet.service)", False)])
 def test_a_taken_port_is_not_final_once_kubelet_has_it(owner: str, final: bool) -> None:
-    line = 'E1123 13:25:31.359855 356 server.go:209] "Failed to listen" err="listen tcp 0.0.0.0:10250: bind: address already in use"'
+    why = "listen tcp 0.0.0.0:10250: bind: address already in use"
+    line = f'E1123 13:25:31.359855 356 server.go:209] "Failed to listen and serve" err="{why}"'
     finding = kubelet_exit_diagnosis.diagnose("kubelet.service", None, KubeletExit((line,), port_owners=(owner,)))
     assert (finding.cause, finding.final) == ("port_in_use", final)
