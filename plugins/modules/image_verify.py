@@ -15,7 +15,7 @@ description:
     collection.
   - Reports what the machine must not pass on to the nodes of an image (keys, IDs, logs, and files of a cluster), and what keeps a node from
     joining (kernel settings, missing programs, versions that do not fit, units, cloud-init, mounts, disk space, and labels of SELinux).
-  - Checks what C(validate.sh) of the EKS AMIs checks for leftovers, and what image-builder checks as hygiene and kernel parameters.
+  - The rules about leftovers follow C(validate.sh) of the EKS AMIs and the hygiene checks of image-builder, but are not a copy of them.
   - Only reads. It runs C(systemctl show), C(kubelet --version), C(containerd --version) and C(matchpathcon -V).
   - Does not fail if there are findings. The role C(nodebootstrap.eks.eks_node_image) does, and writes a report.
 author:
@@ -141,7 +141,7 @@ def main():
         module.fail_json(msg=f"kubernetes_version {given['kubernetes_version']} is not a version of Kubernetes, such as 1.34")
     unknown = unknown_rules(given["ignore"])
     if unknown:
-        module.fail_json(msg=f"ignore contains IDs that are not rules of images: {', '.join(unknown)}")
+        module.fail_json(msg=f"ignore: {'; '.join(unknown)}")
     result = verify(Host(given["timeout"]), given["profile"], given["kubernetes_version"], given["ignore"])
     module.exit_json(changed=False, **result._asdict())
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any, Collection, Dict, List, NamedTuple, Tuple
 
 from .._node.host import Host
@@ -24,9 +25,14 @@ class Verification(NamedTuple):
 
 
 def unknown_rules(ids: Collection[str]) -> List[str]:
-    """The ids that no rule has."""
-    known = {rule.id for rule in RULES}
-    return sorted(one for one in set(ids) if one not in known)
+    """A text for each id that no rule has, with the most similar one."""
+    # All ids begin with the same word, which says nothing about how similar they are.
+    known = {rule.id.partition(".")[2]: rule.id for rule in RULES}
+    found = []
+    for one in sorted(set(ids) - set(known.values())):
+        similar = get_close_matches(one.rpartition(".")[2], known, 1)
+        found.append(f"{one} is not a rule of image_verify" + (f", did you mean {known[similar[0]]}?" if similar else ""))
+    return found
 
 
 def verify(host: Host, profile: str, kubernetes_version: str | None = None, ignore: Collection[str] = ()) -> Verification:
