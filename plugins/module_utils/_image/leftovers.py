@@ -70,6 +70,13 @@ def _log_size(machine: Machine) -> Iterator[Finding]:
         yield Finding("/var/log", message, "remove the logs of the build")
 
 
+def _nerdctl_bridge(machine: Machine) -> Iterator[Finding]:
+    path = "/sys/class/net/nerdctl0"
+    if tree.matches(machine.host, path):
+        message = "the bridge of nerdctl has a network of its own (10.4.0.0/24 by default), and pods cannot reach such addresses of the VPC"
+        yield Finding(path, message, "run nerdctl with --network none, and remove the bridge: ip link delete nerdctl0")
+
+
 def _kubeconfig(machine: Machine) -> Iterator[Finding]:
     for path in (kubelet_process.KUBECONFIG, kubelet_process.BOOTSTRAP_KUBECONFIG):
         server = kubeconfig.read_server(machine.host, path).url
@@ -162,6 +169,7 @@ RULES = (
             "everyone who can start the image can read these AWS credentials", "remove the file, and deactivate the access key",
         ), (IMAGE,),
     ),
+    Rule("image.nerdctl_bridge", ERROR, _nerdctl_bridge),
     Rule("image.kubeconfig", ERROR, _kubeconfig, (IMAGE,)),
     Rule(
         "image.kubelet_certificates", ERROR,

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 from typing import Any, Collection, Dict, List, NamedTuple, Tuple
 
 from .._node.host import Host
-from . import boot, disk, kernel, leftovers, programs
+from . import boot, disk, kernel, kernel_modules, leftovers, programs
 from .model import Finding, Machine, Rule, read_machine
 
-RULES: Tuple[Rule, ...] = (*leftovers.RULES, *kernel.RULES, *programs.RULES, *boot.RULES, *disk.RULES)
+RULES: Tuple[Rule, ...] = (*leftovers.RULES, *kernel.RULES, *kernel_modules.RULES, *programs.RULES, *boot.RULES, *disk.RULES)
 
 
 class Verification(NamedTuple):

@@ -12,7 +12,8 @@ from pathlib import Path
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_files import machine
 
-FAMILIES = ("al2", "al2023", "ubuntu")
+FAMILIES = {"al2": "al2", "al2023": "al2023", "rhel": "al2023", "ubuntu": "ubuntu"}
+"""Systems, each with the family as which it boots."""
 
 ELF_X86 = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00\x3e\x00"
 ELF_ARM = ELF_X86[:18] + b"\xb7\x00"
@@ -84,7 +85,7 @@ def clean(family: str, profile: str = "image") -> Tree:
         },
         {f"{WANTS}/chronyd.service": f"{UNITS}/chronyd.service"},
     )
-    {"al2": _al2, "al2023": _al2023, "ubuntu": _ubuntu}[family](tree)
+    {"al2": _al2, "al2023": _al2023, "rhel": _rhel, "ubuntu": _ubuntu}[family](tree)
     if profile == "live":
         _boot(tree)
     return tree
@@ -124,6 +125,15 @@ def _al2023(tree: Tree) -> None:
         f"{WANTS}/nodeadm-config.service": "/etc/systemd/system/nodeadm-config.service",
         f"{WANTS}/nodeadm-run.service": "/etc/systemd/system/nodeadm-run.service",
         "/etc/resolv.conf": "/run/systemd/resolve/resolv.conf",
+    }
+
+
+def _rhel(tree: Tree) -> None:
+    _al2023(tree)
+    tree.files |= {
+        "/etc/os-release": 'ID="rhel"\nVERSION_ID="9.6"\n',
+        "/boot/vmlinuz-5.14.0-570.12.1.el9_6.x86_64": "",
+        "/usr/lib/modules/5.14.0-570.12.1.el9_6.x86_64/modules.dep": "",
     }
 
 

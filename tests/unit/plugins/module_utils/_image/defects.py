@@ -60,6 +60,8 @@ OLD_CONTAINERD = {"/usr/bin/containerd": program("containerd github.com/containe
 SERVER = "clusters: [{name: k, cluster: {server: 'https://api.example.com'}}]\n"
 CONTEXT = "contexts: [{name: c, context: {cluster: k, user: u}}]\ncurrent-context: c\nusers: [{name: u, user: {}}]\n"
 ENFORCING = {"/etc/selinux/config": "SELINUX=enforcing\n", "/opt/cni/bin/loopback": ""}
+KERNEL = {"/boot/vmlinuz-6.12.1-1.amzn2023": "", "/lib/modules/6.12.1-1.amzn2023/modules.dep": ""}
+DKMS = "/var/lib/dkms"
 WRONG_LABEL = "/opt/cni/bin has context system_u:object_r:usr_t:s0, should be system_u:object_r:bin_t:s0"
 
 DEFECTS = (
@@ -106,6 +108,12 @@ DEFECTS = (
         "image.cgroup_v1", removed=("/sys/fs/cgroup/cgroup.controllers",), files={"/sys/fs/cgroup/memory/tasks": ""}, profile="live",
         name="live",
     ),
+    Change("image.kernel_modules", files={"/boot/vmlinuz-6.12.1-1.amzn2023": ""}),
+    Change(
+        "image.dkms_module", links={f"{DKMS}/nvidia/580.95/source": "/usr/src/nvidia-580.95"},
+        files={**KERNEL, f"{DKMS}/nvidia/kernel-6.1.9-x86_64/log/make.log": ""},
+    ),
+    Change("image.nerdctl_bridge", links={"/sys/class/net/nerdctl0": "../../devices/virtual/net/nerdctl0"}),
     Change("image.swap", files={"/etc/fstab": "UUID=1 / xfs defaults 0 0\nUUID=2 none swap sw 0 0\n"}),
     Change("image.swap", files={"/proc/swaps": "Filename Type Size Used Priority\n/swap file 1 0 -2\n"}, profile="live", name="live"),
     Change("image.missing_kubelet", removed=("/usr/bin/kubelet",)),
@@ -182,6 +190,10 @@ NEAR_MISSES = (
     Change("image.cgroup_v1", files={
         "/etc/default/grub": "systemd.unified_cgroup_hierarchy=0\n",
         "/etc/kubernetes/kubelet/config.json": '{"failCgroupV1": false}'}, name="allowed"),
+    Change("image.kernel_modules", files=KERNEL | {"/boot/vmlinuz-0-rescue-0123": ""}),
+    Change("image.dkms_module", links={
+        f"{DKMS}/nvidia/580.95/source": "/usr/src/nvidia-580.95",
+        f"{DKMS}/nvidia/kernel-6.12.1-1.amzn2023-x86_64": "580.95/6.12.1-1.amzn2023/x86_64"}, files=KERNEL),
     Change("image.swap", files={
         "/etc/fstab": "UUID=2 none swap sw 0 0\n", "/etc/kubernetes/kubelet/config.json": '{"failSwapOn": false}'}, name="allowed"),
     Change("image.swap", files={"/etc/fstab": "#UUID=2 none swap sw 0 0\nUUID=3 none swap noauto 0 0\n"}),

@@ -52,12 +52,12 @@ def test_a_near_miss_is_not_found(change: Change, tmp_path: Path, programs: Prog
 
 
 @pytest.mark.parametrize("profile", model.PROFILES)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("system", FAMILIES)
 def test_a_clean_machine_has_no_findings(
-    family: str, profile: str, tmp_path: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
+    system: str, profile: str, tmp_path: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = check(Change("", family, profile=profile), tmp_path, programs, monkeypatch)
-    assert (found.findings, found.problems, found.family) == ([], [], family)
+    found = check(Change("", system, profile=profile), tmp_path, programs, monkeypatch)
+    assert (found.findings, found.problems, found.family) == ([], [], FAMILIES[system])
 
 
 def test_a_running_kubelet_says_what_it_requires(tmp_path: Path, programs: Programs) -> None:
