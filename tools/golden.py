@@ -91,11 +91,14 @@ def main() -> None:
     print("tests/golden/examples", flush=True)
     write_examples()
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
+    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image import test_plan
     from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes
 
     for topic, module in errors.TOPICS.items():
         print(f"tests/golden: problems of {topic}", flush=True)
         errors.write(topic, module)
+    print("tests/golden/image_plans", flush=True)
+    test_plan.write()
     print("reference of the input, causes of joins", flush=True)
     input_reference.main()
     join_causes.main()

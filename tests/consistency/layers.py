@@ -39,6 +39,7 @@ ORDER = (
     "model",
     "aws_auth",
     "artifacts",
+    "image",
     "families",
     "importers",
     "outputs",

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import kubelet
 from ..errors import Problems, SpecError
-from ..formats import json
+from ..formats import json, systemd
 from ..model.merge import place_path, report_twice, value_at
 from ..model.plain import INVALID
 from ..model.spec import NodeSpec
@@ -43,6 +43,35 @@ def kubelet_config(spec: NodeSpec) -> str:
         base |= kubelet.RESERVED_CGROUPS
     computed = {key: value for key, value in spec.kubelet_document("maxPods", "clusterDNS").items() if key not in spec.kubelet_config}
     return json.dump(_without_nulls(kubelet.deep_merge(kubelet.deep_merge(base, computed), spec.kubelet_config)), indent=1)
+
+
+def kubelet_unit(wanted: Sequence[str], start: Sequence[tuple[str, str]] = (), iptables: str = "/sbin/iptables") -> str:
+    """The whole unit: the one that images of Amazon Linux 2 contain requires Docker, which no drop-in can take back.
+
+    wanted: units that start before kubelet. start: directives with the command of kubelet, which otherwise comes from a drop-in.
+    """
+    return systemd.unit(
+        {
+            "Unit": [
+                ("Description", "kubelet, the node agent of Kubernetes"),
+                ("Documentation", "https://kubernetes.io/docs/"),
+                ("Wants", " ".join(wanted)),
+                ("After", " ".join(wanted)),
+            ],
+            "Service": [
+                ("Slice", "runtime.slice"),
+                ("CPUAccounting", "true"),
+                ("MemoryAccounting", "true"),
+                ("ExecStartPre", f"{iptables} -P FORWARD ACCEPT -w 5"),
+                *start,
+                ("Restart", "on-failure"),
+                ("RestartForceExitStatus", "SIGPIPE"),
+                ("RestartSec", "5"),
+                ("KillMode", "process"),
+            ],
+            "Install": [("WantedBy", "multi-user.target")],
+        }
+    )
 
 
 def _without_nulls(config: Mapping[str, Any]) -> dict[str, Any]:

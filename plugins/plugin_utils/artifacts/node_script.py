@@ -50,7 +50,7 @@ def common_files(spec: NodeSpec, kubelet_unit: str, proxied_units: Iterable[str]
     mirrors = file_places.kept(spec, linux_files.registry_mirrors(spec.containerd.registry_mirrors))
     proxies = [linux_files.proxy_drop_in(unit, spec.proxy) for unit in proxied_units] if spec.proxy else []
     return (
-        *((*trust.certificate_files(spec), trust.variables_drop_in(spec, _USES_AWS_CLI)) if spec.trust else ()),
+        *((*trust.certificate_files(spec), trust.variables_drop_in(spec.family, _USES_AWS_CLI)) if spec.trust else ()),
         *mirrors,
         *proxies,
         *post_commands.files(spec.commands_post, (kubelet_unit,), kubelet_unit, healthz(spec.kubelet_config, spec.kubelet_flags)),

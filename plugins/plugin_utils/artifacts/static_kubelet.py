@@ -26,6 +26,8 @@ FACTS_SCRIPT = "/etc/nodebootstrap/node-facts"
 FACTS = "/run/nodebootstrap/kubelet.env"
 KUBELET_DROP_IN = "/etc/systemd/system/kubelet.service.d/50-nodebootstrap.conf"
 
+_KUBELET_WANTS = ("containerd.service", "sandbox-image.service", "sys-fs-bpf.mount", "network-online.target")
+
 AL2_START = "systemctl enable containerd kubelet\nsystemctl restart containerd\nsystemctl start kubelet\n"
 
 
@@ -74,7 +76,7 @@ def al2_files(spec: NodeSpec) -> tuple[File, ...]:
     """Everything for kubelet on Amazon Linux 2. Its service reads who the node is just before each start."""
     return (
         *_common_files(spec, "/usr/bin/aws-iam-authenticator"),
-        File(kubelet_files.KUBELET_UNIT, _kubelet_unit()),
+        File(kubelet_files.KUBELET_UNIT, kubelet_files.kubelet_unit(_KUBELET_WANTS)),
         File(KUBELET_DROP_IN, _kubelet_drop_in(spec)),
         File(kubelet_files.SANDBOX_UNIT, _sandbox_unit("/etc/eks/containerd/pull-sandbox-image.sh")),
         File(kubelet_files.BPF_UNIT, _bpf_unit()),
@@ -151,31 +153,6 @@ def _kubelet_drop_in(spec: NodeSpec) -> str:
                 ("ExecStart", ""),
                 ("ExecStart", " ".join(["/usr/bin/kubelet", *words])),
             ]
-        }
-    )
-
-
-def _kubelet_unit() -> str:
-    """The whole unit: the one that the image brings requires Docker, which no drop-in can take back."""
-    return systemd.unit(
-        {
-            "Unit": [
-                ("Description", "kubelet, the node agent of Kubernetes"),
-                ("Documentation", "https://kubernetes.io/docs/"),
-                ("Wants", "containerd.service sandbox-image.service sys-fs-bpf.mount network-online.target"),
-                ("After", "containerd.service sandbox-image.service sys-fs-bpf.mount network-online.target"),
-            ],
-            "Service": [
-                ("Slice", "runtime.slice"),
-                ("CPUAccounting", "true"),
-                ("MemoryAccounting", "true"),
-                ("ExecStartPre", "/sbin/iptables -P FORWARD ACCEPT -w 5"),
-                ("Restart", "on-failure"),
-                ("RestartForceExitStatus", "SIGPIPE"),
-                ("RestartSec", "5"),
-                ("KillMode", "process"),
-            ],
-            "Install": [("WantedBy", "multi-user.target")],
         }
     )
 

@@ -9,7 +9,7 @@ brings a bundle of its own and needs a variable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..formats import shell, systemd
@@ -37,13 +37,23 @@ _DROP_IN = "40-nodebootstrap-trust.conf"
 
 def certificate_files(spec: NodeSpec) -> tuple[File, ...]:
     """One file for each certificate: update-ca-certificates skips files with several, and names without .crt."""
-    folder = _STORES[spec.family].folder
-    return tuple(File(f"{folder}/nodebootstrap-{number}.crt", text) for number, text in enumerate(spec.trust, 1))
+    return stored(spec.family, spec.trust, "nodebootstrap")
+
+
+def stored(family: str, certificates: Iterable[str], name: str) -> tuple[File, ...]:
+    """The files of certificates in the trust store of a family. C(name): what the names of the files begin with."""
+    folder = _STORES[family].folder
+    return tuple(File(f"{folder}/{name}-{number}.crt", text) for number, text in enumerate(certificates, 1))
 
 
 def update(spec: NodeSpec) -> str:
     """A shell line that makes the system read the files."""
-    return shell.command(_STORES[spec.family].update) + "\n"
+    return shell.command(update_command(spec.family)) + "\n"
+
+
+def update_command(family: str) -> tuple[str, ...]:
+    """The program that makes the system read the files, and its arguments."""
+    return _STORES[family].update
 
 
 def install(spec: NodeSpec) -> str:
@@ -56,12 +66,16 @@ def install(spec: NodeSpec) -> str:
 
 def variables(spec: NodeSpec) -> dict[str, str]:
     """What programs of the image need besides the system's trust store: the bundle for the AWS CLI."""
-    return {"AWS_CA_BUNDLE": _STORES[spec.family].bundle} if spec.trust else {}
+    return _bundle(spec.family) if spec.trust else {}
 
 
-def variables_drop_in(spec: NodeSpec, unit: str) -> File:
-    """A drop-in that gives C(variables) to one unit of systemd."""
-    pairs = [("Environment", systemd.environment_assignment(name, value)) for name, value in variables(spec).items()]
+def _bundle(family: str) -> dict[str, str]:
+    return {"AWS_CA_BUNDLE": _STORES[family].bundle}
+
+
+def variables_drop_in(family: str, unit: str) -> File:
+    """A drop-in that gives the variables of a system with own certificates to one unit of systemd."""
+    pairs = [("Environment", systemd.environment_assignment(name, value)) for name, value in _bundle(family).items()]
     return File(drop_in_path(unit), systemd.unit({"Service": pairs}))
 
 

@@ -136,6 +136,8 @@ _REGISTRY = text(
     what="a registry host",
     allowed="a host such as docker.io, host:port, or _default",
 )
+REGISTRY_MIRRORS = map_of(registries.mirrors, key=_REGISTRY)
+"""Registry hosts, each with its mirrors."""
 
 
 _SCRIPT_FAMILIES = ("al2", "ubuntu")
@@ -368,7 +370,7 @@ NODE_GROUP: dict[str, Kind] = {
                     mapping, "Settings of containerd, written as TOML. On ubuntu it needs `strategy: static`.", only=_CLOUD_INIT_FAMILIES
                 ),
                 "registry_mirrors": field(
-                    map_of(registries.mirrors, key=_REGISTRY),
+                    REGISTRY_MIRRORS,
                     "Registry hosts (or `_default`), each mapped to its mirrors in order. A mirror is a URL, or a mapping with `url`, "
                     "`override_path`, `ca`, `skip_verify`, `capabilities` and `dial_timeout`.",
                 ),

@@ -20,6 +20,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures
     elsewhere,
     fields,
     formats,
+    images,
     joins,
     kubelet,
     outputs,
@@ -39,7 +40,7 @@ NEXT_STEP = {
 
 ROWS: tuple[Cure, ...] = tuple(
     row
-    for module in (fields, kubelet, formats, outputs, registries)
+    for module in (fields, images, kubelet, formats, outputs, registries)
     for entry in module.ROWS
     for row in (entry if isinstance(entry, tuple) else (entry,))
 )

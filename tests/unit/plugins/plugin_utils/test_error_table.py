@@ -18,6 +18,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows import (
     families,
+    images,
     inputs,
     kubelet,
     outputs,
@@ -36,6 +37,7 @@ TOPICS = {
     "outputs": outputs,
     "rules": rules,
     "tables": tables,
+    "images": images,
 }
 EVERY = [(topic, row) for topic, module in TOPICS.items() for row in module.ROWS]
 
