@@ -18,7 +18,7 @@ setup: ## install Debian packages and Docker (as root), and create all virtual e
 
 .PHONY: test
 test: ## run all layers below, several steps at a time; ends with a table of times and "N passed, N failed"
-	@started=$$(date +%s); $(SETUP) debian docker venv importer outer_cores docs && $(CHECK) --since $$started all
+	@started=$$(date +%s); $(SETUP) debian docker venv importer outer_cores docs packer && $(CHECK) --since $$started all
 
 .PHONY: matrix
 matrix: ## repeat the checks on all ansible-core releases, with more random input and more nodes (up to two hours); [STEP=TEXT]
@@ -26,7 +26,7 @@ matrix: ## repeat the checks on all ansible-core releases, with more random inpu
 
 .PHONY: unit
 unit: ## tests that need no container: tables, properties, golden files, YAML and PowerShell parsers
-	@$(SETUP) venv
+	@$(SETUP) venv packer
 	@$(CHECK) unit
 
 .PHONY: consistency
@@ -46,7 +46,7 @@ molecule: ## run the roles on containers that resemble the images: check, conver
 
 .PHONY: lab
 lab: ## real kubelets join a real API server; the first run on a machine builds the programs (12 minutes)
-	@$(SETUP) debian docker venv
+	@$(SETUP) debian docker venv outer_cores packer
 	@$(CHECK) lab
 
 .PHONY: lint

@@ -5,10 +5,10 @@
 #
 # Everything that the checks need, inside the project folder; Debian packages and the Docker daemon too when run as root.
 #
-#   tools/setup.sh [debian] [docker] [venv] [importer] [outer_cores] [cores] [docs] [browser]      (no word: all of them)
+#   tools/setup.sh [debian] [docker] [venv] [importer] [outer_cores] [cores] [docs] [browser] [packer]      (no word: all of them)
 #
 # outer_cores: the oldest and the newest ansible-core, which make test uses; cores: all of them, for make matrix. docs: what builds the
-# documentation site; browser: Chromium and axe-core, which make matrix opens it with.
+# documentation site; browser: Chromium and axe-core, which make matrix opens it with; packer: Packer 1.6.6, which bakes images.
 #
 # A second run does nothing: each virtual environment carries a stamp, the hash of its sources.
 # What cannot be installed is reported as an error; the one exception is an ansible-core release for which this machine
@@ -141,6 +141,25 @@ setup_docs() {
   make_venv .cache/venv-docs "$python" -r tests/docs-requirements.txt
 }
 
+# Packer 1.6.6 is the last release whose plugins are part of the program. Only unpacked: another Packer of the machine stays the first one.
+setup_packer() {
+  local package sha256
+  [ -x .cache/packer/usr/bin/packer ] && return 0
+  command -v dpkg-deb >/dev/null || { say "not a Debian system: the tests that need Packer 1.6.6 will fail and say so"; return 0; }
+  package=packer_1.6.6+ds2-1+b1_$(dpkg --print-architecture).deb
+  case $package in
+    *_amd64.deb) sha256=7b690f62b30ba76e14769c4d40a2b883e1be6807c95f7fca22190c6f319c18c5 ;;
+    *_arm64.deb) sha256=af531504e27c919da4da9adf3eff216e0b5e7a4f7ddcb47e0764ab769a41d7c7 ;;
+    *) say "no Packer 1.6.6 for this architecture: the tests that need it will fail and say so"; return 0 ;;
+  esac
+  say "Packer 1.6.6 from Debian"
+  mkdir -p .cache/packer
+  curl -fsS -o ".cache/packer/$package" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}/pool/main/p/packer/$package" || die "no $package"
+  echo "$sha256  .cache/packer/$package" | sha256sum --check --quiet || die "wrong checksum of $package"
+  dpkg-deb -x ".cache/packer/$package" .cache/packer
+  rm ".cache/packer/$package"
+}
+
 setup_browser() {
   local program missing=()
   for program in chromium npm; do command -v "$program" >/dev/null || missing+=("$program"); done
@@ -189,13 +208,13 @@ all_done() {
 # In the background, pip would not hear Ctrl-C.
 trap 'trap - INT TERM; kill 0' INT TERM
 
-[ "$#" -gt 0 ] || set -- debian docker venv importer cores docs browser
+[ "$#" -gt 0 ] || set -- debian docker venv importer cores docs browser packer
 for part in "$@"; do
   case $part in
     debian | docker | browser) "setup_$part" ;;
     cores) setup_cores < <(cores) ;;
     outer_cores) setup_cores < <(cores | sed -n '1p;$p') ;;
-    venv | importer | docs) at_once "setup_$part" ;;
+    venv | importer | docs | packer) at_once "setup_$part" ;;
     *) die "unknown part: $part" ;;
   esac
 done
