@@ -92,16 +92,17 @@ def main() -> None:
     write_examples()
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image import test_plan
-    from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes
+    from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes, sealing_page
 
     for topic, module in errors.TOPICS.items():
         print(f"tests/golden: problems of {topic}", flush=True)
         errors.write(topic, module)
     print("tests/golden/image_plans", flush=True)
     test_plan.write()
-    print("reference of the input, causes of joins", flush=True)
+    print("reference of the input, causes of joins, what is sealed", flush=True)
     input_reference.main()
     join_causes.main()
+    sealing_page.main()
     print("tests/golden/messages", flush=True)
     write_messages()
 

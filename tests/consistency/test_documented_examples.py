@@ -67,6 +67,15 @@ def joined() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
+def builder() -> Iterator[dict[str, Any]]:
+    """A stand-in for a machine that becomes an image: the examples of image_seal would remove files of this one."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        for name, value in node_stand_in.make(Path(folder), image_seal=[{"changed": False, "removed": []}]).items():
+            patch.setenv(name, value)
+        yield {"ansible_become": False}
+
+
+@contextmanager
 def bottlerocket() -> Iterator[dict[str, Any]]:
     """The variables of the examples of bottlerocket_settings; boto3 reads where the stand-in for Systems Manager is."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -101,6 +110,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "cluster_info": aws,
     "imds_info": imds,
     "join_check": joined,
+    "image_seal": builder,
     # They change nothing outside the folder of the playbook.
     "image_verify": nothing,
     "node_info": nothing,

@@ -34,7 +34,7 @@ NOT_JOINED = {f"{FACADE}_windows", f"{FACADE}_bottlerocket"}
 SYSTEMS = {"linux": "apply", "windows": "apply_windows", "bottlerocket": "bottlerocket_settings"}
 
 # Variables of the play and the run, which no fact brings.
-MAGIC = {"ansible_play_batch", "ansible_skip_tags"}
+MAGIC = {"ansible_check_mode", "ansible_play_batch", "ansible_skip_tags"}
 FACT = re.compile(r"\bansible_[a-z0-9_]+\b|\bhostvars\[[^]]+\]\.ansible_")
 
 

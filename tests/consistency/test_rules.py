@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
-from ansible_collections.nodebootstrap.eks.tools import rules_page
+from ansible_collections.nodebootstrap.eks.tools import rules_page, sealing_page
 
 LIBRARY = project.under("plugins/plugin_utils", ".py")
 RULE_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
@@ -112,3 +112,8 @@ def test_every_rule_has_a_golden_message() -> None:
 
 def test_the_page_shows_the_catalogue() -> None:
     assert rules_page.page() == project.text("docs/rules.md"), "run make golden and review the diff"
+
+
+def test_the_page_of_sealing_shows_the_table() -> None:
+    page = project.text("docs/sealing.md")
+    assert sealing_page.updated(page) == page, "run make golden and review the diff"

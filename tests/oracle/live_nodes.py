@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans for laboratory nodes, and the module apply_plan run there as Ansible would run it, without the seconds of a controller."""
+"""Plans for laboratory nodes, and the modules run there as Ansible would run it, without the seconds of a controller."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from ansible_collections.nodebootstrap.eks.tests.oracle.script_nodes import CLUS
 
 TOP = Path(__file__).resolve().parents[2]
 CODE = "/run/applied"
-MODULE = "ansible_collections.nodebootstrap.eks.plugins.modules.apply_plan"
+MODULES = "ansible_collections.nodebootstrap.eks.plugins.modules"
+ON_NODES = ("apply_plan", "image_seal", "image_verify")
 STATE = "/var/lib/nodebootstrap"
 HEALTHY = "/etc/nodelab/kubelet-healthy"
 KUBELET_UNITS = {Al2Node: "kubelet.service", UbuntuNode: "snap.kubelet-eks.daemon.service", Al2023Node: "kubelet.service"}
@@ -61,11 +62,16 @@ def apply(
     node: Node, content: dict[str, Any], *, check: bool = False, diff: bool = True, wait_timeout: float = 300, **options: Any
 ) -> dict[str, Any]:
     """The module's result."""
-    lay_code(node)
     arguments = {"plan": encoded(content), "wait_timeout": wait_timeout, "_ansible_check_mode": check, "_ansible_diff": diff, **options}
+    return call(node, "apply_plan", **arguments)
+
+
+def call(node: Node, module: str, **arguments: Any) -> dict[str, Any]:
+    """The result of a module on a node."""
+    lay_code(node)
     node.write({f"{CODE}/arguments.json": (json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), 0o600)})
     environment = {"PYTHONPATH": CODE, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-    done = node.exec(["python3", "-m", MODULE, f"{CODE}/arguments.json"], environment=environment, timeout=1200)
+    done = node.exec(["python3", "-m", f"{MODULES}.{module}", f"{CODE}/arguments.json"], environment=environment, timeout=1200)
     assert done.stderr == b"", done.stderr.decode()
     result: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == (1 if result.get("failed") else 0)
@@ -102,7 +108,7 @@ def _code() -> bytes:
     packed = io.BytesIO()
     library = Path(str(ansible.__file__)).resolve().parent
     with tarfile.open(fileobj=packed, mode="w") as archive:
-        for path in [*sorted((TOP / "plugins/module_utils").rglob("*.py")), TOP / "plugins/modules/apply_plan.py"]:
+        for path in [*sorted((TOP / "plugins/module_utils").rglob("*.py")), *(TOP / f"plugins/modules/{name}.py" for name in ON_NODES)]:
             archive.add(path, f"applied/ansible_collections/nodebootstrap/eks/{path.relative_to(TOP)}")
         names = ("__init__.py", "release.py", "_vendor/*.py", "module_utils/**/*.py", "_internal/**/*.py")
         for path in sorted(path for name in names for path in library.glob(name)):

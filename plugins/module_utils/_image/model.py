@@ -55,9 +55,9 @@ class Machine(NamedTuple):
         """Whether the machine is going to be an image."""
         return self.profile == IMAGE
 
-    def is_mount_point(self, path: str) -> bool:
-        """Whether a file system or a file is mounted at a path. Such a file is not part of an image."""
-        return any(mount.path == path for mount in self.mounts)
+    def is_in_image(self, path: str) -> bool:
+        """Whether a path is saved with an image: nothing is mounted there, and it is not in memory."""
+        return mounts.is_saved(self.mounts, path)
 
 
 class Finding(NamedTuple):
@@ -92,7 +92,7 @@ def read_machine(host: Host, profile: str, kubernetes_version: str | None) -> Ma
     return Machine(
         host=host,
         profile=profile,
-        family=_family(host),
+        family=read_family(host),
         cluster_minor=minor_of(kubernetes_version or ""),
         kubelet=program_versions.of_kubelet(host),
         containerd=program_versions.of_containerd(host),
@@ -102,7 +102,8 @@ def read_machine(host: Host, profile: str, kubernetes_version: str | None) -> Ma
     )
 
 
-def _family(host: Host) -> str:
+def read_family(host: Host) -> str:
+    """The family of a machine, as in Machine."""
     fields = read_os_release(host)
     name = fields.get("ID", "")
     if name == "amzn":

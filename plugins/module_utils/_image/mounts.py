@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, Tuple
+from typing import Iterable, NamedTuple, Tuple
 
 from .._node.host import Host
 
 FSTAB = "/etc/fstab"
+
+_IN_MEMORY = ("tmpfs", "ramfs", "proc", "sysfs")
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
@@ -33,6 +35,16 @@ def read(host: Host) -> Tuple[Mount, ...]:
         if len(fields) >= 6 and len(rest) >= 2:
             found.append(Mount(_plain(fields[4]), _plain(rest[1]), rest[0], tuple(fields[5].split(","))))
     return tuple(found)
+
+
+def is_saved(mounts: Iterable[Mount], path: str) -> bool:
+    """Whether a path is saved with an image: nothing is mounted there, and the file system is not in memory.
+
+    A container engine mounts files, such as C(/etc/resolv.conf), over those of the image.
+    """
+    above = [mount for mount in mounts if f"{path}/".startswith(f"{mount.path}/")]
+    nearest = max(above, key=lambda mount: len(mount.path), default=None)
+    return nearest is None or (nearest.path != path and nearest.kind not in _IN_MEMORY)
 
 
 def read_fstab(host: Host) -> Tuple[Mount, ...]:

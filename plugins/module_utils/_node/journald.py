@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads systemd's journal: what units logged in this boot. Standard library, Python 3.7 and newer.
+"""systemd's journal: what units logged in this boot, and where it is written. Standard library, Python 3.7 and newer.
 
 systemd 219 (Amazon Linux 2) has neither InvocationID nor --output-fields. So the starts of a unit are told apart by the monotonic clock,
 which cannot be set, and by systemd's own messages.
@@ -62,6 +62,11 @@ def kernel_entries() -> list[Entry]:
     argv = ["journalctl", "-q", "-b", "--no-pager", "-a", "-o", "json", "-r", "-n", str(LINES), "_TRANSPORT=kernel"]
     found = [entry for entry in map(_parse, programs.first_lines(argv, LINES, TIMEOUT_SECONDS, _MAX_BYTES)) if entry is not None]
     return found[::-1]
+
+
+def write_only_to_memory() -> None:
+    """Let systemd close the journal on disk until the next boot. systemd 242 and older cannot do this."""
+    programs.run(["journalctl", "--relinquish-var"], TIMEOUT_SECONDS)
 
 
 def messages_between(unit: str, since: float, until: float | None = None, lines: int = 12) -> list[str]:

@@ -70,6 +70,7 @@ DEFECTS = (
     Change("image.resolv_conf", "ubuntu", files={"/etc/resolv.conf": "nameserver 10.0.0.2\n"}),
     Change("image.machine_id", files={"/etc/machine-id": "0123456789abcdef0123456789abcdef\n"}),
     Change("image.second_machine_id", files={"/var/lib/dbus/machine-id": "0123456789abcdef0123456789abcdef\n"}),
+    Change("image.random_seed", files={"/var/lib/systemd/random-seed": "seed"}),
     Change("image.host_keys", files={"/etc/ssh/ssh_host_ed25519_key": "key"}),
     Change("image.authorized_keys", files={"/home/ec2-user/.ssh/authorized_keys": "ssh-ed25519 AAAA packer\n"}),
     Change("image.cloud_init_state", files={"/var/lib/cloud/sem/config_scripts_once": ""}),
@@ -81,6 +82,8 @@ DEFECTS = (
     Change("image.network_devices", files={"/etc/udev/rules.d/70-persistent-net.rules": "SUBSYSTEM==net\n"}),
     Change("image.package_history", files={"/var/lib/dnf/history.sqlite": "SQLite"}),
     Change("image.package_cache", files={"/var/cache/dnf/expired_repos.json": "[]"}),
+    Change("image.build_inputs", files={"/var/cache/eks-node-image/inputs.lock": "{}"}),
+    Change("image.temporary_files", files={"/var/tmp/script_4711.sh": "#!/bin/sh\n"}),
     Change("image.shell_history", files={"/root/.bash_history": "aws configure\n"}),
     Change("image.aws_credentials", files={"/home/ec2-user/.aws/credentials": "[default]\n"}),
     Change("image.kubeconfig", files={"/var/lib/kubelet/kubeconfig": SERVER + CONTEXT}),
@@ -176,6 +179,10 @@ NEAR_MISSES = (
     Change("image.logs", files={"/var/log/wtmp": ""}),
     Change("image.log_size", sizes={"/var/log/build.log": 199 * MIB}),
     Change("image.core_dumps", files={"/tmp/corepack": "x"}),
+    Change("image.temporary_files", files={"/tmp/script_4711.sh": "#!/bin/sh\n"}, name="in memory"),
+    Change("image.temporary_files", files={"/var/tmp/systemd-private-01-chronyd.service-a/tmp/a": "x"}, name="of a service"),
+    Change("image.temporary_files", files={
+        "/var/tmp/play/play.yml": "x", "/proc/9/cmdline": "python3\0/usr/bin/ansible-playbook\0/var/tmp/play/play.yml\0"}, name="in use"),
     Change(
         "image.resolv_conf", "ubuntu", files={
             "/etc/resolv.conf": "nameserver 10.0.0.2\n", "/proc/self/mountinfo": "1 0 0:1 /x /etc/resolv.conf rw - ext4 /dev/sda1 rw\n"},
