@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import lock
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
 from ansible_collections.nodebootstrap.eks.tests.oracle import windows_lab
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
@@ -27,6 +28,8 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strat
 KINDS = ("filter", "test", "action", "modules")
 # A module that only documents an action is that action.
 CASES = [(kind, stem) for kind in KINDS for stem in project.plugins(kind) if kind != "modules" or stem not in project.plugins("action")]
+
+EMPTY_LOCK = lock.dump(lock.Lock(lock.System("ubuntu", "24.04", "x86_64"), (), (), ()))
 
 # Modules run on the Python of the tests, not on whichever the machine finds first.
 HERE = {"ansible_python_interpreter": sys.executable}
@@ -112,6 +115,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "join_check": joined,
     "image_seal": builder,
     # They change nothing outside the folder of the playbook.
+    "image_fetch": nothing,
     "image_verify": nothing,
     "node_info": nothing,
     "render": nothing,
@@ -135,6 +139,7 @@ def as_playbook(examples: str) -> list[dict[str, Any]]:
 def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[str, Any]) -> str:
     """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
     (folder / "ca.pem").write_text(documented.CERTIFICATE, encoding="utf-8")
+    (folder / "inputs.lock").write_text(EMPTY_LOCK, encoding="utf-8")
     playbook = folder / "examples.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")
     extra = json.dumps({**HERE, **variables})

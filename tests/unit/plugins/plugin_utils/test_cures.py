@@ -23,6 +23,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures
     images,
     joins,
     kubelet,
+    locks,
     outputs,
     registries,
 )
@@ -40,7 +41,7 @@ NEXT_STEP = {
 
 ROWS: tuple[Cure, ...] = tuple(
     row
-    for module in (fields, images, kubelet, formats, outputs, registries)
+    for module in (fields, kubelet, formats, images, locks, outputs, registries)
     for entry in module.ROWS
     for row in (entry if isinstance(entry, tuple) else (entry,))
 )

@@ -1,0 +1,320 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fills the folder of an image's inputs on the controller.
+
+A file gets its name in the folder only after its size and digest were checked, so an interrupted run leaves no wrong file. The folder's
+copy of the lock lists the files of the collection: a file of it that the new lock does not contain is removed, and no other file is.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import http.client
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from ..errors import Problem, Problems, SpecError
+from . import lock as locks
+from .lock import Input, Lock
+
+Say = Callable[[str], None]
+"""Shows a line of progress."""
+
+OPTIONS: dict[str, Any] = {
+    "lock": {"type": "path", "required": True},
+    "folder": {"type": "path", "required": True},
+    "plan": {"type": "dict"},
+    "builder": {"type": "dict"},
+    "download": {"type": "bool", "default": True},
+    "timeout": {"type": "int", "default": 60},
+}
+
+_CHUNK = 1 << 20
+_UNFINISHED = ".part"
+"""The end of the name of a file that is being fetched. The name begins with a dot."""
+
+_AGAIN = "run it again: files that are complete are not fetched again"
+
+
+class _Failed(Exception):
+    """Why one file cannot be fetched. is_final: whether no other file can be fetched either."""
+
+    def __init__(self, rule: str, message: str, fix: str, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.rule, self.message, self.fix, self.is_final = rule, message, fix, is_final
+
+
+def fetch_task(options: Mapping[str, Any], *, check_mode: bool, say: Say) -> dict[str, Any]:
+    """Fill the folder from the lock, or check that it is complete. Returns the result of the task. Raises C(SpecError)."""
+    content = _read(options["lock"], "lock")
+    lock = locks.load(content.decode("utf-8", "replace"))
+    problems = Problems()
+    if options["plan"] is not None:
+        locks.check_plan(lock, options["plan"], problems)
+    if options["builder"] is not None:
+        locks.check_system(lock, options["builder"], problems)
+    problems.raise_any()
+    folder = os.path.abspath(options["folder"])
+    result: dict[str, Any] = {"changed": False, "fetched": [], "removed": [], "foreign": []}
+    with _on_disk(folder):
+        if not options["download"]:
+            _check_complete(lock, folder)
+        elif check_mode:
+            result = _fill(lock, content, folder, None)
+        else:
+            with _locked(folder):
+                result = _fill(lock, content, folder, _Transfer(options["timeout"], say))
+    files = [{"place": one.place, "path": f"{folder}/{one.place}"} for one in locks.inputs(lock)]
+    return {**result, "files": files, "lock": asdict(lock)}
+
+
+def _fill(lock: Lock, content: bytes, folder: str, transfer: _Transfer | None) -> dict[str, Any]:
+    """Fetch what is missing, and remove what an older lock has left. Without C(transfer), nothing changes."""
+    owned = _places_of_last_run(folder)
+    wanted = list(locks.inputs(lock))
+    missing = [one for one in wanted if _fault(folder, one) is not None]
+    places = {one.place for one in wanted}
+    present = {place for place in _present(folder) if not _is_unfinished(place)}
+    removed = sorted((present & owned) - places)
+    is_new = _content(f"{folder}/{locks.FILE}") != content
+    if transfer is not None:
+        _remove_unfinished(folder)
+        _check_space(folder, missing)
+        _fetch(missing, folder, transfer)
+        for place in removed:
+            os.unlink(f"{folder}/{place}")
+        if is_new:
+            _replace(f"{folder}/{locks.FILE}", content)
+    changed = bool(missing or removed or is_new)
+    return {"changed": changed, "fetched": [one.place for one in missing], "removed": removed, "foreign": sorted(present - owned - places)}
+
+
+def _fetch(missing: Sequence[Input], folder: str, transfer: _Transfer) -> None:
+    """Fetch files one after the other. Raises C(SpecError) with the problems of all of them."""
+    problems = Problems()
+    for number, one in enumerate(missing, 1):
+        try:
+            transfer.store(one.url, f"{folder}/{one.place}", one.sha256, one.size)
+        except _Failed as failure:
+            problems.add(failure.rule, one.path, f"{one.place} {failure.message}", fix=failure.fix)
+            if failure.is_final:
+                break
+        else:
+            transfer.say(f"fetched {one.place} ({_shown_size(one.size)}, {number} of {len(missing)})")
+    problems.raise_any()
+
+
+# --- the network -----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Transfer:
+    """Fetches files. timeout: seconds without data. Proxies are those of the environment."""
+
+    timeout: int
+    say: Say
+
+    def store(self, url: str, path: str | None, sha256: str, size: int | None = None) -> int:
+        """Fetch a file to C(path), or only read it. Returns its size. Raises C(_Failed), and then C(path) did not change."""
+        if path is None:
+            return self._copy(url, None, sha256, size)
+        temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}{_UNFINISHED}")
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(temporary, "wb") as target:
+                found = self._copy(url, target, sha256, size)
+            os.replace(temporary, path)
+        except OSError as error:
+            raise _cannot_write(error) from None
+        finally:
+            with suppress(OSError):
+                os.unlink(temporary)
+        return found
+
+    def _copy(self, url: str, target: IO[bytes] | None, sha256: str, size: int | None) -> int:
+        digest, count = hashlib.sha256(), 0
+        for part in self._parts(url):
+            digest.update(part)
+            count += len(part)
+            if size is not None and count > size:
+                raise _wrong(f"at {_shown_url(url)} is longer than the {size} bytes of the lock")
+            if target is not None:
+                target.write(part)
+        if size is not None and count < size:
+            raise _cut_off(url, count, size)
+        if digest.hexdigest() != sha256:
+            raise _wrong(f"at {_shown_url(url)} has the digest {digest.hexdigest()}, not {sha256}")
+        return count
+
+    def _parts(self, url: str) -> Iterator[bytes]:
+        """The content at a URL. Raises C(_Failed)."""
+        opener = urllib.request.build_opener()
+        # Some servers refuse the usual name of urllib.
+        opener.addheaders = [("User-Agent", "nodebootstrap.eks")]
+        try:
+            with opener.open(url, timeout=self.timeout) as answer:
+                count = 0
+                while part := answer.read(_CHUNK):
+                    count += len(part)
+                    yield part
+                size = int(answer.headers.get("Content-Length") or count)
+                if count < size:
+                    raise _cut_off(url, count, size)
+        except urllib.error.HTTPError as error:
+            reason, fix = f"HTTP {error.code} {error.reason}", f"use a mirror that still has it, or {locks.MAKE_AGAIN}"
+            raise _Failed("lock.fetch_failed", f"cannot be fetched from {_shown_url(url)}: {reason}", fix) from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            cause: Any = getattr(error, "reason", error)
+            message = f"cannot be fetched from {_shown_url(url)}: {getattr(cause, 'strerror', None) or cause}"
+            raise _Failed("lock.fetch_failed", message, f"check the URL, the network and the proxy, and {_AGAIN}") from None
+
+
+def _cut_off(url: str, count: int, size: int) -> _Failed:
+    message = f"was cut off: {_shown_url(url)} sent {count} of {size} bytes"
+    return _Failed("lock.fetch_failed", message, f"check the mirror and the proxy, and {_AGAIN}")
+
+
+def _wrong(message: str) -> _Failed:
+    return _Failed("lock.wrong_content", message, f"check where the file comes from; if the change is intended, {locks.MAKE_AGAIN}")
+
+
+def _cannot_write(error: OSError) -> _Failed:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    fix = "free some space, or use a folder on another disk" if is_full else "correct the permissions, or use another folder"
+    return _Failed("lock.unwritable_folder", f"cannot be written: {error.strerror or error}", fix, is_final=is_full)
+
+
+def _shown_url(url: str) -> str:
+    """A URL without its query, which may contain a signature."""
+    return urlsplit(url)._replace(query="", fragment="").geturl()
+
+
+def _shown_size(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB"
+
+
+# --- the folder ------------------------------------------------------------------------------------------------------------------------
+
+
+def _fault(folder: str, one: Input) -> str | None:
+    """What is wrong with a file of the folder: C(lock.missing_file), C(lock.wrong_content), or None."""
+    path = f"{folder}/{one.place}"
+    if not os.path.isfile(path):
+        return "lock.missing_file"
+    has_size = os.path.getsize(path) == one.size
+    return None if has_size and _digest(path) == one.sha256 else "lock.wrong_content"
+
+
+def _check_complete(lock: Lock, folder: str) -> None:
+    problems = Problems()
+    for one in locks.inputs(lock):
+        rule = _fault(folder, one)
+        if rule is not None:
+            message = "is missing from" if rule == "lock.missing_file" else "is not the file of the lock in"
+            problems.add(rule, one.path, f"{one.place} {message} {folder}", fix="fetch it (tasks_from: fetch)")
+    problems.raise_any()
+
+
+def _digest(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while part := file.read(_CHUNK):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _present(folder: str) -> set[str]:
+    """The places of everything in the directories of the folder."""
+    found = set()
+    for kind in (locks.PACKAGES, locks.DOWNLOADS):
+        with suppress(FileNotFoundError):
+            found |= {f"{kind}/{name}" for name in os.listdir(f"{folder}/{kind}")}
+    return found
+
+
+def _is_unfinished(place: str) -> bool:
+    name = os.path.basename(place)
+    return name.startswith(".") and name.endswith(_UNFINISHED)
+
+
+def _remove_unfinished(folder: str) -> None:
+    """Remove what a killed run has left. The folder is locked, so no other run is fetching."""
+    for place in filter(_is_unfinished, _present(folder)):
+        os.unlink(f"{folder}/{place}")
+
+
+def _places_of_last_run(folder: str) -> set[str]:
+    """The places of the lock that was fetched last. Raises C(SpecError) if the folder belongs to something else."""
+    content = _content(f"{folder}/{locks.FILE}")
+    if content is None:
+        return set()
+    try:
+        return {one.place for one in locks.inputs(locks.load(content.decode("utf-8", "replace")))}
+    except SpecError:
+        message, fix = f"contains a file {locks.FILE} that is not a lock", f"use another folder, or remove {folder}/{locks.FILE}"
+        raise SpecError([Problem("lock.unreadable", "folder", message, value=folder, fix=fix)]) from None
+
+
+def _check_space(folder: str, missing: Sequence[Input]) -> None:
+    needed = sum(one.size for one in missing)
+    space = os.statvfs(folder)
+    free = space.f_bavail * space.f_frsize
+    if needed > free:
+        message = f"needs {_shown_size(needed)}, and {_shown_size(free)} are free"
+        fix = "free some space, or use a folder on another disk"
+        raise SpecError([Problem("lock.unwritable_folder", "folder", message, value=folder, fix=fix)])
+
+
+@contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """Make the folder, and wait for other runs that fill it."""
+    os.makedirs(folder, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        # Some network file systems have no locks.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _on_disk(folder: str) -> Iterator[None]:
+    """Turn an error of the file system into C(SpecError)."""
+    try:
+        yield
+    except OSError as error:
+        failure = _cannot_write(error)
+        raise SpecError([Problem(failure.rule, "folder", failure.message, value=folder, fix=failure.fix)]) from None
+
+
+def _replace(path: str, content: bytes) -> None:
+    temporary = f"{path}.part"
+    with open(temporary, "wb") as file:
+        file.write(content)
+    os.replace(temporary, path)
+
+
+def _content(path: str) -> bytes | None:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read()
+    return None
+
+
+def _read(path: str, option: str) -> bytes:
+    content = _content(path)
+    if content is None:
+        message = f"cannot be read: there is no readable file {os.path.abspath(path)}"
+        fix = "make the lock (tasks_from: lock), or correct the path"
+        raise SpecError([Problem("input.unreadable_file", option, message, value=path, fix=fix)])
+    return content
