@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Dict, Iterator
 
 from .._node import nodeadm_files, yaml_reader
@@ -18,8 +19,16 @@ _MULTI_USER = f"{unit_files.SYSTEM}/multi-user.target.wants"
 _KUBELET = "kubelet.service"
 _ARGUMENTS = {"al2023": "$NODEADM_KUBELET_ARGS", "al2": "$KUBELET_EXTRA_ARGS"}
 _EXTRA_ARGUMENTS_DROP_IN = "30-kubelet-extra-args.conf"
-_TIME_UNITS = ("chronyd.service", "chrony.service", "systemd-timesyncd.service", "ntpd.service", "ntp.service", "ntpsec.service")
 _CLOUD_CONFIG = "/etc/cloud/cloud.cfg"
+_PACKET_FILTERS = {
+    "iptables.service": ("/etc/sysconfig/iptables",),
+    "ip6tables.service": ("/etc/sysconfig/ip6tables",),
+    "netfilter-persistent.service": ("/etc/iptables/rules.v4", "/etc/iptables/rules.v6"),
+    "nftables.service": ("/etc/nftables.conf", "/etc/sysconfig/nftables.conf"),
+}
+_REJECTS_BY_DEFAULT = re.compile(
+    r"^:(?:INPUT|FORWARD) DROP|^-A (?:INPUT|FORWARD) -j (?:REJECT|DROP)|^[^#\n]*hook (?:input|forward)\b[^}]*?policy drop", re.MULTILINE
+)
 
 
 # --- units -------------------------------------------------------------------------------------------------------------------------------
@@ -176,10 +185,12 @@ def _firewall(machine: Machine) -> Iterator[Finding]:
         yield Finding(path, message, "run ufw disable, and use security groups")
 
 
-def _no_time(machine: Machine) -> Iterator[Finding]:
-    if not any(unit_files.is_enabled(machine.host, name) for name in _TIME_UNITS):
-        message = "no program sets the clock, and AWS rejects the requests of a node whose clock is wrong by five minutes"
-        yield Finding(unit_files.SYSTEM, message, "install and enable chrony")
+def _packet_filter(machine: Machine) -> Iterator[Finding]:
+    for name, paths in _PACKET_FILTERS.items():
+        for path in paths if unit_files.is_enabled(machine.host, name) else ():
+            if _REJECTS_BY_DEFAULT.search(machine.host.text(path) or ""):
+                message = "the rules that the boot loads reject connections to kubelet and between pods unless another rule allows them"
+                yield Finding(path, message, f"accept by default in chains input and forward, or run systemctl disable --now {name}")
 
 
 RULES = (
@@ -198,5 +209,5 @@ RULES = (
     Rule("image.cloud_init_source", ERROR, _data_source),
     Rule("image.cloud_init_scripts", ERROR, _no_scripts),
     Rule("image.firewall", ERROR, _firewall),
-    Rule("image.no_time_source", WARNING, _no_time, (IMAGE,)),
+    Rule("image.packet_filter", WARNING, _packet_filter),
 )

@@ -9,10 +9,11 @@ from difflib import get_close_matches
 from typing import Any, Collection, Dict, List, NamedTuple, Tuple
 
 from .._node.host import Host
-from . import boot, disk, kernel, kernel_modules, leftovers, programs
+from . import boot, clock, disk, kernel, kernel_modules, leftovers, login, programs
 from .model import Finding, Machine, Rule, read_machine
 
-RULES: Tuple[Rule, ...] = (*leftovers.RULES, *kernel.RULES, *kernel_modules.RULES, *programs.RULES, *boot.RULES, *disk.RULES)
+_SUBJECTS = (leftovers, kernel, kernel_modules, programs, boot, clock, login, disk)
+RULES: Tuple[Rule, ...] = tuple(rule for subject in _SUBJECTS for rule in subject.RULES)
 
 
 class Verification(NamedTuple):

@@ -48,7 +48,8 @@ Differences from the images, which cannot be tested here: systemd is Debian's (2
 (Amazon Linux 2 has 4.2), there is no real kubelet, and cgroups have no controllers.
 
 The machine needs Docker: root installs and starts it (`sudo python3 tests/oracle/docker/nodelab up`), other users get a `HarnessError`.
-Images are made from Debian packages (DEBIAN_MIRROR sets another mirror) and rebuilt when their recipe changes. A run labels its containers
+Images are made from Debian packages (DEBIAN_MIRROR sets another mirror) and rebuilt when their recipe changes. The suite
+`images.HARDENED` is bookworm after a remediation by OpenSCAP. A run labels its containers
 with its ID and removes them at its end; the next run removes those of runs that were killed. Other containers, even of the same images,
 are never removed.
 """

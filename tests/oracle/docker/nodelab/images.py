@@ -4,12 +4,14 @@
 """Images from Debian packages alone, no registry: mmdebstrap into `docker import`, then a classic `docker build`.
 
 One image per Debian suite serves as plain node and as cloud-init machine (cloud-init is off unless a container asks for it).
+A hardened base is one more suite.
 Tags are digests of the recipe: a changed recipe is a new image, an unchanged one is never built twice.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -41,6 +43,11 @@ CONTENTS = (
 
 SUITES = ("bookworm", "trixie")
 
+#: Debian bookworm as CIS demands it of Ubuntu servers: OpenSCAP has remediated it. hardening/scan.py lists what is a stand-in.
+HARDENED = "bookworm-cis"
+_HARDENING = (HERE / "Dockerfile.hardened", HERE / "hardening/scan.py")
+_SCAN = "/opt/hardening/scan.py"
+
 _BOOTSTRAP = (
     "--quiet",
     "--variant=minbase",
@@ -67,6 +74,8 @@ def image(suite: str = "bookworm", family: str = "") -> str:
     with engine.machine_lock(f"image-{suite}"):
         if not _exists(base) and real:
             _build_real(real, base)
+        elif not _exists(base) and suite == HARDENED:
+            _build_hardened(base)
         elif not _exists(base):
             _build_base(suite, base)
         if not _exists(node):
@@ -74,7 +83,18 @@ def image(suite: str = "bookworm", family: str = "") -> str:
     return node
 
 
+def scan_results() -> dict[str, dict[str, str]]:
+    """The results of the selected rules by their names: before the remediation, during it, and in a new container of the result."""
+    image(HARDENED)
+    reports = ("before", "remediate", "after")
+    command = ["run", "--rm", "--network", "none", "--entrypoint", "cat", _base_tag(HARDENED)]
+    shown = engine.docker(*command, *(f"/opt/hardening/{report}.json" for report in reports)).stdout.decode()
+    return {report: json.loads(line) for report, line in zip(reports, shown.splitlines(), strict=True)}
+
+
 def _base_tag(suite: str) -> str:
+    if suite == HARDENED:
+        return f"nodelab-base:{HARDENED}-{_digest(_base_tag('bookworm'), *(path.read_text() for path in _HARDENING))}"
     if suite not in SUITES:
         raise engine.HarnessError(f"unknown Debian suite {suite!r}: one of {', '.join(SUITES)}")
     return f"nodelab-base:{suite}-{_digest(suite, *_BOOTSTRAP)}"
@@ -128,6 +148,29 @@ def _build_real(real: str, tag: str) -> None:
     engine.say(f"{tag}: {real} from its registry, and packages")
     recipe = ["build", "-q", "--build-arg", f"BASE={real}", "--label", f"{engine.IMAGE}=image", "-t", tag, "-f", str(_PACKAGES), str(HERE)]
     engine.docker(*recipe, timeout=3600)
+
+
+def _build_hardened(tag: str) -> None:
+    """Scan, remediate, and scan again in a new container. Its kernel settings are those of /etc/sysctl.conf, as after a boot.
+
+    The containers have no privileges, so a remediation cannot change a setting of the machine.
+    """
+    image("bookworm")
+    began = time.monotonic()
+    engine.say(f"{tag}: OpenSCAP remediates {_base_tag('bookworm')} (about two minutes, once)")
+    remediated = f"{tag}-new"
+    recipe = ["--build-arg", f"BASE={_base_tag('bookworm')}", "-t", remediated, "-f", str(_HARDENING[0]), str(HERE)]
+    engine.docker("build", "-q", "--pull=false", *recipe, timeout=3600)
+    shown = engine.docker("run", "--rm", "--network", "none", remediated, "python3", _SCAN, "settings").stdout.decode()
+    settings = [word for line in shown.splitlines() for word in ("--sysctl", line)]
+    container = engine.docker("create", "--network", "none", *settings, remediated, "python3", _SCAN, "after").stdout.decode().strip()
+    try:
+        engine.docker("start", "-a", container)
+        engine.docker("commit", "-c", "CMD []", container, tag)
+    finally:
+        engine.docker("rm", "-f", "-v", container, check=False)
+        engine.docker("rmi", "-f", remediated, check=False)
+    engine.say(f"{tag}: done in {time.monotonic() - began:.0f} s")
 
 
 def _build_node(base: str, tag: str) -> None:

@@ -62,6 +62,16 @@ CONTEXT = "contexts: [{name: c, context: {cluster: k, user: u}}]\ncurrent-contex
 ENFORCING = {"/etc/selinux/config": "SELINUX=enforcing\n", "/opt/cni/bin/loopback": ""}
 KERNEL = {"/boot/vmlinuz-6.12.1-1.amzn2023": "", "/lib/modules/6.12.1-1.amzn2023/modules.dep": ""}
 DKMS = "/var/lib/dkms"
+UNIX = "account required pam_unix.so\n"
+PAM = {
+    "/etc/pam.d/sshd": "@include common-account\nauth required /opt/pam/pam_own.so\n",
+    "/etc/pam.d/sudo": "@include common-account\n",
+    "/etc/pam.d/common-account": UNIX,
+    "/usr/lib/x86_64-linux-gnu/security/pam_unix.so": "",
+    "/opt/pam/pam_own.so": "",
+}
+FILTERED = {f"{WANTS}/nftables.service": f"{UNITS}/nftables.service"}
+NFT = "table inet filter {{\n  chain input {{\n    type filter hook input priority 0;\n    policy {};\n  }}\n}}\n"
 WRONG_LABEL = "/opt/cni/bin has context system_u:object_r:usr_t:s0, should be system_u:object_r:bin_t:s0"
 
 DEFECTS = (
@@ -161,7 +171,23 @@ DEFECTS = (
     Change("image.cloud_init_scripts", files={"/etc/cloud/cloud.cfg.d/99-cis.cfg": "cloud_final_modules: [final-message]\n"}),
     Change("image.firewall", links={f"{WANTS}/firewalld.service": f"{UNITS}/firewalld.service"}),
     Change("image.firewall", "ubuntu", files={"/etc/ufw/ufw.conf": "ENABLED=yes\n"}, name="ufw"),
+    Change("image.packet_filter", links=FILTERED, files={"/etc/nftables.conf": NFT.format("drop")}),
+    Change(
+        "image.packet_filter", "al2", links={f"{WANTS}/iptables.service": f"{UNITS}/iptables.service"},
+        files={"/etc/sysconfig/iptables": "*filter\n:INPUT DROP [0:0]\n:FORWARD ACCEPT [0:0]\nCOMMIT\n"}, name="iptables",
+    ),
     Change("image.no_time_source", removed=(f"{WANTS}/chronyd.service",)),
+    Change("image.public_time_source", files={"/etc/chrony.conf": "pool 2.rhel.pool.ntp.org iburst\n"}),
+    Change(
+        "image.public_time_source", "ubuntu", links={f"{WANTS}/ntpsec.service": f"{UNITS}/ntpsec.service"},
+        files={"/etc/ntpsec/ntp.conf": "pool 0.debian.pool.ntp.org iburst\n"}, name="ntp",
+    ),
+    Change("image.pam_module", "ubuntu", files=PAM | {"/etc/pam.d/common-account": f"{UNIX}account required pam_tally2.so\n"}),
+    Change(
+        "image.pam_module", files=PAM | {
+            "/etc/pam.d/sshd": "account substack password-auth\n", "/etc/pam.d/password-auth": "account [default=die] \\\npam_sss.so\n"},
+        profile="live", name="substack",
+    ),
     Change("image.disk_space", free_mib=700),
     Change("image.noexec", files={"/etc/fstab": "UUID=1 / xfs defaults 0 0\nUUID=2 /var xfs nodev,noexec 0 0\n"}),
     Change(
@@ -222,6 +248,17 @@ NEAR_MISSES = (
     Change("image.kubelet_drop_in", files={"/etc/kubernetes/kubelet/config.json.d/90-image.json": "{}"}),
     Change("image.cloud_init_source", files={"/etc/cloud/cloud.cfg.d/99-aws.cfg": "datasource_list: [Ec2]\n"}),
     Change("image.cloud_init_scripts", files={"/etc/cloud/cloud.cfg.d/99.cfg": "cloud_final_modules: [[scripts_user, always]]\n"}),
+    Change("image.packet_filter", links=FILTERED, files={"/etc/nftables.conf": NFT.format("accept")}),
+    Change("image.packet_filter", files={"/etc/nftables.conf": NFT.format("drop")}, name="not enabled"),
+    Change("image.public_time_source", files={"/etc/chrony.conf": "server 169.254.169.123 prefer\npool pool.ntp.org\n"}),
+    Change("image.public_time_source", files={"/etc/chrony.conf": "pool 2.amazon.pool.ntp.org\nsourcedir /run/chrony.d\n"}, name="at boot"),
+    Change("image.public_time_source", files={"/etc/ntpsec/ntp.conf": "pool 0.debian.pool.ntp.org\n"}, name="not enabled"),
+    Change("image.pam_module", "ubuntu", files=PAM | {
+        "/etc/pam.d/common-account": f"{UNIX}-account required pam_sss.so\naccount sufficient pam_ldap.so\n# auth required pam_tally2.so\n"
+        "password required pam_pwquality.so\nauth [success=1 default=ignore] pam_krb5.so\n"}, name="not needed"),
+    Change("image.pam_module", files={
+        "/etc/pam.d/sudo": "@include sudo-i\n", "/etc/pam.d/sudo-i": "auth include sudo\n"}, name="in a circle"),
+    Change("image.pam_module", files={"/etc/pam.d/smartcard-auth": "auth required pam_pkcs11.so\n"}, name="another service"),
     Change("image.disk_space", free_mib=1024),
     Change("image.noexec", files={"/etc/fstab": "UUID=2 /var/tmp xfs noexec 0 0\nUUID=3 /var/log xfs noexec 0 0\n"}),
     Change("image.selinux_label", files={"/etc/selinux/config": "SELINUX=disabled\n"}, selinux=WRONG_LABEL, name="disabled"),
