@@ -9,10 +9,10 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter 
 
 
 @as_filter
-def image_plan(image: Any, builder: Any) -> dict[str, Any]:
+def image_plan(image: Any, builder: Any, inputs: Any = None) -> dict[str, Any]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import plan
 
-    return plan.image_plan(image, builder)
+    return plan.image_plan(image, builder, inputs)
 
 
 class FilterModule:

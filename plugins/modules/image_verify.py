@@ -110,6 +110,13 @@ rules:
   type: list
   elements: str
   sample: [image.hostname, image.machine_id]
+system:
+  description:
+    - The C(id) and the C(version_id) of the operating system, and the C(architecture) of the machine. The filter
+      P(nodebootstrap.eks.image_plan#filter) takes them as C(builder).
+  returned: success
+  type: dict
+  sample: {"id": "amzn", "version_id": "2023", "architecture": "x86_64"}
 """
 
 from ansible.module_utils.basic import AnsibleModule

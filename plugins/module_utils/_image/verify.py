@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import platform
 from difflib import get_close_matches
 from typing import Any, Collection, Dict, List, NamedTuple, Tuple
 
-from .._node.host import Host
+from .._node.host import Host, read_os_release
 from . import boot, clock, disk, kernel, kernel_modules, leftovers, login, programs
 from .model import Finding, Machine, Rule, read_machine
 
@@ -17,12 +18,16 @@ RULES: Tuple[Rule, ...] = tuple(rule for subject in _SUBJECTS for rule in subjec
 
 
 class Verification(NamedTuple):
-    """C(findings): of the rules that were checked. C(rules): their ids. C(problems): what could not be read."""
+    """C(findings): of the rules that were checked. C(rules): their ids. C(problems): what could not be read.
+
+    C(system): C(id) and C(version_id) of the operating system, and C(architecture) of the machine.
+    """
 
     findings: List[Dict[str, Any]]
     rules: List[str]
     problems: List[str]
     family: str
+    system: Dict[str, str]
 
 
 def unknown_rules(ids: Collection[str]) -> List[str]:
@@ -42,7 +47,12 @@ def verify(host: Host, profile: str, kubernetes_version: str | None = None, igno
     rules = [rule for rule in RULES if profile in rule.profiles and rule.id not in ignore]
     findings = [_describe(rule, finding) for rule in rules for finding in _check(rule, machine)]
     findings.sort(key=lambda finding: str(finding["severity"]))
-    return Verification(findings, [rule.id for rule in rules], host.problems, machine.family)
+    return Verification(findings, [rule.id for rule in rules], host.problems, machine.family, _system(host))
+
+
+def _system(host: Host) -> Dict[str, str]:
+    fields = read_os_release(host)
+    return {"id": fields.get("ID", ""), "version_id": fields.get("VERSION_ID", ""), "architecture": platform.machine()}
 
 
 def _check(rule: Rule, machine: Machine) -> List[Finding]:

@@ -67,7 +67,7 @@ def modules(image: Image) -> list[str]:
 
 
 def files(image: Image, builder: Builder) -> list[File]:
-    """All files but those of repositories, sorted by path. A file of the user replaces ours."""
+    """All files except repositories and certificates, sorted by path. A file of the user replaces ours."""
     found = {
         file.path: file
         for file in (
@@ -82,6 +82,11 @@ def files(image: Image, builder: Builder) -> list[File]:
         )
     }
     return [found[path] for path in sorted(found)]
+
+
+def certificates(image: Image) -> tuple[File, ...]:
+    """The files of certificates. Certificates of user data have names without C(image)."""
+    return trust.stored(image.family, image.trust, "nodebootstrap-image")
 
 
 def _kernel(image: Image) -> Iterator[File]:
@@ -223,8 +228,6 @@ def _one_shot(description: str, command: str, *order: tuple[str, str], wanted_by
 
 def _private_network(image: Image) -> Iterator[File]:
     yield from linux_files.registry_mirrors(image.mirrors)
-    # Names of their own: certificates of user data have the names without "image".
-    yield from trust.stored(image.family, image.trust, "nodebootstrap-image")
     if image.trust:
         yield trust.variables_drop_in(image.family, "kubelet.service")
     for unit in ("containerd.service", "kubelet.service", *(_NODEADM_UNITS if image.family == "al2023" else ())):

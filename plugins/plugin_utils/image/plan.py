@@ -30,6 +30,9 @@ _ARCHIVES: dict[str, tuple[str, list[str]]] = {
 }
 """Where each archive is unpacked, and its members; an empty list means all."""
 
+_RECORDS = "/var/lib/nodebootstrap/image"
+"""Files that say which archive is unpacked."""
+
 _DIRECTORIES = ("/etc/cni/net.d", "/etc/containerd/certs.d", "/etc/eks", "/etc/kubernetes/pki", "/opt/cni/bin", "/var/lib/kubelet")
 _EXISTING = {"", "/etc", "/etc/systemd/system", "/usr", "/usr/bin", "/usr/sbin"}
 """Directories of every system."""
@@ -37,32 +40,39 @@ _EXISTING = {"", "/etc", "/etc/systemd/system", "/usr", "/usr/bin", "/usr/sbin"}
 _VERSION_FILES = {"containerd": "/usr/bin/containerd", "kubelet": "/usr/bin/kubelet"}
 
 
-def image_plan(image: Any, builder: Any) -> dict[str, Any]:
-    """Return the plan of the description C(image) on C(builder) (id, version_id, architecture). Raises C(SpecError)."""
+def image_plan(image: Any, builder: Any, inputs: Any = None) -> dict[str, Any]:
+    """Return the plan of the description C(image) on C(builder) (id, version_id, architecture). Raises C(SpecError).
+
+    inputs: a directory on the controller with all downloads, below C(downloads). By default they come from their places.
+    """
     problems = Problems()
     parsed, machine = parse(image, problems), parse_builder(builder, problems)
+    if inputs is not None and not isinstance(inputs, str):
+        problems.add("input.wrong_type", "inputs", "must be the path of a directory", fix="write the directory that was fetched")
     if parsed is not None and machine is not None:
         check_builder(parsed, machine, problems)
     problems.raise_any()
     if parsed is None or machine is None:
         raise SpecError(problems)
-    return _plan(parsed, machine)
+    return _plan(parsed, machine, inputs)
 
 
-def _plan(image: Image, builder: Builder) -> dict[str, Any]:
+def _plan(image: Image, builder: Builder, inputs: str | None) -> dict[str, Any]:
     texts = files.files(image, builder)
     kept = packages.held(image, builder)
     repositories = list(packages.repository_files(image))
-    downloads = [_download(name, source) for name, source in image.programs.items()]
+    downloads = [_download(name, source, inputs) for name, source in image.programs.items()]
+    certificates = files.certificates(image)
     return {
         "family": image.family,
         "kubernetes_version": image.kubernetes_version,
         "architecture": builder.architecture,
         "environment": image.build_proxy.variables_for_commands() if image.build_proxy else {},
         "repositories": [_file(one) for one in repositories],
+        "certificates": [_file(one) for one in certificates],
         "packages": packages.packages(image, builder),
         "held": kept,
-        "directories": _directories([*texts, *repositories], downloads),
+        "directories": _directories([*texts, *repositories, *certificates], downloads),
         "downloads": downloads,
         "files": [_file(one) for one in texts],
         "links": _links(image),
@@ -74,26 +84,28 @@ def _plan(image: Image, builder: Builder) -> dict[str, Any]:
             if name in {*image.programs, *kept}
         ],
         "services": _services(image),
-        "images": [_container_image(one) for one in _images(image)],
+        "images": [_container_image(one, inputs) for one in _images(image)],
         "image_import": image.image_import,
     }
 
 
-def _download(name: str, source: Source) -> dict[str, Any]:
+def _download(name: str, source: Source, inputs: str | None) -> dict[str, Any]:
     is_archive = source.is_archive
     dest, members = _ARCHIVES[name] if is_archive else (_PROGRAMS.get(name, f"/usr/bin/{name}"), [])
     return {
         "name": name,
-        **_place(source),
+        **_place(source, inputs),
         "kind": "archive" if is_archive else "file",
         "dest": dest,
         "mode": "0755",
         "members": members,
+        "record": f"{_RECORDS}/{name}.sha256" if is_archive else None,
     }
 
 
-def _place(source: Source) -> dict[str, Any]:
-    return {"file": source.file, "url": source.url, "path": source.path, "sha256": source.sha256}
+def _place(source: Source, inputs: str | None) -> dict[str, Any]:
+    found = {"file": source.file, "url": source.url, "path": source.path, "sha256": source.sha256}
+    return found if inputs is None else {**found, "url": None, "path": f"{inputs}/downloads/{source.file}"}
 
 
 def _file(file: File) -> dict[str, Any]:
@@ -132,5 +144,5 @@ def _images(image: Image) -> Iterator[ContainerImage]:
     yield from image.images
 
 
-def _container_image(image: ContainerImage) -> dict[str, Any]:
-    return {"name": image.name, **_place(image.archive), "pinned": image.pinned}
+def _container_image(image: ContainerImage, inputs: str | None) -> dict[str, Any]:
+    return {"name": image.name, **_place(image.archive, inputs), "pinned": image.pinned}
