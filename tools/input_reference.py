@@ -5,7 +5,8 @@
 """Generates the reference of C(cluster) and C(node_group) from the declaration of the fields (plugin_utils/model/fields.py).
 
 It writes the documentation fragment for ansible-doc, the list of fields in the description of the role eks_node, the tables in
-docs/input.md, and the JSON Schema files in docs/schema. C(make golden) runs it, and a test checks that the files are up to date.
+docs/input.md, and the JSON Schema files in docs/schema. The README of the role eks_node_image gets the fields of an image. C(make golden)
+runs it, and a test checks that the files are up to date.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ TOP = Path(__file__).resolve().parents[1]
 FRAGMENT = "plugins/doc_fragments/fields.py"
 ROLE = "roles/eks_node/meta/argument_specs.yml"
 PAGE = "docs/input.md"
+IMAGE_PAGE = "roles/eks_node_image/README.md"
 SCHEMAS = "docs/schema"
 RAW_URL = "https://raw.githubusercontent.com/nodebootstrap/eks/main/docs/schema"
 WIDTH = 118
@@ -326,7 +328,15 @@ def files() -> dict[str, str]:
     for name, schema in declarations().items():
         page = between_markers(page, name, f"\n{table(schema)}\n", ("<!--", " -->"))
         role = between_markers(role, name, to_yaml(role_description(schema), 6), ("#", ""))
-    return {**found, PAGE: page, ROLE: role}
+    return {**found, PAGE: page, ROLE: role, IMAGE_PAGE: image_page()}
+
+
+def image_page() -> str:
+    """Return the README of the role that builds images, with the fields of their description."""
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import fields
+
+    text = (TOP / IMAGE_PAGE).read_text(encoding="utf-8")
+    return between_markers(text, "image", f"\n{table(fields.IMAGE_KIND.schema)}\n", ("<!--", " -->"))
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ from ansible_collections.nodebootstrap.eks.tests.consistency import project
 FACADE = "eks_node"
 FAMILY_ROLES = tuple(f"{FACADE}_{family}" for family in FAMILIES)
 IMAGE = f"{FACADE}_image"
-"""The role that checks images. It has variables of its own."""
+"""The role that builds images. It has variables of its own."""
 
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
@@ -119,7 +119,7 @@ def test_every_role_runs_the_shared_tasks() -> None:
 def test_the_shared_tasks_have_the_five_tags_and_can_be_skipped_by_each() -> None:
     (block,) = tasks(FACADE, "apply")
     assert block["tags"] == TAGS
-    places = [name for name in project.under("roles", ".yml") if "/tasks/" in name and "tags" in project.text(name)]
+    places = [name for name in project.under("roles", ".yml") if "/tasks/" in name and "ansible_skip_tags" in project.text(name)]
     assert places == [f"roles/{FACADE}/tasks/apply.yml"], "the expression is written once"
 
 
@@ -164,4 +164,6 @@ def test_a_fact_is_seen(text: str, found: list[str]) -> None:
 def test_roles_compute_nothing() -> None:
     for role in project.roles():
         for name in project.under(f"roles/{role}/tasks", ".yml"):
-            assert not re.search(r"\b(set_fact|shell|command):", project.text(name)), name
+            # An image is built by programs of the system, such as the one that reads certificates.
+            words = "set_fact|shell" if role == IMAGE else "set_fact|shell|command"
+            assert not re.search(rf"\b({words}):", project.text(name)), name

@@ -33,12 +33,13 @@ VERSION = "9:1"
 _UNIT = "[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
 _PROGRAM = "#!/bin/sh\nexit 0\n"
 
+_EMPTY = ("conntrack", "ethtool", "ipset", "ipvsadm", "mdadm", "nfs-common", "socat", "unzip", "wget", "xfsprogs")
+
 #: What the packages of Ubuntu that the nodes lack contain: path → content.
 PACKAGES: dict[str, dict[str, str]] = {
     "ca-certificates": {"/usr/sbin/update-ca-certificates": "#!/bin/sh\nexec touch /var/lib/certificates-read\n"},
     "chrony": {"/lib/systemd/system/chrony.service": _UNIT},
-    **dict.fromkeys(("conntrack", "ethtool", "ipset", "ipvsadm", "mdadm", "nfs-common", "socat", "unzip", "wget", "xfsprogs"), {}),
-    "htop": {},
+    **{name: {} for name in (*_EMPTY, "htop")},
     "iptables": {"/usr/sbin/iptables": _PROGRAM},
     "pigz": {"/usr/bin/unpigz": _PROGRAM},
 }

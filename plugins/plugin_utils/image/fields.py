@@ -58,9 +58,6 @@ def _source(value: Any, path: str, problems: Problems) -> Any:
     return {**checked, "sha256": checked["sha256"].lower()} if is_complete else INVALID
 
 
-_FILE = field(_source, "A file with its checksum.", **_SOURCE.schema)
-
-
 def is_archive(base_name: str) -> bool:
     """Whether a file is an archive, by its name."""
     return base_name.endswith(ARCHIVES)
@@ -88,7 +85,7 @@ def _archive(value: Any, path: str, problems: Problems) -> Any:
 
 
 def _declared(check: Any, description: str, only: tuple[str, ...] = ()) -> Kind:
-    return field(check, description, only=only, **_SOURCE.schema)
+    return field(check, description, only=only, type="object")
 
 
 PROGRAMS: dict[str, Kind] = {
@@ -143,7 +140,7 @@ _TEXT_FILE: dict[str, Kind] = {
 _CONTAINER_IMAGE = record(
     {
         "name": field(_IMAGE_NAME, "Name of the image, as pods use it."),
-        "archive": field(_source, "Archive of the image (`docker save`, or an OCI layout as tar), with its checksum.", **_SOURCE.schema),
+        "archive": field(_source, "Archive of the image (`docker save`, or an OCI layout as tar), a file.", type="object"),
         "pinned": field(boolean, "Whether kubelet never removes the image to free disk space.", default=True),
     },
     required={"name": "HOST/PATH:TAG", "archive": "url or path, and sha256"},

@@ -34,8 +34,20 @@ _RECORDS = "/var/lib/nodebootstrap/image"
 """Files that say which archive is unpacked."""
 
 _DIRECTORIES = ("/etc/cni/net.d", "/etc/containerd/certs.d", "/etc/eks", "/etc/kubernetes/pki", "/opt/cni/bin", "/var/lib/kubelet")
-_EXISTING = {"", "/etc", "/etc/systemd/system", "/usr", "/usr/bin", "/usr/sbin"}
-"""Directories of every system."""
+_EXISTING = {
+    "",
+    "/etc",
+    "/etc/apt/sources.list.d",
+    "/etc/modules-load.d",
+    "/etc/pki/rpm-gpg",
+    "/etc/sysctl.d",
+    "/etc/systemd/system",
+    "/etc/yum.repos.d",
+    "/usr",
+    "/usr/bin",
+    "/usr/sbin",
+}
+"""Directories that every system with a given package manager has."""
 
 _VERSION_FILES = {"containerd": "/usr/bin/containerd", "kubelet": "/usr/bin/kubelet"}
 

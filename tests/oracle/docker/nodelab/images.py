@@ -23,13 +23,14 @@ from . import engine
 HERE = Path(__file__).resolve().parent.parent
 _PACKAGES = HERE / "Dockerfile.packages"
 
-#: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins, cloud-init, a real containerd, ssh;
-#: strace counts what a start forks.
+#: What a node of ours needs: systemd, the tools that bootstrap scripts call, Python for the stand-ins and for Ansible's apt, cloud-init,
+#: a real containerd, ssh; strace counts what a start forks.
 CONTENTS = (
     "systemd",
     "systemd-sysv",
     "dbus",
     "python3",
+    "python3-apt",
     "iproute2",
     "curl",
     "procps",
