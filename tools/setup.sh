@@ -5,10 +5,11 @@
 #
 # Everything that the checks need, inside the project folder; Debian packages and the Docker daemon too when run as root.
 #
-#   tools/setup.sh [debian] [docker] [venv] [importer] [outer_cores] [cores] [docs] [browser] [packer]      (no word: all of them)
+#   tools/setup.sh [debian] [docker] [venv] [importer] [outer_cores] [cores] [docs] [browser] [packer] [ee]      (no word: all of them)
 #
 # outer_cores: the oldest and the newest ansible-core, which make test uses; cores: all of them, for make matrix. docs: what builds the
-# documentation site; browser: Chromium and axe-core, which make matrix opens it with; packer: Packer 1.6.6, which bakes images.
+# documentation site; browser: Chromium and axe-core, which make matrix opens it with; packer: Packer 1.6.6, which bakes images; ee:
+# ansible-builder and ansible-navigator.
 #
 # A second run does nothing: each virtual environment carries a stamp, the hash of its sources.
 # What cannot be installed is reported as an error; the one exception is an ansible-core release for which this machine
@@ -160,6 +161,12 @@ setup_packer() {
   rm ".cache/packer/$package"
 }
 
+setup_ee() {
+  local python
+  python=$(first_python 3.12 3.13 3.14 3.11) || die "ansible-navigator needs Python 3.11 to 3.14"
+  make_venv .cache/venv-ee "$python" -r tests/ee-requirements.txt
+}
+
 setup_browser() {
   local program missing=()
   for program in chromium npm; do command -v "$program" >/dev/null || missing+=("$program"); done
@@ -208,13 +215,13 @@ all_done() {
 # In the background, pip would not hear Ctrl-C.
 trap 'trap - INT TERM; kill 0' INT TERM
 
-[ "$#" -gt 0 ] || set -- debian docker venv importer cores docs browser packer
+[ "$#" -gt 0 ] || set -- debian docker venv importer cores docs browser packer ee
 for part in "$@"; do
   case $part in
     debian | docker | browser) "setup_$part" ;;
     cores) setup_cores < <(cores) ;;
     outer_cores) setup_cores < <(cores | sed -n '1p;$p') ;;
-    venv | importer | docs | packer) at_once "setup_$part" ;;
+    venv | importer | docs | packer | ee) at_once "setup_$part" ;;
     *) die "unknown part: $part" ;;
   esac
 done

@@ -66,6 +66,9 @@ ORACLE_GROUPS = {
     "connections": ("test_connections.py", "test_al2023_boot.py"),
 }
 
+#: Builds a container image with packages from PyPI, so it has a step of its own. All of its tests are marked C(matrix).
+EXECUTION_ENVIRONMENT = "tests/oracle/test_execution_environment.py"
+
 #: The step that builds the programs of the lab.
 PROGRAMS = "lab: programs"
 
@@ -235,7 +238,8 @@ def matrix() -> list[Step]:
         *(ansible_test("units", core, *WITH_ANSIBLE, seconds=120, detail=", all that depend on Ansible") for core in older),
         pytest("unit: more examples", 600, "-n", "2", "tests/unit", variables=thorough),
         pytest("unit: oracle without containers, more examples", 900, "-n", "2", "-m", "not docker", "tests/oracle", variables=thorough),
-        pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle"),
+        pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle", "--ignore", EXECUTION_ENVIRONMENT),
+        pytest("execution environment", 300, EXECUTION_ENVIRONMENT),
         *(molecule(scenario) for scenario in REPEATED_SCENARIOS),
         *docs(),
         Step("docs: browser", (DOCS_PYTHON, "tools/docsite/check_browser.py"), after="docs", estimated_seconds=180),

@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import engine
@@ -49,15 +50,17 @@ HARDENED = "bookworm-cis"
 _HARDENING = (HERE / "Dockerfile.hardened", HERE / "hardening/scan.py")
 _SCAN = "/opt/hardening/scan.py"
 
-_BOOTSTRAP = (
-    "--quiet",
-    "--variant=minbase",
-    f"--include={','.join(CONTENTS)}",
-    '--aptopt=APT::Install-Recommends "0"',
-    "--dpkgopt=path-exclude=/usr/share/man/*",
-    "--dpkgopt=path-exclude=/usr/share/doc/*",
-    "--dpkgopt=path-exclude=/usr/share/locale/*",
-)
+
+def _bootstrap(contents: Sequence[str]) -> tuple[str, ...]:
+    return (
+        "--quiet",
+        "--variant=minbase",
+        f"--include={','.join(contents)}",
+        '--aptopt=APT::Install-Recommends "0"',
+        "--dpkgopt=path-exclude=/usr/share/man/*",
+        "--dpkgopt=path-exclude=/usr/share/doc/*",
+        "--dpkgopt=path-exclude=/usr/share/locale/*",
+    )
 
 
 def image(suite: str = "bookworm", family: str = "") -> str:
@@ -93,12 +96,22 @@ def scan_results() -> dict[str, dict[str, str]]:
     return {report: json.loads(line) for report, line in zip(reports, shown.splitlines(), strict=True)}
 
 
-def _base_tag(suite: str) -> str:
+def debian(suite: str, contents: Sequence[str]) -> str:
+    """The tag of an image of these Debian packages alone, built now where it does not exist."""
+    engine.ensure()
+    tag = _base_tag(suite, contents)
+    with engine.machine_lock(f"image-{suite}"):
+        if not _exists(tag):
+            _build_base(suite, tag, contents)
+    return tag
+
+
+def _base_tag(suite: str, contents: Sequence[str] = CONTENTS) -> str:
     if suite == HARDENED:
         return f"nodelab-base:{HARDENED}-{_digest(_base_tag('bookworm'), *(path.read_text() for path in _HARDENING))}"
     if suite not in SUITES:
         raise engine.HarnessError(f"unknown Debian suite {suite!r}: one of {', '.join(SUITES)}")
-    return f"nodelab-base:{suite}-{_digest(suite, *_BOOTSTRAP)}"
+    return f"nodelab-base:{suite}-{_digest(suite, *_bootstrap(contents))}"
 
 
 def _node_tag(base: str) -> str:
@@ -118,7 +131,7 @@ def _exists(tag: str) -> bool:
     return engine.docker("image", "inspect", tag, check=False).returncode == 0
 
 
-def _build_base(suite: str, tag: str) -> None:
+def _build_base(suite: str, tag: str, contents: Sequence[str] = CONTENTS) -> None:
     if shutil.which("mmdebstrap") is None:
         if os.getuid() != 0:
             raise engine.HarnessError(f"mmdebstrap is not installed: sudo apt-get install {' '.join(engine.PACKAGES)}")
@@ -126,7 +139,7 @@ def _build_base(suite: str, tag: str) -> None:
     began = time.monotonic()
     mirror = _mirror()
     engine.say(f"{tag}: Debian {suite} from {mirror} (about a minute, once)")
-    command = ["mmdebstrap", *_BOOTSTRAP, "--keyring=/usr/share/keyrings/debian-archive-keyring.gpg", suite, "-", mirror]
+    command = ["mmdebstrap", *_bootstrap(contents), "--keyring=/usr/share/keyrings/debian-archive-keyring.gpg", suite, "-", mirror]
     # Piped from one into the other: nothing is written to disk.
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as bootstrap:
         assert bootstrap.stdout is not None and bootstrap.stderr is not None
