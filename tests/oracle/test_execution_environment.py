@@ -24,7 +24,7 @@ from nodelab import engine, images
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
-pytestmark = [pytest.mark.docker, pytest.mark.matrix]
+pytestmark = pytest.mark.docker
 
 EXAMPLES = project.TOP / "examples"
 TOOLS = project.TOP / ".cache" / "venv-ee" / "bin"
@@ -110,6 +110,7 @@ def rendered(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.matrix
 def test_the_navigator_renders_what_the_controller_renders(image: str, tmp_path: Path) -> None:
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     for folder in (inside, outside):
@@ -128,6 +129,7 @@ def test_the_navigator_renders_what_the_controller_renders(image: str, tmp_path:
     assert rendered(inside / "out") == files
 
 
+@pytest.mark.matrix
 def test_the_image_has_what_the_collection_asks_for(image: str) -> None:
     script = f"import {', '.join(IMPORTED)}; from ansible.release import __version__; print(__version__)"
     version = engine.docker("run", "--rm", image, "python3", "-c", script).stdout.decode().strip()
@@ -136,6 +138,7 @@ def test_the_image_has_what_the_collection_asks_for(image: str) -> None:
     assert [name for found in json.loads(listed).values() for name in found] == ["nodebootstrap.eks"]
 
 
+@pytest.mark.matrix
 def test_builder_finds_the_dependencies_of_the_collection(artifact: Path, tmp_path: Path) -> None:
     install = ("ansible-galaxy", "collection", "install", "--offline", str(artifact), "--collections-path", str(tmp_path))
     # Otherwise the collection counts as installed, because the tests run with this checkout.

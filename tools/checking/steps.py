@@ -239,7 +239,7 @@ def matrix() -> list[Step]:
         pytest("unit: more examples", 600, "-n", "2", "tests/unit", variables=thorough),
         pytest("unit: oracle without containers, more examples", 900, "-n", "2", "-m", "not docker", "tests/oracle", variables=thorough),
         pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle", "--ignore", EXECUTION_ENVIRONMENT),
-        pytest("execution environment", 300, EXECUTION_ENVIRONMENT),
+        pytest("oracle: execution environment", 300, EXECUTION_ENVIRONMENT),
         *(molecule(scenario) for scenario in REPEATED_SCENARIOS),
         *docs(),
         Step("docs: browser", (DOCS_PYTHON, "tools/docsite/check_browser.py"), after="docs", estimated_seconds=180),
