@@ -20,7 +20,7 @@ description:
   - This module has not been executed on Windows. The calls and their options are tested with a recording connection, and every line of
     PowerShell with a parser.
   - Never reboots or drains a node.
-  - See L(Windows nodes,https://github.com/nodebootstrap/eks/blob/main/docs/windows-nodes.md).
+  - See L(Windows nodes in detail,https://github.com/nodebootstrap/eks/blob/main/docs/windows-reference.md).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:

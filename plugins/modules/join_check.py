@@ -72,7 +72,7 @@ RETURN = r"""
 cause:
   description:
     - Why the node is not in the wanted state. The
-      L(guide to joining,https://github.com/nodebootstrap/eks/blob/main/docs/joining.md) lists all causes. In the catalogue of rules, the id
+      L(list of causes,https://github.com/nodebootstrap/eks/blob/main/docs/join-causes.md) describes them. In the catalogue of rules, the id
       of a cause is C(join.) with this name, for example C(join.unauthorized).
     - Null if the node is in the wanted state and has no final problem.
   returned: always

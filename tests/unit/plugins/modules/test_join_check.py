@@ -23,7 +23,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 TOP = Path(__file__).resolve().parents[4]
 UTILS = TOP / "plugins/module_utils"
 SOURCES = (TOP / "plugins/modules/join_check.py", *sorted(UTILS.glob("_node/*.py")), *sorted(UTILS.glob("_join/*.py")))
-PAGE = TOP / "docs/joining.md"
+PAGE = TOP / "docs/join-causes.md"
 
 
 # The module must see this user, whichever user runs the tests.
