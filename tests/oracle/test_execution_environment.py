@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 import yaml
-from nodelab import engine, images
+from nodelab import Al2023Node, engine, images
 
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
@@ -70,6 +70,17 @@ def run(*command: str, folder: Path, **variables: str) -> str:
     return done.stdout
 
 
+def run_tool(program: str, *arguments: str, folder: Path) -> str:
+    """The same for a program of the virtual environment."""
+    return run(
+        str(TOOLS / program), *arguments, folder=folder, HOME=str(folder), PATH=f"{TOOLS}:{os.environ['PATH']}",
+        # The classic builder: BuildKit needs a plugin that Debian's package does not bring.
+        DOCKER_BUILDKIT="0",
+        # ansible-navigator hands this setting on to the container, and the one of the tests names the checkout.
+        ANSIBLE_COLLECTIONS_PATH="/usr/share/ansible/collections",
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The artifact of the collection, as "make dist" builds it."""
@@ -92,11 +103,7 @@ def image(artifact: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     (folder / "execution-environment.yml").write_text(yaml.safe_dump(changed, sort_keys=False), encoding="utf-8")
     tag = f"nodebootstrap-eks-ee:{os.getpid()}"
     try:
-        # The classic builder: BuildKit needs a plugin that Debian's package does not bring.
-        run(
-            str(TOOLS / "ansible-builder"), "build", "--tag", tag, "--container-runtime", "docker", folder=folder, DOCKER_BUILDKIT="0",
-            PATH=f"{TOOLS}:{os.environ['PATH']}",
-        )  # fmt: skip
+        run_tool("ansible-builder", "build", "--tag", tag, "--container-runtime", "docker", folder=folder)
         yield tag
     finally:
         engine.docker("rmi", "-f", tag, check=False)
@@ -118,15 +125,55 @@ def test_the_navigator_renders_what_the_controller_renders(image: str, tmp_path:
         shutil.copy(EXAMPLES / "five-families.yml", folder)
     play = ("nodebootstrap.eks.render", "-e", "@five-families.yml")
     run("ansible-playbook", *play, folder=outside)
-    navigator = (
-        str(TOOLS / "ansible-navigator"), "run", *play, "--execution-environment-image", image, "--pull-policy", "never",
-        "--container-engine", "docker", "--mode", "stdout", "--playbook-artifact-enable", "false", "--log-file", str(tmp_path / "log"),
+    output = run_tool(
+        "ansible-navigator", "run", *play, "--execution-environment-image", image, "--pull-policy", "never", "--mode", "stdout",
+        "--container-engine", "docker", "--playbook-artifact-enable", "false", "--log-file", str(tmp_path / "log"), folder=inside,
     )  # fmt: skip
-    output = run(*navigator, folder=inside, HOME=str(tmp_path), PATH=f"{TOOLS}:{os.environ['PATH']}")
     assert "failed=0" in output
     files = rendered(outside / "out")
     assert len([name for name in files if name.endswith(".userdata")]) == 5
     assert rendered(inside / "out") == files
+
+
+#: Ansible, the collection and Git, as the image has them.
+PROGRAMS = ("/usr/local/bin", "/usr/local/lib", "/usr/share/ansible", "/usr/bin/git", "/usr/lib/git-core")
+
+
+def install(image: str, node: Al2023Node) -> None:
+    """Copy Ansible from the image to a node with the same Debian release."""
+    container = engine.docker("create", image).stdout.decode().strip()
+    try:
+        for path in PROGRAMS:
+            archive = engine.docker("cp", f"{container}:{path}", "-").stdout
+            engine.docker("cp", "-", f"{node.container}:{Path(path).parent}", input=archive)
+    finally:
+        engine.docker("rm", "-f", container)
+
+
+@pytest.mark.matrix
+def test_ansible_pull_configures_a_node(image: str) -> None:
+    """The unit of the example, with a repository on the node itself and a kubelet without a cluster."""
+    unit = project.text("examples/ansible-pull/eks-node-pull.service").replace("https://git.example.com/eks-nodes.git", "file:///srv/nodes")
+    repository = {
+        "/srv/nodes/local.yml": project.text("examples/ansible-pull/local.yml"),
+        # The metadata service of the node is in another region.
+        "/srv/nodes/node.yml": project.text("examples/ssm/node.yml").replace("eu-west-1", "eu-central-1") + "eks_node_wait_for: healthy\n",
+    }
+    healthy = {"/etc/nodelab/kubelet-healthy": "", "/etc/nodelab/kubelet-version": "v1.33.5"}
+    with Al2023Node.start(suite=SUITE, files=healthy) as node:
+        install(image, node)
+        node.write({**repository, "/etc/systemd/system/eks-node-pull.service": unit})
+        identity = ("-c", "user.name=test", "-c", "user.email=test@example.com")
+        for words in (("init", "-q", "-b", "main"), ("add", "."), (*identity, "commit", "-q", "-m", "nodes")):
+            node.exec(["git", "-C", "/srv/nodes", *words], check=True)
+        node.exec(["systemctl", "daemon-reload"], check=True)
+        for run_number, changed in ((1, "changed=1"), (2, "changed=0")):
+            started = node.exec(["systemctl", "start", "eks-node-pull.service"])
+            journal = node.journal("eks-node-pull.service")
+            assert started.returncode == 0, journal[-4000:]
+            [recap] = [line for line in journal.splitlines() if "failed=0" in line and "localhost" in line][run_number - 1 :]
+            assert changed in recap
+        assert node.records("kubelet"), "kubelet was started"
 
 
 @pytest.mark.matrix
@@ -143,7 +190,7 @@ def test_builder_finds_the_dependencies_of_the_collection(artifact: Path, tmp_pa
     install = ("ansible-galaxy", "collection", "install", "--offline", str(artifact), "--collections-path", str(tmp_path))
     # Otherwise the collection counts as installed, because the tests run with this checkout.
     run(*install, folder=tmp_path, ANSIBLE_COLLECTIONS_PATH=str(tmp_path))
-    output = run(str(TOOLS / "ansible-builder"), "introspect", "--sanitize", str(tmp_path), folder=tmp_path)
+    output = run_tool("ansible-builder", "introspect", "--sanitize", str(tmp_path), folder=tmp_path)
     found = yaml.safe_load(output)
     wanted = [line for line in project.text("meta/ee-requirements.txt").splitlines() if line and not line.startswith("#")]
     assert sorted(str(line).partition("  #")[0].strip() for line in found["python"]) == sorted(wanted)
