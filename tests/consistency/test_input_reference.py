@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,10 +99,11 @@ def loaded(path: str) -> Any:
     return yaml.safe_load(project.text(path))
 
 
+#: The files of variables, which are mappings. Playbooks are lists.
 EXAMPLES = sorted(
     str(path.relative_to(project.TOP))
     for path in (project.TOP / "examples").rglob("*.yml")
-    if path.stem != "demo" and "inventory" not in path.parts
+    if re.search(r"^eks_node_\w+:", path.read_text(encoding="utf-8"), re.MULTILINE) and "inventory" not in path.parts
 )
 INVENTORIES = sorted(str(path.relative_to(project.TOP)) for path in (project.TOP / "examples" / "inventory").glob("*.yml"))
 EKSCTL = sorted(path.name for path in (project.TOP / "examples" / "eksctl").glob("*.yaml"))
