@@ -12,6 +12,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,11 @@ PYTHON = ("-e", f"ansible_python_interpreter={sys.executable}")
 JOINED = node_stand_in.HEALTHY | {"join": {"ready": True, "node": "ip-10-0-0-1", "cause": None}}
 
 
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, *command: str, answers: Sequence[dict[str, Any]] = (JOINED, JOINED | {"changed": False})
+) -> subprocess.CompletedProcess[str]:
     """Run a playbook that would change this machine, with stand-ins for the modules that would do so."""
-    settings = {"ANSIBLE_SHOW_CUSTOM_STATS": "true"} | node_stand_in.make(folder, apply_plan=[JOINED, JOINED | {"changed": False}])
+    settings = {"ANSIBLE_SHOW_CUSTOM_STATS": "true"} | node_stand_in.make(folder, apply_plan=[*answers])
     return ansible_runs.run(folder, "ansible-playbook", *command, *PYTHON, settings=settings)
 
 
@@ -69,6 +72,12 @@ def test_the_survey_of_bootstrap_leads_to_a_run(tmp_path: Path) -> None:
     }
     [first, _second] = calls(tmp_path)
     assert (first["restart"], first["reconcile"], first["take_over"]) == ("when_changed", False, False)
+
+
+def test_a_join_that_was_not_checked_has_no_name(tmp_path: Path) -> None:
+    for answer in (node_stand_in.HEALTHY, node_stand_in.HEALTHY | {"join": None}):
+        done = run(tmp_path, "nodebootstrap.eks.bootstrap", "-i", inventory(tmp_path, "one", eks_node_wait_for="healthy"), answers=[answer])
+        assert artifacts(done) == {"eks_node_changed": {"one": True}, "eks_node_names": {"one": ""}}
 
 
 def test_a_run_without_the_role_has_no_artifacts(tmp_path: Path) -> None:
