@@ -71,9 +71,10 @@ def joined() -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def builder() -> Iterator[dict[str, Any]]:
-    """A stand-in for a machine that becomes an image: the examples of image_seal would remove files of this one."""
+    """A stand-in for a machine that becomes an image: the examples of these modules would change this one."""
+    answers = {"image_import": [{"changed": False, "missing": []}], "image_seal": [{"changed": False, "removed": []}]}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        for name, value in node_stand_in.make(Path(folder), image_seal=[{"changed": False, "removed": []}]).items():
+        for name, value in node_stand_in.make(Path(folder), **answers).items():
             patch.setenv(name, value)
         yield {"ansible_become": False}
 
@@ -113,6 +114,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "cluster_info": aws,
     "imds_info": imds,
     "join_check": joined,
+    "image_import": builder,
     "image_seal": builder,
     # They change nothing outside the folder of the playbook.
     "image_fetch": nothing,

@@ -56,6 +56,13 @@ _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
     "nodebootstrap.eks": {
         "apply_plan": _APPLY_PLAN,
         "cluster_info": {"name": ["str"], "region": ["str"]},
+        "image_import": {
+            "images": ["list"],
+            "folder": ["str"],
+            "import": ["str"],
+            "snapshotter": ["str"],
+            "address": ["str"],
+        },
         "image_seal": {"root": ["str"], "ignore": ["list"], "mount_points": ["list"]},
         "image_verify": {"profile": ["str"], "kubernetes_version": ["str"], "ignore": ["list"]},
         "imds_info": {},
