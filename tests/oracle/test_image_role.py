@@ -26,6 +26,7 @@ from ansible_collections.nodebootstrap.eks.tests.oracle.image_builders import (
     ubuntu_builder,
 )
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import VALID
 
 pytestmark = pytest.mark.docker
 
@@ -63,6 +64,7 @@ def description(folder: Path) -> dict[str, Any]:
         "programs": programs,
         "packages": [f"htop={VERSION}"],
         "repositories": [{"name": "local", "url": f"file://{REPOSITORY}", "unsigned": True}],
+        "trust": VALID,
         "release": {"TEAM": "platform & friends"},
     }
 
@@ -99,6 +101,7 @@ def test_a_bake(node: Node, tmp_path: Path) -> None:
         assert (node.read(path), node.stat(path)) == (content(name), ("0755", "root:root"))
     assert node.read("/etc/eks/kubelet-version.txt") == b"Kubernetes v1.34.1\n"
     assert b"TEAM='platform & friends'\n" in node.read("/etc/eks/release")
+    assert VALID.encode() in node.read("/etc/ssl/certs/ca-certificates.crt")
     assert node.exec(["dpkg", "--get-selections", "htop"]).stdout.split() == [b"htop", b"hold"]
     enabled = {name: node.property(f"{name}.service", "UnitFileState") for name in ("chrony", "containerd", "kubelet")}
     assert enabled == {"chrony": "enabled", "containerd": "enabled", "kubelet": "disabled"}
