@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from typing import Any, Collection, Dict, List, NamedTuple, Tuple
 
 from .._node.host import Host, read_os_release
-from . import boot, clock, disk, kernel, kernel_modules, leftovers, login, programs
+from . import audit, boot, clock, disk, kernel, kernel_modules, leftovers, login, programs
 from .model import Finding, Machine, Rule, read_machine
 
-_SUBJECTS = (leftovers, kernel, kernel_modules, programs, boot, clock, login, disk)
+_SUBJECTS = (leftovers, kernel, kernel_modules, programs, boot, clock, audit, login, disk)
 RULES: Tuple[Rule, ...] = tuple(rule for subject in _SUBJECTS for rule in subject.RULES)
 
 

@@ -70,6 +70,7 @@ PAM = {
     "/usr/lib/x86_64-linux-gnu/security/pam_unix.so": "",
     "/opt/pam/pam_own.so": "",
 }
+AUDITED, AUDITD = {f"{WANTS}/auditd.service": f"{UNITS}/auditd.service"}, "/etc/audit/auditd.conf"
 FILTERED = {f"{WANTS}/nftables.service": f"{UNITS}/nftables.service"}
 NFT = "table inet filter {{\n  chain input {{\n    type filter hook input priority 0;\n    policy {};\n  }}\n}}\n"
 WRONG_LABEL = "/opt/cni/bin has context system_u:object_r:usr_t:s0, should be system_u:object_r:bin_t:s0"
@@ -176,6 +177,8 @@ DEFECTS = (
         "image.packet_filter", "al2", links={f"{WANTS}/iptables.service": f"{UNITS}/iptables.service"},
         files={"/etc/sysconfig/iptables": "*filter\n:INPUT DROP [0:0]\n:FORWARD ACCEPT [0:0]\nCOMMIT\n"}, name="iptables",
     ),
+    Change("image.audit_stops_node", links=AUDITED, files={AUDITD: "space_left_action = email\nadmin_space_left_action = halt\n"}),
+    Change("image.audit_stops_node", links=AUDITED, files={"/etc/audit/rules.d/10-cis.rules": "-b 8192\n-f 2\n"}, name="panic"),
     Change("image.no_time_source", removed=(f"{WANTS}/chronyd.service",)),
     Change("image.public_time_source", files={"/etc/chrony.conf": "pool 2.rhel.pool.ntp.org iburst\n"}),
     Change(
@@ -250,6 +253,9 @@ NEAR_MISSES = (
     Change("image.cloud_init_scripts", files={"/etc/cloud/cloud.cfg.d/99.cfg": "cloud_final_modules: [[scripts_user, always]]\n"}),
     Change("image.packet_filter", links=FILTERED, files={"/etc/nftables.conf": NFT.format("accept")}),
     Change("image.packet_filter", files={"/etc/nftables.conf": NFT.format("drop")}, name="not enabled"),
+    Change("image.audit_stops_node", links=AUDITED, files={
+        AUDITD: "#disk_full_action = halt\ndisk_full_action = SUSPEND\n", "/etc/audit/audit.rules": "-f 1\n"}),
+    Change("image.audit_stops_node", files={AUDITD: "disk_full_action = HALT\n"}, name="not enabled"),
     Change("image.public_time_source", files={"/etc/chrony.conf": "server 169.254.169.123 prefer\npool pool.ntp.org\n"}),
     Change("image.public_time_source", files={"/etc/chrony.conf": "pool 2.amazon.pool.ntp.org\nsourcedir /run/chrony.d\n"}, name="at boot"),
     Change("image.public_time_source", files={"/etc/ntpsec/ntp.conf": "pool 0.debian.pool.ntp.org\n"}, name="not enabled"),
