@@ -24,7 +24,7 @@ allowed='^(FILES\.json|MANIFEST\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|
 ^docs/[A-Za-z0-9_./-]+\.(md|rst|yml)$
 ^docs/flow\.svg$
 ^docs/schema/[a-z_]+\.schema\.json$
-^examples/[A-Za-z0-9_./-]+\.(md|yml|yaml|json|mime|sh|toml|ps1|txt|service|timer)$
+^examples/[A-Za-z0-9_./-]+\.(md|yml|yaml|json|mime|sh|toml|ps1|txt|service|timer|pkr\.hcl)$
 ^meta/(runtime\.yml|execution-environment\.yml|ee-requirements\.txt|ee-bindep\.txt)$
 ^playbooks/[A-Za-z0-9_./-]+\.(yml|md|j2)$
 ^plugins/(action|doc_fragments|filter|lookup|module_utils|modules|plugin_utils|test)/[A-Za-z0-9_./-]+\.(py|yml|j2)$
