@@ -452,6 +452,15 @@ _NODE_GROUP = r"""
             - '22.04'
             - '24.04'
             - '26.04'
+          kubelet:
+            description:
+            - 'How kubelet is installed: C(snap) on Canonical''s images, C(unit) (C(kubelet.service)) on images of the role
+              C(eks_node_image). C(unit) needs C(strategy: static).'
+            type: str
+            choices:
+            - snap
+            - unit
+            default: snap
 """
 
 

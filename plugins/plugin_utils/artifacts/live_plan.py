@@ -135,8 +135,8 @@ _FOLDERS = (Directory("/etc/cni/net.d"), Directory("/etc/containerd/config.d"))
 """What the images' scripts make, and containerd's configuration speaks of."""
 
 
-def static_al2_plan(spec: NodeSpec, machine: Machine, files: Iterable[File], disks: str) -> Plan:
-    """A plan for Amazon Linux 2. disks: shell lines that prepare the instance store, or nothing."""
+def static_unit_plan(spec: NodeSpec, machine: Machine, files: Iterable[File], disks: str) -> Plan:
+    """A plan for a kubelet that is a unit. disks: shell lines that prepare the instance store, or nothing."""
     before: list[Step] = [Once("local storage", f"#!/bin/bash\nset -e\n{disks}")] if disks else []
     unit = "kubelet.service"
     kubelet = Service(_KUBELET, (unit,), enable=(unit,))
@@ -151,10 +151,11 @@ def static_al2_plan(spec: NodeSpec, machine: Machine, files: Iterable[File], dis
     )
 
 
-def static_ubuntu_plan(
-    spec: NodeSpec, machine: Machine, files: Iterable[File], snap: str, unit: str, image_settings: Iterable[str]
-) -> Plan:
-    """A plan for Ubuntu. snap, unit: kubelet's. image_settings: what the image's script sets, and kubelet would prefer to its file."""
+def static_snap_plan(spec: NodeSpec, machine: Machine, files: Iterable[File], snap: str, unit: str, image_settings: Iterable[str]) -> Plan:
+    """A plan for a kubelet that is a snap. snap, unit: kubelet's.
+
+    image_settings: what the image's script sets, and kubelet would prefer to its file.
+    """
     settings = static_kubelet.snap_settings(spec)
     facts = SnapFacts(
         domain=static_kubelet.node_domain(str(spec.cluster.region)),

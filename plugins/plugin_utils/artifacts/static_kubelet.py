@@ -28,7 +28,7 @@ KUBELET_DROP_IN = "/etc/systemd/system/kubelet.service.d/50-nodebootstrap.conf"
 
 _KUBELET_WANTS = ("containerd.service", "sandbox-image.service", "sys-fs-bpf.mount", "network-online.target")
 
-AL2_START = "systemctl enable containerd kubelet\nsystemctl restart containerd\nsystemctl start kubelet\n"
+UNIT_START = "systemctl enable containerd kubelet\nsystemctl restart containerd\nsystemctl start kubelet\n"
 
 
 def check(spec: NodeSpec, word_problem: Callable[[str], str | None], problems: Problems) -> None:
@@ -72,8 +72,8 @@ def _check_flagged(spec: NodeSpec, problems: Problems) -> None:
             )
 
 
-def al2_files(spec: NodeSpec) -> tuple[File, ...]:
-    """Everything for kubelet on Amazon Linux 2. Its service reads who the node is just before each start."""
+def unit_files(spec: NodeSpec) -> tuple[File, ...]:
+    """Everything for a kubelet that is a unit. Its service reads who the node is just before each start."""
     return (
         *_common_files(spec, "/usr/bin/aws-iam-authenticator"),
         File(kubelet_files.KUBELET_UNIT, kubelet_files.kubelet_unit(_KUBELET_WANTS)),
@@ -83,8 +83,8 @@ def al2_files(spec: NodeSpec) -> tuple[File, ...]:
     )
 
 
-def ubuntu_files(spec: NodeSpec) -> tuple[File, ...]:
-    """Everything for kubelet on Ubuntu but the snap's settings, which C(ubuntu_start) makes."""
+def snap_files(spec: NodeSpec) -> tuple[File, ...]:
+    """Everything for a kubelet that is a snap but its settings, which C(snap_start) makes."""
     return (
         *_common_files(spec, "aws-iam-authenticator"),
         File(kubelet_files.SANDBOX_UNIT, _sandbox_unit("/usr/local/share/eks/pull-sandbox-image.sh")),
@@ -142,7 +142,9 @@ def _kubelet_drop_in(spec: NodeSpec) -> str:
     words = [f"--{name}={value}" for name, value in given.items()]
     if given["cloud-provider"] == "external":
         words.append("--provider-id=${PROVIDER_ID}")
-    words += ["--v=2", *(boot_labels.shell_text(word) for word in _registration_words(spec))]
+    # The unit of the image of Amazon Linux 2 has the flag, too.
+    words += ["--v=2"] if spec.family == "al2" else []
+    words += [*(boot_labels.shell_text(word) for word in _registration_words(spec))]
     words += [systemd.exec_word(word) for word in user_words(spec)]
     return systemd.unit(
         {
@@ -185,14 +187,14 @@ _SNAP_CREDENTIALS = "/etc/eks/ecr-credential-provider"
 
 
 def snap_settings(spec: NodeSpec) -> dict[str, str]:
-    """The settings that C(ubuntu_start) makes, with variables of the facts file as C(${NAME})."""
+    """The settings that C(snap_start) makes, with variables of the facts file as C(${NAME})."""
     given = flags(spec, _SNAP_CREDENTIALS)
     provider_id = ["--provider-id=${PROVIDER_ID}"] if given["cloud-provider"] == "external" else []
     known = [boot_labels.shell_text(word) for word in _registration_words(spec)]
     return {**given, "args": " ".join([*known, *provider_id, *user_words(spec)])}
 
 
-def ubuntu_start(spec: NodeSpec) -> str:
+def snap_start(spec: NodeSpec) -> str:
     """Lines that ask who the node is, give the settings to the kubelet snap and start it.
 
     Setting is tried eight times, as a refresh of snaps in the background refuses it for a while (Canonical's own script).

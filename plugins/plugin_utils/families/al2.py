@@ -141,7 +141,7 @@ def plan(spec: NodeSpec) -> Plan:
     refuse_managed(spec)
     machine = Machine(("amzn",), ("2",), "Amazon Linux 2")
     if spec.strategy == "static":
-        return live_plan.static_al2_plan(spec, machine, _files(spec), _disks(spec))
+        return live_plan.static_unit_plan(spec, machine, _files(spec), _disks(spec))
     script = _body(replace(spec, commands_post=()), ())
     writes = (*_SCRIPT_WRITES, *(_OUTPOST_WRITES if spec.cluster.outpost else ()))
     return live_plan.script_plan(spec, machine, _files(spec), script, "kubelet.service", writes, runtime="containerd.service")
@@ -152,7 +152,7 @@ def _files(spec: NodeSpec) -> tuple[File, ...]:
     if spec.strategy == "static":
         from ..artifacts import static_kubelet
 
-        found = (*static_kubelet.al2_files(spec), *common)
+        found = (*static_kubelet.unit_files(spec), *common)
     else:
         containerd = (
             (File(_CONTAINERD_FILE, kubelet_files.containerd_config(spec, kubelet_files.PAUSE_PLACEHOLDER)),)
@@ -168,7 +168,7 @@ def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:
     if spec.strategy == "static":
         from ..artifacts import static_kubelet
 
-        return node_script.body(spec, laid, _disks(spec) + static_kubelet.AL2_START)
+        return node_script.body(spec, laid, _disks(spec) + static_kubelet.UNIT_START)
     if spec.override is not None:
         return node_script.body(spec, laid, _disks(spec) + eksctl_contract.start())
     disks = _disks(spec) if spec.local_storage and spec.local_storage.mount_path else ""

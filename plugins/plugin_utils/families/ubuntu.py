@@ -1,7 +1,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Canonical's Ubuntu images for EKS: a call of their /etc/eks/bootstrap.sh, or finished files and settings of the kubelet snap."""
+"""Ubuntu. Canonical's images: a call of their /etc/eks/bootstrap.sh, or finished files and settings of the kubelet snap.
+
+Images of the role eks_node_image: finished files for a kubelet that is a unit.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ from ..artifacts.kubelet_layers import Layers, script_layers
 from ..artifacts.model import File, Notes, UserData, for_root_only
 from ..artifacts.refusals import refuse, refuse_foreign_fields
 from ..errors import Problems
+from ..formats import systemd
 from ..model.spec import NodeSpec
 
 if TYPE_CHECKING:
     from ..artifacts.node_plan import Plan
 
 _SNAP = "kubelet-eks"
-_KUBELET = "snap.kubelet-eks.daemon.service"
-_PROXIED = ("containerd.service", _KUBELET)
+_SNAP_UNIT = "snap.kubelet-eks.daemon.service"
 
 _NAMES = {"'": "a single quote", '"': "a double quote", "\\": "a backslash", "$": "a dollar sign", "`": "a backquote"}
 
@@ -93,6 +96,11 @@ _SCRIPT_WRITES = (
 )
 
 
+def _is_unit(spec: NodeSpec) -> bool:
+    """Whether kubelet is a unit, on an image of the role eks_node_image."""
+    return spec.ubuntu_kubelet == "unit"
+
+
 def check(spec: NodeSpec, problems: Problems) -> None:
     """Report what Ubuntu cannot express with this strategy."""
     refuse_foreign_fields(spec, problems)
@@ -124,8 +132,16 @@ def check(spec: NodeSpec, problems: Problems) -> None:
         refuse(spec, _STATIC, problems)
         from ..artifacts import static_kubelet
 
-        static_kubelet.check(spec, word_problem, problems)
+        static_kubelet.check(spec, systemd.systemd_problem if _is_unit(spec) else word_problem, problems)
         return
+    if _is_unit(spec):
+        problems.add(
+            "input.conflict",
+            "node_group.ubuntu.kubelet",
+            "needs strategy static: images with kubelet as a unit do not have the script of Canonical's images",
+            value=spec.ubuntu_kubelet,
+            fix="set strategy: static",
+        )
     refuse(spec, _SCRIPT, problems)
     if spec.override is not None:
         refuse(spec, _WITH_OVERRIDE, problems)
@@ -197,17 +213,21 @@ def plan(spec: NodeSpec) -> Plan:
     release = spec.ubuntu_release
     machine = Machine(("ubuntu",), (release,) if release else (), f"Ubuntu {release}" if release else "Ubuntu")
     if spec.strategy == "static":
-        return live_plan.static_ubuntu_plan(spec, machine, _files(spec), _SNAP, _KUBELET, _IMAGE_SETTINGS)
+        if _is_unit(spec):
+            return live_plan.static_unit_plan(spec, machine, _files(spec), "")
+        return live_plan.static_snap_plan(spec, machine, _files(spec), _SNAP, _SNAP_UNIT, _IMAGE_SETTINGS)
     script = _body(replace(spec, commands_post=()), ())
-    return live_plan.script_plan(spec, machine, _files(spec), script, _KUBELET, _SCRIPT_WRITES, snap=_SNAP)
+    return live_plan.script_plan(spec, machine, _files(spec), script, _SNAP_UNIT, _SCRIPT_WRITES, snap=_SNAP)
 
 
 def _files(spec: NodeSpec) -> tuple[File, ...]:
-    common = node_script.common_files(spec, _KUBELET, _PROXIED)
+    unit = "kubelet.service" if _is_unit(spec) else _SNAP_UNIT
+    common = node_script.common_files(spec, unit, ("containerd.service", unit))
     if spec.strategy == "static":
         from ..artifacts import static_kubelet
 
-        found = (*static_kubelet.ubuntu_files(spec), *common)
+        own = static_kubelet.unit_files if _is_unit(spec) else static_kubelet.snap_files
+        found = (*own(spec), *common)
     else:
         found = (*bootstrap_script.files(spec), *eksctl_contract.files(spec, _IMAGE), *common)
     return for_root_only(sorted(found, key=lambda file: file.path), spec.allow_secrets)
@@ -217,7 +237,8 @@ def _body(spec: NodeSpec, laid: tuple[File, ...]) -> str:
     if spec.strategy == "static":
         from ..artifacts import static_kubelet
 
-        return node_script.body(spec, laid, static_kubelet.ubuntu_start(spec))
+        start = static_kubelet.UNIT_START if _is_unit(spec) else static_kubelet.snap_start(spec)
+        return node_script.body(spec, laid, start)
     if spec.override is not None:
         return node_script.body(spec, laid, eksctl_contract.start())
     options = bootstrap_script.common_options(spec)

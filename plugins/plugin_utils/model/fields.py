@@ -471,7 +471,13 @@ NODE_GROUP: dict[str, Kind] = {
             {
                 "release": field(
                     values.ubuntu_release, "Release of Ubuntu, in quotes.", type="string", enum=["20.04", "22.04", "24.04", "26.04"]
-                )
+                ),
+                "kubelet": field(
+                    choice("snap", "unit"),
+                    "How kubelet is installed: `snap` on Canonical's images, `unit` (`kubelet.service`) on images of the role "
+                    "`eks_node_image`. `unit` needs `strategy: static`.",
+                    default="snap",
+                ),
             }
         ),
         "Settings of Ubuntu.",

@@ -223,6 +223,7 @@ def _specification(
         bottlerocket=group.get("bottlerocket", {}).get("settings", {}),
         windows=_windows(group.get("windows", {})),
         ubuntu_release=group.get("ubuntu", {}).get("release"),
+        ubuntu_kubelet=group.get("ubuntu", {}).get("kubelet", "snap"),
         warnings=computed.warnings,
         given=given,
     )

@@ -164,6 +164,8 @@ class NodeSpec:
     """Bottlerocket C(settings)."""
     windows: Windows = Windows()
     ubuntu_release: str | None = None
+    ubuntu_kubelet: str = "snap"
+    """C(snap), or C(unit) on images of the role eks_node_image."""
     warnings: tuple[Problem, ...] = ()
     unchecked: tuple[Problem, ...] = ()
     """Checks that were skipped, each with the field that it needs."""

@@ -106,7 +106,7 @@ def _node_group(spec: NodeSpec) -> dict[str, Any]:
                 "persist": spec.windows.persist or None,
             }
         ),
-        "ubuntu": _filled({"release": spec.ubuntu_release}),
+        "ubuntu": _filled({"release": spec.ubuntu_release, "kubelet": spec.ubuntu_kubelet if spec.ubuntu_kubelet != "snap" else None}),
         "user_data": list(spec.user_data),
     }
     config = group["kubelet"].get("config", {})

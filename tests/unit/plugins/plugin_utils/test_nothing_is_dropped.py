@@ -172,6 +172,7 @@ def samples(family: str) -> list[Sample]:
         Sample("windows.container_runtime", "docker", "containerd"),
         Sample("windows.eks_endpoint", "https://one.example.com", "https://two.example.com"),
         Sample("windows.persist", True, False),
+        Sample("ubuntu.kubelet", "unit", "snap"),
     ]
 
 

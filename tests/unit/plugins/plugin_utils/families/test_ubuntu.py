@@ -14,6 +14,7 @@ import tomllib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import linux_files
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import ubuntu
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_files import node_files
@@ -204,6 +205,31 @@ def test_static_files() -> None:
     assert containerd["max_concurrent_downloads"] == 9
     assert containerd["registry"]["config_path"] == "/etc/containerd/certs.d:/etc/docker/certs.d"
     assert "snap set kubelet-eks" in laid["/etc/nodebootstrap/bootstrap.sh"]
+
+
+def test_static_for_a_kubelet_that_is_a_unit() -> None:
+    fields = {
+        **STATIC,
+        "ubuntu": {"kubelet": "unit"},
+        "kubelet": {"flags": {"manifest-url-header": "h:a b"}},
+        "proxy": {"https": "http://p:1"},
+    }
+    script = text(**fields)
+    assert script.endswith("systemctl enable containerd kubelet\nsystemctl restart containerd\nsystemctl start kubelet\n")
+    assert "snap" not in script
+    laid = files(**fields)
+    start = next(line for line in laid["/etc/systemd/system/kubelet.service.d/50-nodebootstrap.conf"].splitlines() if "--config" in line)
+    assert '"--manifest-url-header=h:a b"' in start and "--v=" not in start
+    assert "--image-credential-provider-bin-dir=/etc/eks/image-credential-provider" in start
+    assert {linux_files.proxy_path(unit) for unit in ("containerd.service", "kubelet.service")} <= laid.keys()
+    assert json.loads(laid["/etc/kubernetes/kubelet/kubelet-config.json"])["resolvConf"] == "/run/systemd/resolve/resolv.conf"
+
+
+def test_only_finished_files_start_a_kubelet_that_is_a_unit(golden_message: GoldenMessages) -> None:
+    with pytest.raises(SpecError) as caught:
+        text(ubuntu={"kubelet": "unit"})
+    assert rules_and_paths(caught.value) == ["input.conflict node_group.ubuntu.kubelet"]
+    golden_message(caught.value)
 
 
 @settings(settings.get_profile("part"))
