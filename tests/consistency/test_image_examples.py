@@ -15,10 +15,23 @@ import jsonschema
 import pytest
 import yaml
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image.plan import image_plan
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
 
 COMPONENT = "examples/image-builder/component.yml"
 SCHEMA = json.loads(project.text("tests/oracle/data/awstoe.schema.json"))
+
+
+BUILDERS = {"al2023": {"id": "amzn", "version_id": "2023"}, "ubuntu": {"id": "ubuntu", "version_id": "24.04"}}
+
+
+@pytest.mark.parametrize("family", BUILDERS)
+def test_the_variables_of_packer_describe_an_image(family: str) -> None:
+    variables = yaml.safe_load(project.text(f"examples/packer/{family}.yml"))
+    assert set(variables) == {"eks_node_image"}
+    plan = image_plan(variables["eks_node_image"], {**BUILDERS[family], "architecture": "x86_64"})
+    assert plan["family"] == family
+    assert "kubelet" in {download["name"] for download in plan["downloads"]}
 
 
 def component() -> dict[str, Any]:

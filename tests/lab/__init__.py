@@ -25,6 +25,7 @@ Nothing connects to the internet: nodes are on an internal network, and AWS_ENDP
 If the machine has IPv6, nodes have addresses of both families, and `lab.node(ipv6=True)` registers with its IPv6 address. The API server
 and its services use IPv4 only: kubelet takes only the address of the name server from their range.
 
+baking.py: images that Packer bakes with the role eks_node_image, and `lab.node(image=…)` boots; its docstring lists the stand-ins.
 test_containerd.py: containerd 2 without a cluster. registry.py: a mirror and a proxy that record their requests. joining.py: ways of
 joining, and playbook runs. persistent_labs.py: labs and
 nodes that outlive the program, for Molecule. user_nodes.py: nodes of your own spec or user data (`make lab-node`). failing.py,

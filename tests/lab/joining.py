@@ -54,11 +54,16 @@ CASES = {
     "al2023-stand-in": Case("al2023", {}, "1.36"),
     "ubuntu-static": Case("ubuntu", STATIC, "1.36"),
     "ubuntu-bootstrap": Case("ubuntu", SCRIPT, "1.30"),
+    "ubuntu-unit": Case("ubuntu", {**STATIC, "ubuntu": {"kubelet": "unit"}}, "1.30"),
     # nodeadm of February 2024 reads no /etc/eks/nodeadm.d: there is nothing for a play to do.
     "al2023": Case("al2023", {}, "1.30", real_nodeadm=True, live=False),
 }
 LIVE = [name for name, case in CASES.items() if case.live]
-KUBELET_UNITS = {"al2": "kubelet.service", "al2023": "kubelet.service", "ubuntu": "snap.kubelet-eks.daemon.service"}
+
+
+def kubelet_unit(case: str) -> str:
+    """The unit of kubelet."""
+    return "snap.kubelet-eks.daemon.service" if case in ("ubuntu-static", "ubuntu-bootstrap") else "kubelet.service"
 
 
 def group(case: str, **fields: Any) -> dict[str, Any]:

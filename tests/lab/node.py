@@ -169,15 +169,16 @@ def create(
     real_nodeadm: bool,
     ipv6: bool,
     suite: str,
+    image: str,
 ) -> LabNode:
     """Start a node as `Lab.node` describes. Returns when the container runs: `wait_ready` waits for the Node."""
     if ipv6 and not network.has_ipv6():
         raise LabError("this machine has no IPv6: /proc/net/if_inet6 is missing")
-    programs = [binaries.KUBELETS[kubelet]]
-    if family == "al2023" and real_nodeadm:
+    programs = [] if image else [binaries.KUBELETS[kubelet]]
+    if programs and family == "al2023" and real_nodeadm:
         programs.append(binaries.NODEADM)
     binaries.build(programs)
-    tag = images.image(suite, family)
+    tag = image or images.image(suite, family)
     engine.remove_stale()
     kind = (imds or {}).get(INSTANCE_TYPE, "m5.large")
     host, instance = _launch(lab, kind)
@@ -190,11 +191,19 @@ def create(
         # Every AWS client uses the stand-in.
         "/etc/systemd/system.conf.d/50-lab.conf": f"[Manager]\nDefaultEnvironment=AWS_ENDPOINT_URL={lab.state.aws}\n",
     }
+    if image:
+        laid[_CLOUD_INIT] = (NODELAB / "rootfs" / _CLOUD_INIT[1:]).read_bytes()
     if cni:
         laid["/etc/cni/net.d/10-lab.conflist"] = json.dumps(_CNI)
     if user_data:
         laid |= cloudinit._seed(user_data, f"instance-id: {instance}\n", b"") | {"/etc/nodelab/user-data": user_data}
-    made = docker("create", *_options(lab, family, host, programs), "-e", f"NODELAB_CLOUD_INIT={int(bool(user_data))}", tag)
+    made = docker(
+        "create",
+        *_options(lab, family, host, programs, "lay-baked" if image else "lay"),
+        "-e",
+        f"NODELAB_CLOUD_INIT={int(bool(user_data))}",
+        tag,
+    )
     node = KINDS[family](made.stdout.decode().strip()[:12], suite)
     node.lab, node.host, node.instance, node.ipv6 = lab, host, instance, ipv6
     try:
@@ -207,7 +216,7 @@ def create(
     return node
 
 
-def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) -> list[str]:
+def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary], lay: str) -> list[str]:
     address = lab.network.address(host)
     options = [
         "--label", f"{engine.RUN}={lab.owner}", "--hostname", node_name(address), "--network", lab.network.name, "--ip", address,
@@ -219,7 +228,7 @@ def _options(lab: Lab, family: str, host: int, programs: list[binaries.Binary]) 
         "-v", "/var/lib/containerd", "-v", "/var/lib/kubelet",
         "-v", f"{FILES}:/opt/lab/files:ro",
         # The lab's program runs nodelab's first, then adds the lab's files.
-        "-v", f"{FILES / 'lay'}:/opt/nodelab/lay:ro",
+        "-v", f"{FILES / lay}:/opt/nodelab/lay:ro",
         "-v", f"{NODELAB / 'rootfs/opt/nodelab/lay'}:/opt/lab/nodelab-lay:ro",
         "-v", f"{FILES / 'resolv.conf'}:/etc/resolv.conf:ro",
         "-e", f"NODELAB_FAMILY={family}",
@@ -278,6 +287,9 @@ def _describe(node: Object | None) -> str:
     }
     return json.dumps({"conditions": conditions, "taints": node["spec"].get("taints", [])}, indent=1)
 
+
+#: What cloud-init needs to know in a container. A baked image has nothing of it.
+_CLOUD_INIT = "/etc/cloud/cloud.cfg.d/99-nodelab.cfg"
 
 #: Makes containerd report its network as ready. No pod runs here, so no plugin is called.
 _CNI = {"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "loopback"}]}

@@ -72,8 +72,9 @@ EXECUTION_ENVIRONMENT = "tests/oracle/test_execution_environment.py"
 #: The step that builds the programs of the lab.
 PROGRAMS = "lab: programs"
 
-#: The files of tests/lab that have a step of their own. Two labs wait side by side.
+#: The files of tests/lab that have steps of their own. Labs wait side by side.
 LAB_JOINS = ("test_join.py", "test_join_ipv6.py", "test_join_settings.py", "test_one_winner.py", "test_user_nodes.py")
+LAB_BAKE = "tests/lab/test_bake.py"
 
 
 def pytest(name: str, seconds: float, *arguments: str, after: str = "", variables: tuple[tuple[str, str], ...] = ()) -> Step:
@@ -198,10 +199,11 @@ def lab() -> list[Step]:
     """Create the steps of the lab, where real kubelets join a real API server. The programs are built once for each machine."""
     programs = Step(PROGRAMS, ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1000)
     joins = [f"tests/lab/{file}" for file in LAB_JOINS]
-    rest = ["tests/lab", *(word for file in joins for word in ("--ignore", file))]
+    rest = ["tests/lab", *(word for file in (*joins, LAB_BAKE) for word in ("--ignore", file))]
     return [
         programs,
         pytest("lab: joins", 400, "-m", "not matrix", *joins, after=programs.name),
+        pytest("lab: bake", 150, "-m", "not matrix", LAB_BAKE, after=programs.name),
         pytest("lab: failures", 400, "-m", "not matrix", *rest, after=programs.name),
     ]
 

@@ -1,0 +1,205 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images that Packer bakes with the real role in a container, and nodes that boot from them.
+
+Real: Packer 1.6.6, Ansible, the playbook and the role, systemd, dnf and the programs that are installed. Stand-ins: Debian with the name
+of another system, empty packages, and a container that is committed instead of a machine whose disk is copied.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ansible_collections
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image.plan import image_plan
+from ansible_collections.nodebootstrap.eks.tests.oracle.packer import packer
+
+from .binaries import KUBELETS, NODEADM, path_of
+from .node import FILES as NODE_FILES
+from .progress import TOP, docker, engine, say
+
+from nodelab import images  # isort: skip
+
+FILES = Path(__file__).resolve().parent / "bake"
+REPOSITORY = "nodelab-baked"
+MACHINE = os.uname().machine
+BUILDERS = {
+    "al2023": {"id": "amzn", "version_id": "2023", "architecture": MACHINE},
+    "ubuntu": {"id": "ubuntu", "version_id": "22.04", "architecture": MACHINE},
+}
+KUBELET = "1.30"
+
+#: The directory of a builder to which Packer copies programs, if a script installs them.
+UPLOADED = "/opt/uploaded"
+
+#: The nodeadm of the lab is of February 2024, and has other options than today's.
+_OLD_OPTIONS = [
+    {"path": f"/etc/systemd/system/nodeadm-{phase}.service.d/2024.conf", "content": f"[Service]\n{lines}"}
+    for phase, lines in {
+        "config": "ExecStart=\nExecStart=/usr/bin/nodeadm init --skip run\n",
+        # It would restart containerd itself, and then pull the pause image from ECR.
+        "run": "ExecStartPre=/usr/bin/systemctl restart containerd.service\nExecStart=\n"
+        "ExecStart=/usr/bin/nodeadm init --skip config --daemon kubelet\n",
+    }.items()
+]
+
+
+class Build(NamedTuple):
+    """A build that has ended. C(tag) names the image; there is none if the build failed."""
+
+    tag: str
+    seconds: float
+    failed: bool
+    output: str
+    report: dict[str, Any]
+
+
+def description(family: str = "al2023", **fields: Any) -> dict[str, Any]:
+    """An image of a family with the programs of the lab."""
+    programs = {
+        "kubelet": file(path_of(KUBELETS[KUBELET])),
+        "aws_iam_authenticator": file(NODE_FILES / "credentials"),
+        "ecr_credential_provider": file(FILES / "ecr-credential-provider"),
+    }
+    files = []
+    if family == "al2023":
+        programs["nodeadm"] = file(path_of(NODEADM))
+        files = _OLD_OPTIONS
+    repositories = [{"name": "local", "url": "file:///opt/bake/repository", "unsigned": True}]
+    return {
+        "family": family,
+        "kubernetes_version": KUBELET,
+        "programs": programs,
+        "repositories": repositories,
+        "files": files,
+        **fields,
+    }
+
+
+def file(path: Path) -> dict[str, str]:
+    """A file on the controller, as programs of a description have it."""
+    return {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+@contextmanager
+def baked(folder: Path, image: Mapping[str, Any], core: str, **variables: Any) -> Iterator[Build]:
+    """Bake an image in a directory for files of the build, and remove it in the end.
+
+    core: the release of ansible-core that runs the playbook. variables: of the playbook.
+    """
+    with _build(folder, "image", image["family"]) as (container, run):
+        inventory, report = folder / "inventory.json", folder / "report"
+        host = {
+            "ansible_connection": "community.docker.docker",
+            "ansible_host": container,
+            "ansible_python_interpreter": "/usr/bin/python3",
+        }
+        inventory.write_text(json.dumps({"all": {"hosts": {"default": host}}}))
+        (folder / "variables.json").write_text(json.dumps({"eks_node_image": image, "eks_node_image_report": str(report), **variables}))
+        done = run(_ansible(core), inventory=str(inventory), variables=str(folder / "variables.json"))
+        with suppress(FileNotFoundError):
+            done = done._replace(report=json.loads((report / "default.json").read_text()))
+        yield done
+
+
+@contextmanager
+def built_by_shell(folder: Path, image: Mapping[str, Any]) -> Iterator[Build]:
+    """Install the same packages, programs, files and units with provisioners of Packer instead of the role.
+
+    The image is neither sealed nor verified, and is removed in the end.
+    """
+    plan = image_plan(image, BUILDERS[image["family"]])
+    files = folder / "files"
+    files.mkdir()
+    for download in plan["downloads"]:
+        # Packer copies links as links.
+        shutil.copyfile(download["path"], files / download["file"])
+    (folder / "install.sh").write_text(_script(plan))
+    with _build(folder, "shell", image["family"]) as (_container, run):
+        yield run({}, files=f"{files}/", script=str(folder / "install.sh"))
+
+
+def _script(plan: Mapping[str, Any]) -> str:
+    files = [*plan["repositories"], *plan["files"]]
+    manager = "apt-get update -q\napt-get" if plan["family"] == "ubuntu" else "dnf"
+    lines = [
+        "set -eu",
+        *(f"mkdir -p {directory['path']}" for directory in plan["directories"]),
+        *(f"cat > {file['path']} << 'EOF'\n{file['content']}EOF\nchmod {file['mode']} {file['path']}" for file in files),
+        f"{manager} install -y {' '.join(plan['packages'])}",
+        *(f"echo '{one['sha256']}  {UPLOADED}/{one['file']}' | sha256sum --check --quiet" for one in plan["downloads"]),
+        *(f"install -m {one['mode']} {UPLOADED}/{one['file']} {one['dest']}" for one in plan["downloads"]),
+        f"rm -r {UPLOADED}",
+        *(f"ln -sf {link['target']} {link['path']}" for link in plan["links"]),
+        "systemctl daemon-reload",
+        *(f"systemctl {'enable' if one['enabled'] else 'disable'} {one['name']}" for one in plan["services"]),
+    ]
+    return "\n".join([*lines, ""])
+
+
+@contextmanager
+def _build(folder: Path, template: str, family: str) -> Iterator[tuple[str, Callable[..., Build]]]:
+    """The name of a new container, and a function that runs a build in it: environment and variables of the template → its end."""
+    name, base = uuid.uuid4().hex[:12], _base(family)
+    container, tag = f"bake-{name}", f"{REPOSITORY}:{name}"
+    engine.remove_stale()
+
+    def run(environment: Mapping[str, str], **variables: str) -> Build:
+        values = {"base": base, "container": container, "run": engine.owner(), "tag": name, **variables}
+        began = time.monotonic()
+        # Packer reads all templates of a directory, or this one.
+        options = [f"-var={key}={value}" for key, value in values.items()]
+        done = packer(folder, "build", *options, str(FILES / f"{template}.pkr.hcl"), timeout=900, **environment)
+        return Build(tag, time.monotonic() - began, done.returncode != 0, done.stdout + done.stderr, {})
+
+    try:
+        yield container, run
+    finally:
+        docker("rm", "-f", "-v", container, check=False)
+        docker("rmi", "-f", tag, check=False)
+
+
+def exists(image: str) -> bool:
+    """Whether Docker has an image."""
+    return docker("image", "inspect", image, check=False).returncode == 0
+
+
+def _ansible(core: str) -> dict[str, str]:
+    """The environment in which Packer finds an ansible-core and the collections."""
+    programs = TOP / ".cache" / f"venv-core-{core}" / "bin"
+    assert (programs / "ansible-playbook").is_file(), f"no ansible-core {core}: make setup"
+    # The release has no collections of its own; the connection plugin is in the package of this Python.
+    paths = [str(TOP / ".cache"), *(str(Path(path).parent) for path in ansible_collections.__path__)]
+    return {
+        "PATH": os.pathsep.join([str(programs), os.environ["PATH"]]),
+        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join(dict.fromkeys(paths)),
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_PIPELINING": "1",
+    }
+
+
+def _base(family: str) -> str:
+    """The tag of the image on whose containers images of a family are baked, built now if it does not exist."""
+    node = images.image()
+    packages = image_plan({"family": family, "kubernetes_version": KUBELET}, BUILDERS[family])["packages"]
+    parts = [node, family, *packages, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(FILES.iterdir()))]
+    tag = f"nodelab-bake:{family}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}"
+    with engine.machine_lock(f"bake-{family}"):
+        if not exists(tag):
+            began = time.monotonic()
+            arguments = ["--build-arg", f"BASE={node}", "--build-arg", f"PACKAGES={' '.join(packages)}"]
+            recipe = ["-f", str(FILES / f"{family}.Dockerfile"), "--label", f"{engine.IMAGE}=image", "-t", tag, str(FILES)]
+            docker("build", "-q", "--pull=false", *arguments, *recipe, timeout=3600)
+            say(f"{tag}: done in {time.monotonic() - began:.0f} s")
+    return tag
