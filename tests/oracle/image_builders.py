@@ -108,6 +108,13 @@ class Bakery:
         self.folder = folder
         self.changed: list[str] = []
 
+    def add_roles(self, commands: Mapping[str, str]) -> None:
+        """Roles of the user: the name and the command of each."""
+        for name, command in commands.items():
+            path = self.folder / "roles" / name / "tasks" / "main.yml"
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps([{"name": "Hook", "ansible.builtin.command": command, "changed_when": False}]), encoding="utf-8")
+
     def run(self, *options: str, fails: bool = False, tasks_from: str = "main", **variables: Any) -> str:
         """The output of the play. C(changed) are then the tasks that changed something."""
         imported = {"ansible.builtin.import_role": {"name": "nodebootstrap.eks.eks_node_image", "tasks_from": tasks_from}}

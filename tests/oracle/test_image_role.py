@@ -41,6 +41,10 @@ PROGRAMS: dict[str, tuple[str, str | bytes]] = {
     "runc": ("runc.amd64", program("runc version 1.3.0")),
 }
 ON_CONTROLLER = "runc"
+CANARY = "cAnArY-4711"
+
+HOOKS = {"early": "test ! -e /usr/bin/kubelet", "late": "test -e /etc/systemd/system/kubelet.service"}
+"""Roles that run before and after the installation."""
 
 OF_THE_NODE = {"image.cloud_init_off", "image.cloud_init_source"}
 """cloud-init of the test nodes is off, and has no data source for EC2."""
@@ -65,6 +69,8 @@ def description(folder: Path) -> dict[str, Any]:
         "packages": [f"htop={VERSION}"],
         "repositories": [{"name": "local", "url": f"file://{REPOSITORY}", "unsigned": True}],
         "trust": VALID,
+        "proxy": {"image": {"http": f"http://user:{CANARY}@proxy:3128"}},
+        "files": [{"path": "/etc/token", "content": CANARY, "mode": "0600"}],
         "release": {"TEAM": "platform & friends"},
     }
 
@@ -95,12 +101,16 @@ def test_a_bake(node: Node, tmp_path: Path) -> None:
     # The next run continues.
     node.write({f"{SERVED}/kubelet": content("kubelet")})
     first = bakery.changed
-    bakery.run("--tags", "install", eks_node_image=image)
+    bakery.add_roles(HOOKS)
+    hooks = {"eks_node_image_before_install": ["early"], "eks_node_image_after_install": ["late"]}
+    shown = bakery.run("--tags", "install", "--diff", "-v", eks_node_image=image, **hooks)
+    assert all(f"[{name} : Hook]" in shown for name in HOOKS) and CANARY not in shown
     assert {*first, *bakery.changed} == {*expected}
     for name, path in (("kubelet", "/usr/bin/kubelet"), ("runc", "/usr/sbin/runc")):
         assert (node.read(path), node.stat(path)) == (content(name), ("0755", "root:root"))
     assert node.read("/etc/eks/kubelet-version.txt") == b"Kubernetes v1.34.1\n"
     assert b"TEAM='platform & friends'\n" in node.read("/etc/eks/release")
+    assert node.stat("/etc/token") == ("0600", "root:root")
     assert VALID.encode() in node.read("/etc/ssl/certs/ca-certificates.crt")
     assert node.exec(["dpkg", "--get-selections", "htop"]).stdout.split() == [b"htop", b"hold"]
     enabled = {name: node.property(f"{name}.service", "UnitFileState") for name in ("chrony", "containerd", "kubelet")}

@@ -87,6 +87,7 @@ def _plan(image: Image, builder: Builder, inputs: str | None) -> dict[str, Any]:
         "directories": _directories([*texts, *repositories, *certificates], downloads),
         "downloads": downloads,
         "files": [_file(one) for one in texts],
+        "has_secrets": any(file.mode.endswith("00") for file in texts),
         "links": _links(image),
         "modules": files.modules(image),
         "trust_command": list(trust.update_command(image.family)) if image.trust else [],
