@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fills the folder of an image's inputs on the controller.
+"""Fills the folder of an image's inputs on the controller, and locks its downloads.
 
 A file gets its name in the folder only after its size and digest were checked, so an interrupted run leaves no wrong file. The folder's
 copy of the lock lists the files of the collection: a file of it that the new lock does not contain is removed, and no other file is.
@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import IO, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from ..errors import Problem, Problems, SpecError
 from . import lock as locks
-from .lock import Input, Lock
+from .lock import Input, Lock, Package, System
 
 Say = Callable[[str], None]
 """Shows a line of progress."""
@@ -36,6 +36,11 @@ OPTIONS: dict[str, Any] = {
     "builder": {"type": "dict"},
     "download": {"type": "bool", "default": True},
     "timeout": {"type": "int", "default": 60},
+}
+LOCK_OPTIONS: dict[str, Any] = {
+    "plan": {"type": "dict", "required": True},
+    "folder": {"type": "path"},
+    "timeout": {"type": "int", "default": 600},
 }
 
 _CHUNK = 1 << 20
@@ -111,6 +116,45 @@ def _fetch(missing: Sequence[Input], folder: str, transfer: _Transfer) -> None:
         else:
             transfer.say(f"fetched {one.place} ({_shown_size(one.size)}, {number} of {len(missing)})")
     problems.raise_any()
+
+
+def lock_task(options: Mapping[str, Any], run: Callable[..., Any], *, check_mode: bool, say: Say) -> dict[str, Any]:
+    """Lock the inputs of an image. Returns the result of the task. Raises C(SpecError).
+
+    run: runs a module on the machine. In check mode, no download is stored.
+    """
+    result: dict[str, Any] = run("nodebootstrap.eks.image_lock", options)
+    if result.get("failed"):
+        return result
+    plan = options["plan"]
+    downloads = _measure(plan, None if check_mode else options["folder"], options["timeout"], say)
+    packages = tuple(Package(**entry) for entry in result["packages"])
+    content = locks.dump(Lock(System(**result["system"]), tuple(plan["packages"]), packages, tuple(downloads)))
+    # The answer of the machine is checked like any other lock.
+    return {**result, "content": content, "lock": asdict(locks.load(content))}
+
+
+def _measure(plan: Mapping[str, Any], folder: str | None, timeout: int, say: Say) -> list[locks.Download]:
+    """The downloads and images of a plan with their sizes. Raises C(SpecError) for a file with another digest.
+
+    folder: where they are stored, so that C(fetch_task) does not fetch them again. None to store nothing.
+    """
+    transfer = _Transfer(timeout, say)
+    problems = Problems()
+    found = []
+    for entry in (*plan.get("downloads", ()), *plan.get("images", ())):
+        url = entry.get("url") or f"file://{quote(os.path.abspath(entry['path']))}"
+        path = folder and f"{os.path.abspath(folder)}/{locks.DOWNLOADS}/{entry['file']}"
+        try:
+            size = _size_of(path, entry["sha256"])
+            if size is None:
+                size = transfer.store(url, path, entry["sha256"])
+                say(f"read {entry['file']} ({_shown_size(size)})")
+            found.append(locks.Download(entry["name"], entry["file"], url, entry["sha256"], size))
+        except _Failed as failure:
+            problems.add(failure.rule, "image", f"{entry['file']} {failure.message}", fix=failure.fix)
+    problems.raise_any()
+    return found
 
 
 # --- the network -----------------------------------------------------------------------------------------------------------------------
@@ -222,6 +266,11 @@ def _check_complete(lock: Lock, folder: str) -> None:
             message = "is missing from" if rule == "lock.missing_file" else "is not the file of the lock in"
             problems.add(rule, one.path, f"{one.place} {message} {folder}", fix="fetch it (tasks_from: fetch)")
     problems.raise_any()
+
+
+def _size_of(path: str | None, sha256: str) -> int | None:
+    """The size of a file that has this digest."""
+    return os.path.getsize(path) if path and os.path.isfile(path) and _digest(path) == sha256 else None
 
 
 def _digest(path: str) -> str:

@@ -9,6 +9,7 @@ import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,74 @@ def test_two_runs_fill_one_folder(tmp_path: Path, mirror: Mirror) -> None:
         thread.join()
     assert sorted(result["changed"] for result in results) == [False, False, False, True]
     assert len(mirror.requests) == 3
+
+
+def locked(
+    mirror: Mirror, tmp_path: Path, folder: Path | None = None, *, check_mode: bool = False, image: bytes = b"pause"
+) -> dict[str, Any]:
+    """Lock the packages and the download of the mirror, and an image of the controller."""
+    path = tmp_path / "pause image.tar"
+    path.write_bytes(image)
+    lock = mirror.lock()
+    answer = {"changed": False, "system": asdict(lock.system), "packages": [asdict(one) for one in lock.packages]}
+    plan = {
+        "packages": ["jq"],
+        "downloads": [{"name": one.name, "file": one.file, "url": one.url, "sha256": one.sha256} for one in lock.downloads],
+        "images": [{"name": "pause", "file": "pause.tar", "path": str(path), "sha256": mirrors.sha256(b"pause")}],
+    }
+    options = {"plan": plan, "folder": folder and str(folder), "timeout": 1}
+
+    def machine(module: str, given: Any) -> dict[str, Any]:
+        assert (module, given) == ("nodebootstrap.eks.image_lock", options)
+        return answer
+
+    return fetch.lock_task(options, machine, check_mode=check_mode, say=print)
+
+
+def test_a_lock_has_the_packages_of_the_machine_and_the_downloads_of_the_controller(tmp_path: Path, mirror: Mirror) -> None:
+    result = locked(mirror, tmp_path)
+    found = locks.load(result["content"])
+    assert found.packages == mirror.lock().packages and found.requested == ("jq",)
+    assert [(one.file, one.url, one.size) for one in found.downloads] == [
+        ("kubelet", f"{mirror.url}/kubelet", len(CONTENTS[KUBELET])),
+        ("pause.tar", (tmp_path / "pause image.tar").as_uri(), 5),
+    ]
+    assert result["changed"] is False
+
+
+def test_downloads_are_stored_for_fetch(tmp_path: Path, mirror: Mirror) -> None:
+    folder = tmp_path / "inputs"
+    assert locked(mirror, tmp_path, folder, check_mode=True)["changed"] is False and not folder.exists()
+    result = locked(mirror, tmp_path, folder)
+    assert found(folder) == {"downloads/kubelet": CONTENTS[KUBELET], "downloads/pause.tar": b"pause"}
+    (tmp_path / "inputs.lock").write_text(result["content"], encoding="utf-8")
+    assert run(tmp_path / "inputs.lock", folder)["fetched"] == PLACES[:2]
+    assert locked(mirror, tmp_path, folder)["content"] == result["content"]
+    assert mirror.requests == [KUBELET, KUBELET, JQ, LIBJQ]
+
+
+@pytest.mark.parametrize("fault", [name for name in FAULTS if name != "silent"])
+def test_a_download_with_another_digest_is_not_locked(tmp_path: Path, mirror: Mirror, fault: str) -> None:
+    mirror.faults[KUBELET] = fault
+    with pytest.raises(SpecError) as caught:
+        locked(mirror, tmp_path, tmp_path / "inputs", image=b"other")
+    assert mentions(caught.value, "kubelet", "pause.tar")
+    assert found(tmp_path / "inputs") == {}
+
+
+def test_a_failed_machine_is_reported(tmp_path: Path, mirror: Mirror) -> None:
+    answer = {"failed": True, "msg": "no network"}
+    options = {"plan": {"packages": []}, "folder": None, "timeout": 1}
+    assert fetch.lock_task(options, lambda *_unused: answer, check_mode=False, say=print) == answer
+    assert mirror.requests == []
+
+
+def test_an_answer_that_is_no_lock_is_refused() -> None:
+    answer = {"system": {"id": "a", "version_id": "", "architecture": "b"}, "packages": []}
+    options = {"plan": {"packages": []}, "folder": None, "timeout": 1}
+    with pytest.raises(SpecError) as caught:
+        fetch.lock_task(options, lambda *_unused: answer, check_mode=False, say=print)
+    assert [problem.path for problem in caught.value.problems] == ["lock.system.version_id"]
 
 
 def test_a_lock_that_is_missing_is_reported(tmp_path: Path) -> None:
