@@ -106,11 +106,11 @@ installed:
   elements: str
   sample: [jq 1.7.1-3build1 amd64, libjq1 1.7.1-3build1 amd64]
 missing:
-  description: The files of the lock whose packages were not installed before.
+  description: The files of the lock whose packages were not installed before, below the folder.
   returned: success
   type: list
   elements: str
-  sample: [jq_1.7.1-3build1_amd64.deb]
+  sample: [packages/jq_1.7.1-3build1_amd64.deb]
 held:
   description: The packages that were not held before.
   returned: success

@@ -16,6 +16,9 @@ from .rpm import Rpm
 
 Manager = Union[Apt, Rpm]
 
+_DIRECTORY = "packages"
+"""The directory with the package files, in the folder of a lock."""
+
 _MAKE_AGAIN = "make the lock again on this machine (tasks_from: lock)"
 
 
@@ -71,7 +74,7 @@ def apply(manager: Manager, request: Request, system: Mapping[str, str], scratch
     held = manager.missing_holds(request.held, after)
     if held and not check_mode:
         manager.hold(held, after)
-    return Outcome(bool(installed or held or set(after) != set(before)), installed, [one.file for one in missing], held)
+    return Outcome(bool(installed or held or set(after) != set(before)), installed, [f"{_DIRECTORY}/{one.file}" for one in missing], held)
 
 
 def _unmatched(manager: Manager, specs: Iterable[str], packages: Sequence[Package]) -> List[str]:
@@ -104,7 +107,7 @@ def _from_repositories(manager: Manager, specs: Sequence[str], check_mode: bool)
 
 def _from_files(manager: Manager, request: Request, missing: Sequence[PackageFile], unknown: Sequence[str], scratch: str) -> None:
     """Install from files of a lock, and from nothing else. Raises ApplyRefused before anything changes if a file is not right."""
-    packages = os.path.join(request.folder, "packages")
+    packages = os.path.join(request.folder, _DIRECTORY)
     problems = check_files(packages, missing)
     if problems:
         raise ApplyRefused("files of the lock are missing or damaged; nothing is installed", "copy them again", problems)

@@ -31,7 +31,6 @@ CONTENTS = (
     "systemd-sysv",
     "dbus",
     "python3",
-    "python3-apt",
     "iproute2",
     "curl",
     "procps",
@@ -103,6 +102,19 @@ def debian(suite: str, contents: Sequence[str]) -> str:
     with engine.machine_lock(f"image-{suite}"):
         if not _exists(tag):
             _build_base(suite, tag, contents)
+    return tag
+
+
+def with_dnf() -> str:
+    """The tag of the node image with dnf, rpm and createrepo_c of Debian."""
+    node, recipe = image(), HERE / "Dockerfile.dnf"
+    tag = f"nodelab-dnf:bookworm-{_digest(node, recipe.read_text())}"
+    if not _exists(tag):
+        with engine.machine_lock("image-dnf"):
+            began = time.monotonic()
+            arguments = ["--build-arg", f"BASE={node}", "--label", f"{engine.IMAGE}=image", "-t", tag, "-f", str(recipe), str(HERE)]
+            engine.docker("build", "-q", "--pull=false", *arguments, timeout=3600)
+            engine.say(f"{tag}: done in {time.monotonic() - began:.1f} s")
     return tag
 
 

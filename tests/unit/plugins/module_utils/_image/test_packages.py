@@ -157,7 +157,7 @@ def test_nothing_is_done_when_everything_is_installed(tmp_path: Path) -> None:
 def test_check_mode_tells_what_would_change_and_changes_nothing(tmp_path: Path) -> None:
     run = Programs(dpkg_query=status("lib 0 all"), **{"-s": "Inst jq (1 x [all])\nConf jq (1 x [all])\n"})
     locked = packages.apply(Apt(run), request(tmp_path, lock(entry("jq"), entry("lib")), held=["jq"]), SYSTEM, "", True)
-    assert locked == (True, ["jq 1 all", "lib 1 all"], ["jq_1_all.deb", "lib_1_all.deb"], ["jq"])
+    assert locked == (True, ["jq 1 all", "lib 1 all"], ["packages/jq_1_all.deb", "packages/lib_1_all.deb"], ["jq"])
     assert packages.apply(Apt(run), request(tmp_path), SYSTEM, "", True) == (True, ["jq"], [], [])
     run.answers["-s"] = Result(100, "E: Unable to locate package jq")
     assert packages.apply(Apt(run), request(tmp_path), SYSTEM, "", True).installed == ["jq"]
