@@ -116,9 +116,13 @@ class Bakery:
             path.write_text(json.dumps([{"name": "Hook", "ansible.builtin.command": command, "changed_when": False}]), encoding="utf-8")
 
     def run(self, *options: str, fails: bool = False, tasks_from: str = "main", **variables: Any) -> str:
-        """The output of the play. C(changed) are then the tasks that changed something."""
-        imported = {"ansible.builtin.import_role": {"name": "nodebootstrap.eks.eks_node_image", "tasks_from": tasks_from}}
-        play = [{"hosts": "all", "gather_facts": False, "become": True, "tasks": [imported]}]
+        """The output of the play. C(changed) are then the tasks that changed something.
+
+        tasks_from: files of tasks of the role, one after the other, with spaces between them.
+        """
+        roles = [{"name": "nodebootstrap.eks.eks_node_image", "tasks_from": name} for name in tasks_from.split()]
+        tasks = [{"ansible.builtin.import_role": role} for role in roles]
+        play = [{"hosts": "all", "gather_facts": False, "become": True, "tasks": tasks}]
         host = {
             "ansible_connection": "community.docker.docker",
             "ansible_host": self.node.container,

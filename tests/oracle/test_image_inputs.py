@@ -25,6 +25,9 @@ from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 pytestmark = pytest.mark.docker
 
 PORT = 8012
+
+#: The steps of an installation that are different with a lock. test_image_role.py has the others.
+PACKAGE_STEPS = "builder packages"
 KUBELET = program("Kubernetes v1.34.1").encode()
 RUNC = program("runc version 1.3.0").encode()
 
@@ -66,6 +69,12 @@ def versions(node: Node) -> dict[str, str]:
     return {name: version for name, version, status in map(str.split, rows) if status == "installed"}
 
 
+def apt_files(node: Node) -> bytes:
+    """Every file of apt and dpkg, with its size and the time of its last change."""
+    paths = ("/etc/apt", "/var/lib/apt", "/var/cache/apt", "/var/lib/dpkg")
+    return node.exec(["find", *paths, "-printf", "%p %s %T@\\n"], check=True).stdout
+
+
 def test_apt_installs_the_lock_without_network(builder: Node, tmp_path: Path) -> None:
     bakery = Bakery(builder, tmp_path)
     lock, inputs = tmp_path / "inputs.lock", tmp_path / "inputs"
@@ -73,17 +82,14 @@ def test_apt_installs_the_lock_without_network(builder: Node, tmp_path: Path) ->
     given = {"eks_node_image": image, "eks_node_image_lock": str(lock), "eks_node_image_inputs": str(inputs)}
 
     # The lock has the packages that the machine lacks, and the machine stays as it was.
-    before = builder.exec(
-        ["find", "/etc/apt", "/var/lib/apt", "/var/cache/apt", "/var/lib/dpkg/status", "-newer", "/etc/machine-id"]
-    ).stdout
+    before = apt_files(builder)
     bakery.run(tasks_from="lock", **given)
     locked = json.loads(lock.read_text(encoding="utf-8"))
     assert {entry["name"]: entry["version"] for entry in locked["packages"]} == dict.fromkeys(PACKAGES, VERSION)
     assert [entry["size"] for entry in locked["downloads"]] == [
         (inputs / "downloads" / one["file"]).stat().st_size for one in locked["downloads"]
     ]
-    after = builder.exec(["find", "/etc/apt", "/var/lib/apt", "/var/cache/apt", "/var/lib/dpkg/status", "-newer", "/etc/machine-id"]).stdout
-    assert after == before
+    assert apt_files(builder) == before
     bakery.run(tasks_from="fetch", **given)
     disconnect(builder.container)
 
@@ -91,23 +97,27 @@ def test_apt_installs_the_lock_without_network(builder: Node, tmp_path: Path) ->
     file = inputs / "packages" / locked["packages"][0]["file"]
     content = file.read_bytes()
     file.unlink()
-    assert mentions(bakery.run("--tags", "install", fails=True, **given), "lock.packages[0]", file.name)
+    assert mentions(bakery.run(tasks_from=PACKAGE_STEPS, fails=True, **given), "lock.packages[0]", file.name)
     file.write_bytes(content)
     lock.write_text(json.dumps({**locked, "system": {**locked["system"], "version_id": "22.04"}}), encoding="utf-8")
-    assert mentions(bakery.run("--tags", "install", fails=True, **given), "ubuntu 22.04", "ubuntu 24.04")
+    assert mentions(bakery.run(tasks_from=PACKAGE_STEPS, fails=True, **given), "ubuntu 22.04", "ubuntu 24.04")
     lock.write_text(json.dumps(locked), encoding="utf-8")
     assert not any(map(builder.exists, ("/etc/eks", "/var/cache/eks-node-image", "/etc/apt/sources.list.d/local.sources")))
 
     # An installation that was interrupted: a package is unpacked, and not configured.
-    builder.exec(["dpkg", "--unpack", f"{REPOSITORY}/{file.name}"], check=True)
-    bakery.run("--tags", "install", **given)
+    unpacked = f"{REPOSITORY}/{locked['packages'][0]['url'].rpartition('/')[2]}"
+    builder.exec(["dpkg", "--unpack", unpacked], check=True)
+    bakery.run("--check", tasks_from=PACKAGE_STEPS, **given)
+    expected = bakery.changed
+    assert not builder.exists("/var/cache/eks-node-image")
+    bakery.run(tasks_from=PACKAGE_STEPS, **given)
+    assert bakery.changed == expected != []
     assert versions(builder).items() >= dict.fromkeys(PACKAGES, VERSION).items()
-    assert builder.read("/usr/bin/kubelet") == KUBELET
     assert builder.exec(["apt-mark", "showhold"]).stdout.split() == [b"containerd", b"htop"]
 
     # The second run changes nothing, also after the seal has removed the files.
     builder.exec(["rm", "-r", "/var/cache/eks-node-image"], check=True)
-    bakery.run("--tags", "install", **given)
+    bakery.run(tasks_from=PACKAGE_STEPS, **given)
     assert bakery.changed == []
 
 
