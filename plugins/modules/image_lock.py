@@ -72,7 +72,7 @@ EXAMPLES = r"""
   vars:
     image:
       family: ubuntu
-      kubernetes_version: "1.34"
+      kubernetes_version: "1.32"
   register: inputs
   become: true
 

@@ -80,6 +80,21 @@ def builder() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
+def packages() -> Iterator[dict[str, Any]]:
+    """A stand-in for the package manager of a machine that becomes an image."""
+    system = {"id": "ubuntu", "version_id": "24.04", "architecture": "x86_64"}
+    answers: dict[str, list[Any]] = {
+        "image_lock": [{"changed": False, "packages": [], "system": system}],
+        "image_packages": [{"changed": True, "installed": [], "missing": [], "held": []}],
+        "image_verify": [{"changed": False, "system": system}],
+    }
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        for name, value in node_stand_in.make(Path(folder), **answers).items():
+            patch.setenv(name, value)
+        yield {"ansible_become": False}
+
+
+@contextmanager
 def bottlerocket() -> Iterator[dict[str, Any]]:
     """The variables of the examples of bottlerocket_settings; boto3 reads where the stand-in for Systems Manager is."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -115,6 +130,8 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "imds_info": imds,
     "join_check": joined,
     "image_import": builder,
+    "image_lock": packages,
+    "image_packages": packages,
     "image_seal": builder,
     # They change nothing outside the folder of the playbook.
     "image_fetch": nothing,
