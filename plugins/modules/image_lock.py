@@ -133,7 +133,7 @@ compile_once()
 
 from ..module_utils._image import package_files, packages
 from ..module_utils._node.errors import ApplyRefused
-from ..module_utils._node.host import Host
+from ..module_utils._node.host import Host, read_system
 
 
 def main():
@@ -153,7 +153,7 @@ def main():
             found = packages.lock(manager, plan["packages"], plan["repositories"], scratch)
     except ApplyRefused as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=False, packages=found, system=packages.read_system(Host()))
+    module.exit_json(changed=False, packages=found, system=read_system(Host()))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ compile_once()
 
 from ..module_utils._image import package_files, packages
 from ..module_utils._node.errors import ApplyRefused
-from ..module_utils._node.host import Host
+from ..module_utils._node.host import Host, read_system
 
 
 def main():
@@ -152,7 +152,7 @@ def main():
     request = packages.Request(given["packages"], given["held"], given["lock"], given["folder"] or "")
     try:
         with tempfile.TemporaryDirectory(dir=module.tmpdir) as scratch:
-            outcome = packages.apply(manager, request, packages.read_system(Host()), scratch, module.check_mode)
+            outcome = packages.apply(manager, request, read_system(Host()), scratch, module.check_mode)
     except ApplyRefused as error:
         module.fail_json(msg=str(error))
     module.exit_json(**outcome._asdict())

@@ -9,7 +9,6 @@ import os
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Union
 
 from .._node.errors import ApplyRefused
-from .._node.host import Host, read_os_release
 from .apt import Apt
 from .package_files import Package, PackageFile, Run, check_files, of_lock, to_lock
 from .rpm import Rpm
@@ -97,7 +96,7 @@ def _from_repositories(manager: Manager, specs: Sequence[str], check_mode: bool)
         return []
     if check_mode:
         names = manager.would_install(specs)
-        # A machine that has never read the indexes knows no packages.
+        # A machine that has never read the indexes cannot find any package.
         return list(specs) if names is None else names
     manager.repair()
     manager.refresh()
@@ -125,9 +124,3 @@ def _from_files(manager: Manager, request: Request, missing: Sequence[PackageFil
             sorted(map(str, left)),
         )
     manager.mark_automatic(one.package.name for one in missing if not any(manager.matches(spec, one.package) for spec in request.specs))
-
-
-def read_system(host: Host) -> Dict[str, str]:
-    """The system of the machine, as in a lock."""
-    fields = read_os_release(host)
-    return {"id": fields.get("ID", ""), "version_id": fields.get("VERSION_ID", ""), "architecture": os.uname()[4]}

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import platform
 from difflib import get_close_matches
 from typing import Any, Collection, Dict, List, NamedTuple, Tuple
 
-from .._node.host import Host, read_os_release
+from .._node.host import Host, read_system
 from . import audit, boot, clock, disk, kernel, kernel_modules, leftovers, login, programs
 from .model import Finding, Machine, Rule, read_machine
 
@@ -47,12 +46,7 @@ def verify(host: Host, profile: str, kubernetes_version: str | None = None, igno
     rules = [rule for rule in RULES if profile in rule.profiles and rule.id not in ignore]
     findings = [_describe(rule, finding) for rule in rules for finding in _check(rule, machine)]
     findings.sort(key=lambda finding: str(finding["severity"]))
-    return Verification(findings, [rule.id for rule in rules], host.problems, machine.family, _system(host))
-
-
-def _system(host: Host) -> Dict[str, str]:
-    fields = read_os_release(host)
-    return {"id": fields.get("ID", ""), "version_id": fields.get("VERSION_ID", ""), "architecture": platform.machine()}
+    return Verification(findings, [rule.id for rule in rules], host.problems, machine.family, read_system(host))
 
 
 def _check(rule: Rule, machine: Machine) -> List[Finding]:

@@ -160,6 +160,12 @@ def read_os_release(host: Host) -> Dict[str, str]:
     return {name.strip(): _unquote(value) for name, _equals, value in pairs}
 
 
+def read_system(host: Host) -> Dict[str, str]:
+    """C(id) and C(version_id) of the operating system, and C(architecture) of the machine."""
+    fields = read_os_release(host)
+    return {"id": fields.get("ID", ""), "version_id": fields.get("VERSION_ID", ""), "architecture": os.uname()[4]}
+
+
 def _unquote(value: str) -> str:
     try:
         return "".join(shlex.split(value))

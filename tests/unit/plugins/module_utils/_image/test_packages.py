@@ -26,7 +26,7 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Programs:
-    """Stands in for the programs of a machine: C(answers) by a word of the command. C(calls): the commands."""
+    """The programs of a machine: C(answers) by a word of the command. C(calls): the commands."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers = {name.replace("_", "-"): answer for name, answer in answers.items()}
