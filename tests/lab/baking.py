@@ -93,12 +93,12 @@ def file(path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def baked(folder: Path, image: Mapping[str, Any], core: str, **variables: Any) -> Iterator[Build]:
+def baked(folder: Path, image: Mapping[str, Any], core: str, suite: str = "bookworm", **variables: Any) -> Iterator[Build]:
     """Bake an image in a directory for files of the build, and remove it in the end.
 
-    core: the release of ansible-core that runs the playbook. variables: of the playbook.
+    core: the release of ansible-core that runs the playbook. suite: of the builder. variables: of the playbook.
     """
-    with _build(folder, "image", image["family"]) as (container, run):
+    with _build(folder, "image", _base(image["family"], suite)) as (container, run):
         inventory, report = folder / "inventory.json", folder / "report"
         host = {
             "ansible_connection": "community.docker.docker",
@@ -126,7 +126,7 @@ def built_by_shell(folder: Path, image: Mapping[str, Any]) -> Iterator[Build]:
         # Packer copies links as links.
         shutil.copyfile(download["path"], files / download["file"])
     (folder / "install.sh").write_text(_script(plan))
-    with _build(folder, "shell", image["family"]) as (_container, run):
+    with _build(folder, "shell", _base(image["family"], "bookworm")) as (_container, run):
         yield run({}, files=f"{files}/", script=str(folder / "install.sh"))
 
 
@@ -149,9 +149,9 @@ def _script(plan: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _build(folder: Path, template: str, family: str) -> Iterator[tuple[str, Callable[..., Build]]]:
+def _build(folder: Path, template: str, base: str) -> Iterator[tuple[str, Callable[..., Build]]]:
     """The name of a new container, and a function that runs a build in it: environment and variables of the template → its end."""
-    name, base = uuid.uuid4().hex[:12], _base(family)
+    name = uuid.uuid4().hex[:12]
     container, tag = f"bake-{name}", f"{REPOSITORY}:{name}"
     engine.remove_stale()
 
@@ -189,9 +189,9 @@ def _ansible(core: str) -> dict[str, str]:
     }
 
 
-def _base(family: str) -> str:
+def _base(family: str, suite: str) -> str:
     """The tag of the image on whose containers images of a family are baked, built now if it does not exist."""
-    node = images.image()
+    node = images.image(suite)
     packages = image_plan({"family": family, "kubernetes_version": KUBELET}, BUILDERS[family])["packages"]
     parts = [node, family, *packages, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(FILES.iterdir()))]
     tag = f"nodelab-bake:{family}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}"
