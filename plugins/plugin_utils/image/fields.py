@@ -20,7 +20,7 @@ VOLATILE = ("/dev", "/proc", "/run", "/sys", "/tmp")
 
 _LINE = text()
 _SHA256_FORM = "64 hexadecimal digits, as sha256sum prints them"
-_SHA256 = text(pattern="[0-9A-Fa-f]{64}", what="a SHA-256 checksum", allowed=_SHA256_FORM)
+_SHA256_DIGITS = text(pattern="[0-9A-Fa-f]{64}", what="a SHA-256 checksum", allowed=_SHA256_FORM)
 _URL = text(pattern=r"https?://[^\s/]+/\S+", what="the URL of a file", allowed="a URL such as https://example.com/kubelet", scheme="https")
 _PATH = text(
     pattern=r"(/(?!\.{1,2}(/|$))[^/\s]+)+", what="an absolute path", allowed="a path such as /etc/example.conf, without spaces, // and .."
@@ -32,11 +32,20 @@ _IMAGE_NAME = text(
     allowed="HOST/PATH:TAG, such as registry.k8s.io/pause:3.10",
 )
 
+
+def _sha256(value: Any, path: str, problems: Problems) -> Any:
+    if isinstance(value, str) and value.lower().startswith("sha256:"):
+        fix = "remove sha256: before the digits"
+        problems.add("input.invalid_text", path, "contains the name of the algorithm", value=value, allowed=_SHA256_FORM, fix=fix)
+        return INVALID
+    return _SHA256_DIGITS(value, path, problems)
+
+
 _SOURCE = record(
     {
         "url": field(_URL, "URL that the builder downloads the file from."),
         "path": field(_LINE, "Path of the file on the controller."),
-        "sha256": field(_SHA256, "SHA-256 checksum of the file."),
+        "sha256": field(_sha256, "SHA-256 checksum of the file.", type="string"),
     },
     required={"sha256": _SHA256_FORM},
     unknown={"checksum": "write sha256, with the digits only", "src": "write url, or path for a file on the controller"},
