@@ -64,6 +64,7 @@ ORACLE_GROUPS = {
     "live nodes": ("test_apply_plan.py", "test_apply_plan_images.py", "test_node_info.py"),
     "drift": ("test_drift.py", "test_apply_kills.py"),
     "connections": ("test_connections.py", "test_al2023_boot.py"),
+    "images": ("test_image_role.py", "test_image_inputs.py", "test_image_cache.py", "test_image_seal.py"),
 }
 
 #: Builds a container image with packages from PyPI, so it has a step of its own. All of its tests are marked C(matrix).
