@@ -54,23 +54,21 @@ CASES = {
     "al2023-stand-in": Case("al2023", {}, "1.36"),
     "ubuntu-static": Case("ubuntu", STATIC, "1.36"),
     "ubuntu-bootstrap": Case("ubuntu", SCRIPT, "1.30"),
-    "ubuntu-unit": Case("ubuntu", {**STATIC, "ubuntu": {"kubelet": "unit"}}, "1.30"),
     # nodeadm of February 2024 reads no /etc/eks/nodeadm.d: there is nothing for a play to do.
     "al2023": Case("al2023", {}, "1.30", real_nodeadm=True, live=False),
 }
+#: For nodes of images that the role eks_node_image built: other nodes of the lab do not have what they need.
+BAKED = {"ubuntu-unit": Case("ubuntu", {**STATIC, "ubuntu": {"kubelet": "unit"}}, "1.30")}
 LIVE = [name for name, case in CASES.items() if case.live]
-
-
-def kubelet_unit(case: str) -> str:
-    """The unit of kubelet."""
-    return "snap.kubelet-eks.daemon.service" if case in ("ubuntu-static", "ubuntu-bootstrap") else "kubelet.service"
+KUBELET_UNITS = {"al2": "kubelet.service", "al2023": "kubelet.service", "ubuntu": "snap.kubelet-eks.daemon.service"}
 
 
 def group(case: str, **fields: Any) -> dict[str, Any]:
     """The node group of a case; `fields` are added or replace others, but the kubelet configuration that the lab needs stays."""
     kubelet = fields.pop("kubelet", {})
-    own = {"family": CASES[case].family, "kubelet": {**kubelet, "config": {**LAB_ONLY[CASES[case].minor], **kubelet.get("config", {})}}}
-    return {**own, **GROUP, **CASES[case].fields, **fields}
+    family, of_case, minor, *_others = {**CASES, **BAKED}[case]
+    own = {"family": family, "kubelet": {**kubelet, "config": {**LAB_ONLY[minor], **kubelet.get("config", {})}}}
+    return {**own, **GROUP, **of_case, **fields}
 
 
 def boot(lab: Lab, case: str, cluster: dict[str, Any] | None = None, **fields: Any) -> LabNode:
@@ -158,7 +156,7 @@ def play_all(
 def matches_group(node: LabNode, case: str, pods: int = 17) -> None:
     """The Node has everything that the group specifies, and kubelet serves with a certificate of the cluster."""
     found = node.lab.node_object(node.name)
-    assert found["status"]["nodeInfo"]["kubeletVersion"] == KUBELETS[CASES[case].minor].version
+    assert found["status"]["nodeInfo"]["kubeletVersion"] == KUBELETS[{**CASES, **BAKED}[case].minor].version
     assert found["metadata"]["labels"] == GROUP["labels"] | common_labels(node)
     assert found["spec"]["taints"] == GROUP["taints"]
     addresses = [each["address"] for each in found["status"]["addresses"] if each["type"] == "InternalIP"]

@@ -21,13 +21,13 @@ from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import (
     CASES,
     GROUP,
+    KUBELET_UNITS,
     PATIENCE,
     all_booted,
     boot,
     common_labels,
     effective,
     environment_of,
-    kubelet_unit,
     matches_group,
     play_all,
     words_of,
@@ -133,7 +133,7 @@ def succeeds(nodes: Mapping[str, LabNode], outside: Outside | None = None, **mor
 
 
 def starts(node: LabNode, case: str) -> int:
-    return node.starts(kubelet_unit(case))
+    return node.starts(KUBELET_UNITS[CASES[case].family])
 
 
 def pods(node: LabNode) -> str:
@@ -163,7 +163,7 @@ def test_kubelet_has_the_configuration_and_the_flags(joined: tuple[str, LabNode]
     assert {key: seen[key] for key in CONFIG} == CONFIG
     assert (seen["eventBurst"], seen["logging"]["verbosity"]) == (111, 3), "flags"
     # A flag may have been given before, by the image: the last one counts.
-    words = words_of(node, kubelet_unit(case))
+    words = words_of(node, KUBELET_UNITS[CASES[case].family])
     assert [word for word in words if word.startswith(("--v=", "--event-burst="))][-2:] == ["--event-burst=111", "--v=3"]
 
 
@@ -179,7 +179,7 @@ def test_containerd_asks_the_mirrors_in_their_order(joined: tuple[str, LabNode],
 @every(PROXIED)
 def test_proxies_are_for_what_is_outside(joined: tuple[str, LabNode], outside: Outside) -> None:
     case, node = joined
-    for unit in (kubelet_unit(case), "containerd.service"):
+    for unit in (KUBELET_UNITS[CASES[case].family], "containerd.service"):
         seen = environment_of(node, unit)
         assert (seen["HTTP_PROXY"], seen["HTTPS_PROXY"]) == (outside.proxy.url, outside.proxy.url)
         assert {"10.0.0.0/16", "169.254.169.254", node.lab.network.gateway} <= set(seen["NO_PROXY"].split(","))
