@@ -72,7 +72,11 @@ def joined() -> Iterator[dict[str, Any]]:
 @contextmanager
 def builder() -> Iterator[dict[str, Any]]:
     """A stand-in for a machine that becomes an image: the examples of these modules would change this one."""
-    answers = {"image_import": [{"changed": False, "missing": []}], "image_seal": [{"changed": False, "removed": []}]}
+    answers = {
+        "image_import": [{"changed": False, "missing": []}],
+        "image_provenance": [{"changed": False, "provenance": {}}],
+        "image_seal": [{"changed": False, "removed": []}],
+    }
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for name, value in node_stand_in.make(Path(folder), **answers).items():
             patch.setenv(name, value)
@@ -132,6 +136,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "image_import": builder,
     "image_lock": packages,
     "image_packages": packages,
+    "image_provenance": builder,
     "image_seal": builder,
     # They change nothing outside the folder of the playbook.
     "image_fetch": nothing,

@@ -80,6 +80,11 @@ def _is_special(name: str) -> bool:
     return name.startswith(("systemd-private-", "snap-private-tmp")) or any(fnmatch(name, pattern) for pattern in _CORES)
 
 
+def _records_of_nodes(_host: Host, _family: str, paths: List[str]) -> List[str]:
+    # The role records there which archives it has installed in the image.
+    return [path for path in paths if path != f"{STATE}/image"]
+
+
 def _temporary(host: Host, _family: str, paths: List[str]) -> List[str]:
     candidates = [path for path in paths if not _is_special(path.rpartition("/")[2])]
     used = processes.used_paths(host) if candidates else ()
@@ -201,7 +206,7 @@ LEFTOVERS = (
     ),
     Leftover(
         "image.collection_state", ERROR, (f"{STATE}/manifest.json", f"{STATE}/transaction"),
-        "this collection would treat every node as the machine of the build", "remove it", also=(f"{STATE}/*",),
+        "this collection would treat every node as the machine of the build", "remove it", also=(f"{STATE}/*",), select=_records_of_nodes,
     ),
     Leftover(
         "image.containers", ERROR,

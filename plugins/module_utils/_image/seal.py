@@ -8,19 +8,18 @@ The paths, and what to do with each, are in the table of C(leftovers.py). Nothin
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Collection, Dict, Iterable, Iterator, List, NamedTuple
 
 from .._node import journald, kubeconfig, kubelet_process
 from .._node.errors import ApplyRefused
 from .._node.host import Host
-from . import mounts, processes, rooted_tree, tree
+from . import mounts, processes, provenance, rooted_tree, tree
 from .leftovers import EMPTY, LEFTOVERS, LINK, MACHINE_ID
 from .model import read_family
+from .provenance import PROVENANCE
 from .rooted_tree import Root
 
-PROVENANCE = "/etc/eks/image-provenance.json"
 _JOURNAL = "image.journal"
 _BOOTSTRAP_SCRIPT = "/etc/eks/bootstrap.sh"
 
@@ -72,14 +71,9 @@ def seal(root: str, ignore: Collection[str], mount_points: Iterable[str], is_che
 def _check_build(host: Host) -> None:
     """Raise ApplyRefused on a machine that the role eks_node_image did not set up."""
     fix = "install the image with the role eks_node_image first, which writes this file"
-    text = host.text(PROVENANCE)
-    if text is None:
+    if not host.exists(PROVENANCE):
         raise ApplyRefused(f"{PROVENANCE} does not exist, so this machine is not an image that is being built", fix)
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or not isinstance(found.get("collection"), dict):
+    if not isinstance(provenance.read(host).get("collection"), dict):
         raise ApplyRefused(f"{PROVENANCE} was not written by this collection", fix)
 
 

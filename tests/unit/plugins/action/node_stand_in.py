@@ -71,6 +71,7 @@ _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
             "lock": ["dict"],
             "folder": ["str"],
         },
+        "image_provenance": {"root": ["str"], "plan": ["dict"], "lock": ["str"]},
         "image_seal": {"root": ["str"], "ignore": ["list"], "mount_points": ["list"]},
         "image_verify": {"profile": ["str"], "kubernetes_version": ["str"], "ignore": ["list"]},
         "imds_info": {},
