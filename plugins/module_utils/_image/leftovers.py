@@ -27,6 +27,7 @@ STATE = "/var/lib/nodebootstrap"
 
 _CORES = ("core", "core.*", "*.core")
 _CLOUD = "/var/lib/cloud"
+_APT_LISTS = "/var/lib/apt/lists"
 
 
 Select = Callable[[Host, str, List[str]], List[str]]
@@ -83,6 +84,12 @@ def _is_special(name: str) -> bool:
 def _records_of_nodes(_host: Host, _family: str, paths: List[str]) -> List[str]:
     # The role records there which archives it has installed in the image.
     return [path for path in paths if path != f"{STATE}/image"]
+
+
+def _apt_caches(_host: Host, _family: str, paths: List[str]) -> List[str]:
+    # Without the lists, the cache that apt makes of them is small, and every run of apt makes it again.
+    has_lists = any(path.startswith(f"{_APT_LISTS}/") for path in paths)
+    return [path for path in paths if has_lists or not path.endswith(".bin")]
 
 
 def _temporary(host: Host, _family: str, paths: List[str]) -> List[str]:
@@ -163,7 +170,7 @@ LEFTOVERS = (
     Leftover(
         "image.package_cache", WARNING, ("/var/cache/yum", "/var/cache/dnf", "/var/cache/apt/archives/*.deb"),
         "the package cache takes disk space on every node", "run yum clean all, dnf clean all or apt-get clean",
-        also=("/var/cache/apt/*.bin", "/var/lib/apt/lists/**"),
+        also=("/var/cache/apt/*.bin", f"{_APT_LISTS}/**"), select=_apt_caches,
     ),
     Leftover(
         "image.build_inputs", WARNING, (BUILD_INPUTS,), "the inputs of the build take disk space on every node", "remove the directory",

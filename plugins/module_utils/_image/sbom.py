@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The software bill of materials (SBOM) of what the build put into an image, as CycloneDX 1.5. Standard library, Python 3.7 and newer."""
+"""The software bill of materials (SBOM) of a build, as CycloneDX 1.5. Standard library, Python 3.7 and newer."""
 
 from __future__ import annotations
 

@@ -148,6 +148,16 @@ def test_a_clean_image_stays_as_it_is(family: str, tmp_path: Path) -> None:
     assert everything(tmp_path) == before
 
 
+def test_the_cache_of_apt_goes_with_its_lists(tmp_path: Path) -> None:
+    build(tmp_path, {"/var/cache/apt/pkgcache.bin": "x"})
+    assert run(tmp_path) == {}
+
+
+def test_the_records_of_the_image_stay(tmp_path: Path) -> None:
+    build(tmp_path, {"/var/lib/nodebootstrap/image/containerd.sha256": "x", "/var/lib/nodebootstrap/drift.json": "{}"})
+    assert run(tmp_path).keys() == {"/var/lib/nodebootstrap/drift.json"}
+
+
 def test_a_rule_can_be_ignored(tmp_path: Path) -> None:
     files = {"/root/.ssh/authorized_keys": "ssh-ed25519 A", "/var/log/journal/0a/system.journal": "x", "/var/log/secure": "x"}
     build(tmp_path, {**files, "/var/tmp/core.1": "x"})
