@@ -29,7 +29,7 @@ NEWEST = cores()[-1]
 IGNORED = [rule.id for rule in leftovers.RULES]
 
 LOGINS = ("/etc/pam.d/common-auth", "/etc/pam.d/common-account")
-CLOCK = "/etc/ntpsec/ntp.conf"
+CLOCK = "/etc/chrony/chrony.conf"
 
 
 def fixed_files() -> list[dict[str, str]]:

@@ -85,6 +85,6 @@ def test_image_verify_finds_what_the_hardening_breaks_and_its_fixes_work(
 
     hardened.write({"/etc/sysctl.d/99-zz-node.conf": "net.ipv4.ip_forward = 1\nnet.ipv6.conf.all.forwarding = 1\n"})
     hardened.exec(["sed", "-i", "/pam_tally2.so/d", "/etc/pam.d/common-auth", "/etc/pam.d/common-account"], check=True)
-    hardened.exec(["tee", "-a", "/etc/ntpsec/ntp.conf"], "server 169.254.169.123 prefer iburst\n", check=True)
+    hardened.exec(["tee", "-a", "/etc/chrony/chrony.conf"], "server 169.254.169.123 prefer iburst\n", check=True)
     assert [finding for finding in verify(hardened, tmp_path) if key(finding) not in known] == []
     assert hardened.exec(SUDO).returncode == 0

@@ -12,6 +12,9 @@ those for Debian 10 and 11, no more than 24 rules can be remediated. Stand-ins, 
   versions, and some other names than Ubuntu's (the rules for auditd look for a package that neither of them has).
 * /.dockerenv is removed. In a container, half of the rules do not apply.
 
+The profile demands both chrony and ntp, but only one of them can be installed. The rules about ntp are skipped: installing packages never
+removes others, so that the role refuses to replace ntp by chrony.
+
 systemd does not run: a remediation can enable a service, but not start it, and rules that ask systemd about a running service are in error.
 """
 
@@ -27,6 +30,7 @@ FOLDER = Path("/opt/hardening")
 CONTENT = "/usr/share/xml/scap/ssg/content/ssg-ubuntu2204-ds.xml"
 PROFILE = "xccdf_org.ssgproject.content_profile_cis_level2_server"
 PREFIX = "xccdf_org.ssgproject.content_rule_"
+SKIPPED = ("package_ntp_installed", "service_ntp_enabled")
 RESULT = "{http://checklists.nist.gov/xccdf/1.2}"
 
 IN_A_CONTAINER = Path("/.dockerenv")
@@ -41,7 +45,8 @@ def scan(report: str) -> None:
     """Run OpenSCAP, and write the results of the selected rules."""
     xml = FOLDER / f"{report}.xml"
     remediate = ["--remediate"] if report == "remediate" else []
-    command = ["oscap", "xccdf", "eval", *remediate, "--profile", PROFILE, "--results", str(xml), CONTENT]
+    skipped = [word for rule in SKIPPED for word in ("--skip-rule", f"{PREFIX}{rule}")]
+    command = ["oscap", "xccdf", "eval", *remediate, *skipped, "--profile", PROFILE, "--results", str(xml), CONTENT]
     IN_A_CONTAINER.unlink()
     RELEASE.write_text("DISTRIB_ID=Ubuntu\nDISTRIB_CODENAME=jammy\n")
     try:
