@@ -8,7 +8,8 @@
 #   2. installed into an empty directory without network and without any other collection, and reduced to meta, plugins, roles and playbooks,
 #      it shows the documentation of every plugin and role, and renders the example of every family (tests/package/smoke.yml);
 #   3. its playbook bootstraps a node in a container, and a second run changes nothing (the inventory of "make demo");
-#   4. galaxy-importer, which Galaxy and Automation Hub run, reports nothing, also not about tags.
+#   4. its playbook bakes an image in a container (tests/package/bake.py);
+#   5. galaxy-importer, which Galaxy and Automation Hub run, reports nothing, also not about tags.
 # The artifact and its checksum are written to DIRECTORY only if all checks pass.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -106,6 +107,10 @@ done
 grep -q 'changed=1 ' first.log || { cat first.log; die "the first bootstrap changed nothing"; }
 grep -q 'changed=0 ' second.log || { cat second.log; die "the second bootstrap changed something"; }
 printf 'package: the playbook bootstrap configured a node, and changed nothing in a second run\n'
+
+ANSIBLE_COLLECTIONS_PATH=$work/installed:$packages PYTHONPATH=$top/.cache:$top/tests/oracle/docker \
+  python3 "$top/tests/package/bake.py" >bake.log 2>&1 || { cat bake.log; die "the playbook bake"; }
+printf 'package: the playbook bake made an image\n'
 
 cd "$work"
 if ! env -u ANSIBLE_COLLECTIONS_PATH PATH="$top/.cache/venv-importer/bin:$PATH" GALAXY_IMPORTER_CONFIG="$top/tools/galaxy-importer.cfg" \
