@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -42,6 +43,7 @@ KUBELET = "1.30"
 
 #: The directory of a builder to which Packer copies programs, if a script installs them.
 UPLOADED = "/opt/uploaded"
+MIRROR_PORT = 8013
 
 #: The nodeadm of the lab is of February 2024, and has other options than today's.
 _OLD_OPTIONS = [
@@ -100,17 +102,53 @@ def baked(folder: Path, image: Mapping[str, Any], core: str, suite: str = "bookw
     """
     with _build(folder, "image", _base(image["family"], suite)) as (container, run):
         inventory, report = folder / "inventory.json", folder / "report"
-        host = {
-            "ansible_connection": "community.docker.docker",
-            "ansible_host": container,
-            "ansible_python_interpreter": "/usr/bin/python3",
-        }
-        inventory.write_text(json.dumps({"all": {"hosts": {"default": host}}}))
+        inventory.write_text(json.dumps(_inventory(container)))
         (folder / "variables.json").write_text(json.dumps({"eks_node_image": image, "eks_node_image_report": str(report), **variables}))
         done = run(_ansible(core), inventory=str(inventory), variables=str(folder / "variables.json"))
         with suppress(FileNotFoundError):
             done = done._replace(report=json.loads((report / "default.json").read_text()))
         yield done
+
+
+def lock(folder: Path, family: str, core: str) -> dict[str, Any]:
+    """Lock and fetch the inputs of an image, from a mirror in a container that is gone afterwards.
+
+    Returns the variables of the playbook: the description, the lock, and the directory of the inputs.
+    """
+    container = f"bake-{uuid.uuid4().hex[:12]}"
+    engine.remove_stale()
+    try:
+        docker(
+            "run", "-d", "--name", container, "--label", f"{engine.RUN}={engine.owner()}",
+            "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cgroupns", "private",
+            "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
+            "--tmpfs", "/run", "--tmpfs", "/run/lock", _base(family, "bookworm"),
+        )  # fmt: skip
+        docker("exec", "-d", container, "python3", "-m", "http.server", "--directory", "/opt/bake/repository", str(MIRROR_PORT))
+        address = docker("inspect", "-f", "{{.NetworkSettings.Networks.bridge.IPAddress}}", container).stdout.decode().strip()
+        image = description(family, repositories=[{"name": "mirror", "url": f"http://{address}:{MIRROR_PORT}", "unsigned": True}])
+        variables = {
+            "eks_node_image": image,
+            "eks_node_image_lock": str(folder / "inputs.lock"),
+            "eks_node_image_inputs": str(folder / "inputs"),
+        }
+        play = {"hosts": "all", "gather_facts": False, "vars": variables, "tasks": [
+            {"ansible.builtin.import_role": {"name": "nodebootstrap.eks.eks_node_image", "tasks_from": name}} for name in ("lock", "fetch")
+        ]}  # fmt: skip
+        (folder / "lock.yml").write_text(json.dumps([play]))
+        (folder / "lock_inventory.json").write_text(json.dumps(_inventory(container)))
+        environment = {**os.environ, **_ansible(core)}
+        command = ["ansible-playbook", "-i", "lock_inventory.json", "lock.yml"]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
+        assert done.returncode == 0, done.stdout + done.stderr
+    finally:
+        docker("rm", "-f", "-v", container, check=False)
+    return variables
+
+
+def _inventory(container: str) -> dict[str, Any]:
+    host = {"ansible_connection": "community.docker.docker", "ansible_host": container, "ansible_python_interpreter": "/usr/bin/python3"}
+    return {"all": {"hosts": {"default": host}}}
 
 
 @contextmanager

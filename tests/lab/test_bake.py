@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab
-from ansible_collections.nodebootstrap.eks.tests.lab.baking import KUBELET, Build, baked, built_by_shell, description, exists
+from ansible_collections.nodebootstrap.eks.tests.lab.baking import KUBELET, Build, baked, built_by_shell, description, exists, lock
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import PATIENCE, group, matches_group
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import docker, say
 from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
@@ -77,6 +77,16 @@ def test_an_image_with_errors_is_not_saved(tmp_path: Path) -> None:
         assert "[image.missing_authenticator]" in build.output
         assert not exists(build.tag)
         assert docker("ps", "-aq", "--filter", f"name=bake-{build.tag.partition(':')[2]}").stdout == b""
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("family", ["al2023", "ubuntu"])
+def test_a_build_without_network_reads_the_locked_inputs(tmp_path: Path, family: str) -> None:
+    """The mirror is gone when Packer builds."""
+    variables = lock(tmp_path, family, NEWEST)
+    with baked(tmp_path, variables.pop("eks_node_image"), NEWEST, eks_node_image_ignore=LEFTOVERS, **variables) as build:
+        assert not build.failed, build.output
+        assert errors(build) == []
 
 
 @pytest.mark.matrix
