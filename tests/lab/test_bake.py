@@ -24,12 +24,6 @@ pytestmark = pytest.mark.docker
 OLDEST, *_BETWEEN, NEWEST = cores()
 
 
-#: What the role leaves behind as long as it does not seal the image.
-LEFTOVERS = [
-    f"image.{name}" for name in ("machine_id", "host_keys", "cloud_init_state", "logs", "journal", "package_history", "package_cache")
-]
-
-
 class Case(NamedTuple):
     """The family of an image, the release of ansible-core that bakes it, and the case of joining.py whose user data its nodes have."""
 
@@ -48,7 +42,7 @@ CASES = (
 @pytest.fixture(scope="module", params=repeated(CASES, CASES[0]), ids="-".join)
 def image(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Case, Build]]:
     case: Case = request.param
-    with baked(tmp_path_factory.mktemp("bake"), description(case.family), case.core, eks_node_image_ignore=LEFTOVERS) as build:
+    with baked(tmp_path_factory.mktemp("bake"), description(case.family), case.core) as build:
         say(f"bake: {build.seconds:.0f} s, {case.family} with ansible-core {case.core}")
         assert not build.failed, build.output
         yield case, build
@@ -71,7 +65,7 @@ def test_a_node_of_a_baked_image_joins_with_user_data_alone(lab: Lab, image: tup
 def test_an_image_with_errors_is_not_saved(tmp_path: Path) -> None:
     image = description("ubuntu")
     del image["programs"]["aws_iam_authenticator"]
-    with baked(tmp_path, image, NEWEST, eks_node_image_ignore=LEFTOVERS) as build:
+    with baked(tmp_path, image, NEWEST) as build:
         assert build.failed
         assert errors(build) == ["image.missing_authenticator"], build.output
         assert "[image.missing_authenticator]" in build.output
@@ -84,7 +78,7 @@ def test_an_image_with_errors_is_not_saved(tmp_path: Path) -> None:
 def test_a_build_without_network_reads_the_locked_inputs(tmp_path: Path, family: str) -> None:
     """The mirror is gone when Packer builds."""
     variables = lock(tmp_path, family, NEWEST)
-    with baked(tmp_path, variables.pop("eks_node_image"), NEWEST, eks_node_image_ignore=LEFTOVERS, **variables) as build:
+    with baked(tmp_path, variables.pop("eks_node_image"), NEWEST, **variables) as build:
         assert not build.failed, build.output
         assert errors(build) == []
 
