@@ -132,6 +132,6 @@ def _package_file(line: str) -> PackageFile:
     if not found["url"].startswith(("http://", "https://", "file:")):
         raise ApplyRefused(f"{found['url']} cannot be fetched later", "use a repository with an http, https or file URL")
     # A repository without suites has a dot as the directory of its packages.
-    url = re.sub(r"\Afile:/+", "file:///", found["url"]).replace("/./", "/")
+    url = re.sub(r"^file:/+", "file:///", found["url"]).replace("/./", "/")
     name, version, architecture = (unquote(part) for part in found["file"][: -len(".deb")].split("_"))
     return PackageFile(Package(name, version, architecture), found["file"], url, found["sha256"], int(found["size"]))
