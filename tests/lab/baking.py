@@ -125,6 +125,10 @@ def lock(folder: Path, family: str, core: str) -> dict[str, Any]:
             "--tmpfs", "/run", "--tmpfs", "/run/lock", _base(family, "bookworm"),
         )  # fmt: skip
         docker("exec", "-d", container, "python3", "-m", "http.server", "--directory", "/opt/bake/repository", str(MIRROR_PORT))
+        # The mirror needs a moment, and the role needs systemd.
+        fetched = f"import urllib.request as r; r.urlopen('http://127.0.0.1:{MIRROR_PORT}/')"
+        ready = f'until systemctl is-active -q multi-user.target && python3 -c "{fetched}" 2>/dev/null; do sleep 0.2; done'
+        docker("exec", container, "timeout", "120", "sh", "-c", ready)
         address = docker("inspect", "-f", "{{.NetworkSettings.Networks.bridge.IPAddress}}", container).stdout.decode().strip()
         image = description(family, repositories=[{"name": "mirror", "url": f"http://{address}:{MIRROR_PORT}", "unsigned": True}])
         variables = {
