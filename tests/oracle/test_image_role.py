@@ -129,6 +129,7 @@ def test_a_bake(node: Node, tmp_path: Path) -> None:
     assert {finding["rule"] for finding in findings} - {rule.id for rule in leftovers.RULES} == OF_THE_NODE
 
 
+@pytest.mark.matrix
 def test_a_sealed_image(node: Node, tmp_path: Path) -> None:
     bakery = Bakery(node, tmp_path)
     image = description(tmp_path)
