@@ -9,7 +9,6 @@ C(import-images) of the role eks_node_image does the same at boot.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
 
 from .._node import programs
 from .._node.errors import ApplyRefused
+from .tree import digest_of
 
 NAMESPACE = "k8s.io"
 """Where kubelet and its runtime interface (CRI) find images."""
@@ -28,7 +28,6 @@ PINNED_LABEL, PINNED = "io.cri-containerd.pinned", "pinned"
 
 TIMEOUT_SECONDS = 1800.0
 _CLIENT_VERSION = re.compile(r"^Client:\n\s+Version:\s+v?([0-9]+)\.", re.MULTILINE)
-_CHUNK = 1 << 20
 _NAME_OF_OCI_IMAGE = "io.containerd.image.name"
 
 
@@ -69,7 +68,7 @@ def check_archive(folder: str, image: ContainerImage) -> None:
     """Raise ApplyRefused if the archive is not the expected one, or does not contain the image."""
     path = os.path.join(folder, image.file)
     try:
-        digest = _digest(path)
+        digest = digest_of(path)
         if digest != image.sha256:
             raise ApplyRefused(f"{path} has the SHA-256 checksum {digest}, not {image.sha256}", "replace the file, or correct the checksum")
         names = archive_names(path)
@@ -134,11 +133,3 @@ def _json(archive: tarfile.TarFile, name: str) -> Any:
     except KeyError:
         return None
     return None if stream is None else json.loads(stream.read().decode("utf-8"))
-
-
-def _digest(path: str) -> str:
-    found = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for chunk in iter(lambda: stream.read(_CHUNK), b""):
-            found.update(chunk)
-    return found.hexdigest()

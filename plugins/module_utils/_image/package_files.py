@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 from .._node import programs
 from .._node.errors import ApplyRefused
+from .tree import digest_of
 
-_CHUNK = 1 << 20
 _PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
 
 
@@ -84,17 +83,6 @@ def to_lock(found: PackageFile) -> Dict[str, Any]:
     """The entry of a package file in a lock."""
     rest = {name: value for name, value in found._asdict().items() if name != "package"}
     return {**found.package._asdict(), **rest}
-
-
-def digest_of(path: str) -> str:
-    """The SHA-256 digest of a file."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while True:
-            part = file.read(_CHUNK)
-            if not part:
-                return digest.hexdigest()
-            digest.update(part)
 
 
 def check_files(folder: str, files: Iterable[PackageFile]) -> List[str]:

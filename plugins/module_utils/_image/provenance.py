@@ -19,6 +19,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple
 from .._node import program_versions
 from .._node.errors import ApplyRefused
 from .._node.host import Host, read_os_release
+from .tree import digest_of
 
 COLLECTION = {"name": "nodebootstrap.eks", "version": "0.1.0"}
 """The version is that of galaxy.yml: a test compares them."""
@@ -36,7 +37,6 @@ IMAGE_FILES = (
 """The files that import container images at boot."""
 
 _IMAGES = "/var/lib/eks-node-image/images"
-_CHUNK = 1 << 20
 Entry = Dict[str, Any]
 
 
@@ -170,14 +170,6 @@ def describe(host: Host, path: str) -> Entry:
             return {"path": path, "link": os.readlink(real)}
         if not stat.S_ISREG(found.st_mode):
             return {}
-        return {"path": path, "mode": f"{stat.S_IMODE(found.st_mode):04o}", "sha256": _digest(real)}
+        return {"path": path, "mode": f"{stat.S_IMODE(found.st_mode):04o}", "sha256": digest_of(real)}
     except OSError:
         return {}
-
-
-def _digest(path: str) -> str:
-    found = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for chunk in iter(lambda: stream.read(_CHUNK), b""):
-            found.update(chunk)
-    return found.hexdigest()

@@ -11,7 +11,8 @@ import re
 from typing import Any, Dict, Iterable, List, Mapping, Sequence
 
 from .._node.errors import ApplyRefused
-from .package_files import Package, PackageFile, Run, digest_of, output_of, write_files
+from .package_files import Package, PackageFile, Run, output_of, write_files
+from .tree import digest_of
 
 _FIELDS = "%{NAME}\\t%{EPOCH}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\n"
 _REPOSITORIES = "/etc/yum.repos.d"

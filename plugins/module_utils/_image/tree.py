@@ -1,16 +1,19 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of a machine: patterns, and what is at a path without following links. Standard library, Python 3.7 and newer."""
+"""Paths of a machine: patterns, what is at a path without following links, and digests of files. Standard library, Python 3.7 and newer."""
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import stat
 from typing import Iterable, List
 
 from .._node.host import Host
+
+_CHUNK = 1 << 20
 
 
 def matches(host: Host, pattern: str) -> List[str]:
@@ -62,3 +65,12 @@ def size(host: Host, directory: str) -> int:
 def first_of(host: Host, paths: Iterable[str]) -> str | None:
     """The first path that exists."""
     return next((path for path in paths if host.exists(path)), None)
+
+
+def digest_of(path: str) -> str:
+    """The SHA-256 digest of a file. C(path): the real path."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for part in iter(lambda: file.read(_CHUNK), b""):
+            digest.update(part)
+    return digest.hexdigest()

@@ -15,6 +15,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._image import container_images
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._image.container_images import Containerd, ContainerImage
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._image.tree import digest_of
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.tests.oracle import image_archives
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
@@ -49,7 +50,7 @@ def test_another_name(tmp_path: Path, golden_message: GoldenMessages) -> None:
 @pytest.mark.parametrize("content", [b"no archive", b""], ids=["text", "empty"])
 def test_a_file_that_is_not_an_archive(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "agent.tar").write_bytes(content)
-    digest = container_images._digest(str(tmp_path / "agent.tar"))
+    digest = digest_of(str(tmp_path / "agent.tar"))
     assert "agent.tar" in refused(tmp_path, ContainerImage(NAME, "agent.tar", digest, True))
 
 
