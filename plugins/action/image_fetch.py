@@ -11,7 +11,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import fetch
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import image_inputs
 
 
 class ActionModule(ActionBase):
@@ -25,5 +25,5 @@ class ActionModule(ActionBase):
         return super().run(tmp, task_vars) | run_action(self, task_vars or {}, self._fetch)
 
     def _fetch(self) -> dict[str, Any]:
-        _unused, validated = self.validate_argument_spec(fetch.OPTIONS)
-        return fetch.fetch_task(to_plain(validated), check_mode=self._task.check_mode, say=Display().display)
+        _unused, validated = self.validate_argument_spec(image_inputs.OPTIONS)
+        return image_inputs.fetch_task(to_plain(validated), check_mode=self._task.check_mode, say=Display().display)

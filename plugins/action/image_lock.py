@@ -12,7 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, run_action, to_plain
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import fetch
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import image_inputs
 
 
 class ActionModule(ActionBase):
@@ -26,6 +26,6 @@ class ActionModule(ActionBase):
         return super().run(tmp, task_vars) | run_action(self, facts, partial(self._lock, facts))
 
     def _lock(self, facts: dict[str, Any]) -> dict[str, Any]:
-        _unused, validated = self.validate_argument_spec(fetch.LOCK_OPTIONS)
+        _unused, validated = self.validate_argument_spec(image_inputs.LOCK_OPTIONS)
         run = node_runner(self, facts)
-        return fetch.lock_task(to_plain(validated), run, check_mode=self._task.check_mode, say=Display().display)
+        return image_inputs.lock_task(to_plain(validated), run, check_mode=self._task.check_mode, say=Display().display)

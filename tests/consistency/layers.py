@@ -60,7 +60,7 @@ LAZY = {"cryptography", "tomlkit", "tomllib", "email", "tree_sitter", "tree_sitt
 READS_FILES = {"data.py", "rules.py"}
 """The files that read the data files of the library."""
 
-TOUCHES_THE_WORLD = {"image/fetch.py", "outputs/folder.py", "outputs/named_files.py"}
+TOUCHES_THE_WORLD = {"outputs/downloads.py", "outputs/folder.py", "outputs/image_inputs.py", "outputs/named_files.py"}
 """Modules that write what was rendered, that read the files that a node group names, and that fetch the inputs of an image; everything else
 of the library is pure."""
 

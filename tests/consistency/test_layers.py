@@ -40,6 +40,11 @@ def test_the_library_is_pure() -> None:
     project.none_of(problem for name, path in NAMES.items() for problem in layers.purity_problems(name, project.text(path)))
 
 
+def test_only_the_last_stage_touches_the_world() -> None:
+    assert NAMES.keys() >= layers.TOUCHES_THE_WORLD
+    assert {layers.module_path(name)[0] for name in layers.TOUCHES_THE_WORLD} == {"outputs"}
+
+
 EXAMPLE_MODULES = {
     ("errors",),
     ("data",),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The action image_fetch in real playbook runs: progress, check mode, errors. The rest is in test_fetch.py of the library."""
+"""The action image_fetch in real playbook runs: progress, check mode, errors. The rest is in test_image_inputs.py of the library."""
 
 from __future__ import annotations
 

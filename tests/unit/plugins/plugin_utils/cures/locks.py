@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import fetch
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import lock as locks
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import image_inputs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import call
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.locks import BUILDER, PLAN, check_plan, check_system
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image.inputs import document
@@ -29,7 +29,7 @@ def _fetch(*, pool: bytes | None = None, folder: str = "inputs", fetched: bool =
         lock = Mirror(Path(directory).as_uri()).write_lock(Path(directory))
         given = {"lock": str(lock), "folder": str(Path(directory, folder)), "plan": None, "builder": None, "timeout": 1}
         for value in ([True] if fetched else []) + [download]:
-            fetch.fetch_task({**given, "download": value}, check_mode=False, say=lambda _line: None)
+            image_inputs.fetch_task({**given, "download": value}, check_mode=False, say=lambda _line: None)
 
 
 def _run(given: dict[str, Any]) -> None:

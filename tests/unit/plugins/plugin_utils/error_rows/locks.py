@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Locked inputs of images. Transfers that fail are in test_fetch.py."""
+"""Locked inputs of images. Transfers that fail are in test_image_inputs.py."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import fetch
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import lock as locks
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image.lock import Download
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import image_inputs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image.inputs import document, locked
 
@@ -56,7 +56,7 @@ def _fetch(found: locks.Lock, folder: str, **options: Any) -> None:
         path.write_text(locks.dump(found), encoding="utf-8")
         target = str(Path(directory, folder)) if folder == "inputs" else folder
         given = {"lock": str(path), "folder": target, "plan": None, "builder": None, "download": True, "timeout": 1}
-        fetch.fetch_task({**given, **options}, check_mode=False, say=lambda _line: None)
+        image_inputs.fetch_task({**given, **options}, check_mode=False, say=lambda _line: None)
 
 
 ROWS = (

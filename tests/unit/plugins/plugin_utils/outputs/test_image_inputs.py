@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import fetch
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import lock as locks
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import image_inputs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image import mirror as mirrors
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image.mirror import CONTENTS, Mirror
@@ -44,7 +44,7 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
 
 def run(lock: Path, folder: Path, *, check_mode: bool = False, say: Callable[[str], None] = print, **options: Any) -> dict[str, Any]:
     given = {"plan": None, "builder": None, "download": True, "timeout": 1, **options}
-    return fetch.fetch_task({"lock": str(lock), "folder": str(folder), **given}, check_mode=check_mode, say=say)
+    return image_inputs.fetch_task({"lock": str(lock), "folder": str(folder), **given}, check_mode=check_mode, say=say)
 
 
 def refused(lock: Path, folder: Path, **options: Any) -> SpecError:
@@ -245,7 +245,7 @@ def locked(
         assert (module, given) == ("nodebootstrap.eks.image_lock", options)
         return answer
 
-    return fetch.lock_task(options, machine, check_mode=check_mode, say=print)
+    return image_inputs.lock_task(options, machine, check_mode=check_mode, say=print)
 
 
 def test_a_lock_has_the_packages_of_the_machine_and_the_downloads_of_the_controller(tmp_path: Path, mirror: Mirror) -> None:
@@ -282,7 +282,7 @@ def test_a_download_with_another_digest_is_not_locked(tmp_path: Path, mirror: Mi
 def test_a_failed_machine_is_reported(tmp_path: Path, mirror: Mirror) -> None:
     answer = {"failed": True, "msg": "no network"}
     options = {"plan": {"packages": []}, "folder": None, "timeout": 1}
-    assert fetch.lock_task(options, lambda *_unused: answer, check_mode=False, say=print) == answer
+    assert image_inputs.lock_task(options, lambda *_unused: answer, check_mode=False, say=print) == answer
     assert mirror.requests == []
 
 
@@ -290,7 +290,7 @@ def test_an_answer_that_is_no_lock_is_refused() -> None:
     answer = {"system": {"id": "a", "version_id": "", "architecture": "b"}, "packages": []}
     options = {"plan": {"packages": []}, "folder": None, "timeout": 1}
     with pytest.raises(SpecError) as caught:
-        fetch.lock_task(options, lambda *_unused: answer, check_mode=False, say=print)
+        image_inputs.lock_task(options, lambda *_unused: answer, check_mode=False, say=print)
     assert [problem.path for problem in caught.value.problems] == ["lock.system.version_id"]
 
 

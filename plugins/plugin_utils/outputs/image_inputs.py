@@ -3,31 +3,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fills the folder of an image's inputs on the controller, and locks its downloads.
 
-A file gets its name in the folder only after its size and digest were checked, so an interrupted run leaves no wrong file. The folder's
-copy of the lock lists the files of the collection: a file of it that the new lock does not contain is removed, and no other file is.
+The folder's copy of the lock lists the files of the collection: a file of it that the new lock does not contain is removed, and no other
+file is.
 """
 
 from __future__ import annotations
 
-import errno
 import fcntl
-import hashlib
-import http.client
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from typing import IO, Any
-from urllib.parse import quote, urlsplit
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import quote
 
 from ..errors import Problem, Problems, SpecError
-from . import lock as locks
-from .lock import Input, Lock, Package, System
-
-Say = Callable[[str], None]
-"""Shows a line of progress."""
+from ..image import lock as locks
+from ..image.lock import Input, Lock, Package, System
+from . import downloads
+from .downloads import DownloadFailed, Say, Transfer
+from .folder import read
 
 OPTIONS: dict[str, Any] = {
     "lock": {"type": "path", "required": True},
@@ -42,20 +37,6 @@ LOCK_OPTIONS: dict[str, Any] = {
     "folder": {"type": "path"},
     "timeout": {"type": "int", "default": 600},
 }
-
-_CHUNK = 1 << 20
-_UNFINISHED = ".part"
-"""The end of the name of a file that is being fetched. The name begins with a dot."""
-
-_AGAIN = "run it again: files that are complete are not fetched again"
-
-
-class _Failed(Exception):
-    """Why one file cannot be fetched. is_final: whether no other file can be fetched either."""
-
-    def __init__(self, rule: str, message: str, fix: str, is_final: bool = False) -> None:
-        super().__init__(message)
-        self.rule, self.message, self.fix, self.is_final = rule, message, fix, is_final
 
 
 def fetch_task(options: Mapping[str, Any], *, check_mode: bool, say: Say) -> dict[str, Any]:
@@ -77,20 +58,20 @@ def fetch_task(options: Mapping[str, Any], *, check_mode: bool, say: Say) -> dic
             result = _fill(lock, content, folder, None)
         else:
             with _locked(folder):
-                result = _fill(lock, content, folder, _Transfer(options["timeout"], say))
+                result = _fill(lock, content, folder, Transfer(options["timeout"], say))
     files = [{"place": one.place, "path": f"{folder}/{one.place}"} for one in locks.inputs(lock)]
     return {**result, "files": files, "lock": asdict(lock)}
 
 
-def _fill(lock: Lock, content: bytes, folder: str, transfer: _Transfer | None) -> dict[str, Any]:
+def _fill(lock: Lock, content: bytes, folder: str, transfer: Transfer | None) -> dict[str, Any]:
     """Fetch what is missing, and remove what an older lock has left. Without C(transfer), nothing changes."""
     owned = _places_of_last_run(folder)
     wanted = list(locks.inputs(lock))
     missing = [one for one in wanted if _fault(folder, one) is not None]
     places = {one.place for one in wanted}
-    present = {place for place in _present(folder) if not _is_unfinished(place)}
+    present = {place for place in _present(folder) if not downloads.is_unfinished(place)}
     removed = sorted((present & owned) - places)
-    is_new = _content(f"{folder}/{locks.FILE}") != content
+    is_new = read(f"{folder}/{locks.FILE}") != content
     if transfer is not None:
         _remove_unfinished(folder)
         _check_space(folder, missing)
@@ -103,18 +84,18 @@ def _fill(lock: Lock, content: bytes, folder: str, transfer: _Transfer | None) -
     return {"changed": changed, "fetched": [one.place for one in missing], "removed": removed, "foreign": sorted(present - owned - places)}
 
 
-def _fetch(missing: Sequence[Input], folder: str, transfer: _Transfer) -> None:
+def _fetch(missing: Sequence[Input], folder: str, transfer: Transfer) -> None:
     """Fetch files one after the other. Raises C(SpecError) with the problems of all of them."""
     problems = Problems()
     for number, one in enumerate(missing, 1):
         try:
             transfer.store(one.url, f"{folder}/{one.place}", one.sha256, one.size)
-        except _Failed as failure:
+        except DownloadFailed as failure:
             problems.add(failure.rule, one.path, f"{one.place} {failure.message}", fix=failure.fix)
             if failure.is_final:
                 break
         else:
-            transfer.say(f"fetched {one.place} ({_shown_size(one.size)}, {number} of {len(missing)})")
+            transfer.say(f"fetched {one.place} ({downloads.shown_size(one.size)}, {number} of {len(missing)})")
     problems.raise_any()
 
 
@@ -127,9 +108,9 @@ def lock_task(options: Mapping[str, Any], run: Callable[..., Any], *, check_mode
     if result.get("failed"):
         return result
     plan = options["plan"]
-    downloads = _measure(plan, None if check_mode else options["folder"], options["timeout"], say)
+    measured = _measure(plan, None if check_mode else options["folder"], options["timeout"], say)
     packages = tuple(Package(**entry) for entry in result["packages"])
-    content = locks.dump(Lock(System(**result["system"]), tuple(plan["packages"]), packages, tuple(downloads)))
+    content = locks.dump(Lock(System(**result["system"]), tuple(plan["packages"]), packages, tuple(measured)))
     # The answer of the machine is checked like any other lock.
     return {**result, "content": content, "lock": asdict(locks.load(content))}
 
@@ -139,7 +120,7 @@ def _measure(plan: Mapping[str, Any], folder: str | None, timeout: int, say: Say
 
     folder: where they are stored, so that C(fetch_task) does not fetch them again. None to store nothing.
     """
-    transfer = _Transfer(timeout, say)
+    transfer = Transfer(timeout, say)
     problems = Problems()
     found = []
     for entry in (*plan.get("downloads", ()), *plan.get("images", ())):
@@ -149,101 +130,12 @@ def _measure(plan: Mapping[str, Any], folder: str | None, timeout: int, say: Say
             size = _size_of(path, entry["sha256"])
             if size is None:
                 size = transfer.store(url, path, entry["sha256"])
-                say(f"read {entry['file']} ({_shown_size(size)})")
+                say(f"read {entry['file']} ({downloads.shown_size(size)})")
             found.append(locks.Download(entry["name"], entry["file"], url, entry["sha256"], size))
-        except _Failed as failure:
+        except DownloadFailed as failure:
             problems.add(failure.rule, "image", f"{entry['file']} {failure.message}", fix=failure.fix)
     problems.raise_any()
     return found
-
-
-# --- the network -----------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Transfer:
-    """Fetches files. timeout: seconds without data. Proxies are those of the environment."""
-
-    timeout: int
-    say: Say
-
-    def store(self, url: str, path: str | None, sha256: str, size: int | None = None) -> int:
-        """Fetch a file to C(path), or only read it. Returns its size. Raises C(_Failed), and then C(path) did not change."""
-        if path is None:
-            return self._copy(url, None, sha256, size)
-        temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}{_UNFINISHED}")
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(temporary, "wb") as target:
-                found = self._copy(url, target, sha256, size)
-            os.replace(temporary, path)
-        except OSError as error:
-            raise _cannot_write(error) from None
-        finally:
-            with suppress(OSError):
-                os.unlink(temporary)
-        return found
-
-    def _copy(self, url: str, target: IO[bytes] | None, sha256: str, size: int | None) -> int:
-        digest, count = hashlib.sha256(), 0
-        for part in self._parts(url):
-            digest.update(part)
-            count += len(part)
-            if size is not None and count > size:
-                raise _wrong(f"at {_shown_url(url)} is longer than the {size} bytes of the lock")
-            if target is not None:
-                target.write(part)
-        if size is not None and count < size:
-            raise _cut_off(url, count, size)
-        if digest.hexdigest() != sha256:
-            raise _wrong(f"at {_shown_url(url)} has the digest {digest.hexdigest()}, not {sha256}")
-        return count
-
-    def _parts(self, url: str) -> Iterator[bytes]:
-        """The content at a URL. Raises C(_Failed)."""
-        opener = urllib.request.build_opener()
-        # Some servers refuse the usual name of urllib.
-        opener.addheaders = [("User-Agent", "nodebootstrap.eks")]
-        try:
-            with opener.open(url, timeout=self.timeout) as answer:
-                count = 0
-                while part := answer.read(_CHUNK):
-                    count += len(part)
-                    yield part
-                size = int(answer.headers.get("Content-Length") or count)
-                if count < size:
-                    raise _cut_off(url, count, size)
-        except urllib.error.HTTPError as error:
-            reason, fix = f"HTTP {error.code} {error.reason}", f"use a mirror that still has it, or {locks.MAKE_AGAIN}"
-            raise _Failed("lock.fetch_failed", f"cannot be fetched from {_shown_url(url)}: {reason}", fix) from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            cause: Any = getattr(error, "reason", error)
-            message = f"cannot be fetched from {_shown_url(url)}: {getattr(cause, 'strerror', None) or cause}"
-            raise _Failed("lock.fetch_failed", message, f"check the URL, the network and the proxy, and {_AGAIN}") from None
-
-
-def _cut_off(url: str, count: int, size: int) -> _Failed:
-    message = f"was cut off: {_shown_url(url)} sent {count} of {size} bytes"
-    return _Failed("lock.fetch_failed", message, f"check the mirror and the proxy, and {_AGAIN}")
-
-
-def _wrong(message: str) -> _Failed:
-    return _Failed("lock.wrong_content", message, f"check where the file comes from; if the change is intended, {locks.MAKE_AGAIN}")
-
-
-def _cannot_write(error: OSError) -> _Failed:
-    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    fix = "free some space, or use a folder on another disk" if is_full else "correct the permissions, or use another folder"
-    return _Failed("lock.unwritable_folder", f"cannot be written: {error.strerror or error}", fix, is_final=is_full)
-
-
-def _shown_url(url: str) -> str:
-    """A URL without its query, which may contain a signature."""
-    return urlsplit(url)._replace(query="", fragment="").geturl()
-
-
-def _shown_size(size: int) -> str:
-    return f"{size / 1_000_000:.1f} MB"
 
 
 # --- the folder ------------------------------------------------------------------------------------------------------------------------
@@ -255,7 +147,7 @@ def _fault(folder: str, one: Input) -> str | None:
     if not os.path.isfile(path):
         return "lock.missing_file"
     has_size = os.path.getsize(path) == one.size
-    return None if has_size and _digest(path) == one.sha256 else "lock.wrong_content"
+    return None if has_size and downloads.digest_of(path) == one.sha256 else "lock.wrong_content"
 
 
 def _check_complete(lock: Lock, folder: str) -> None:
@@ -270,15 +162,7 @@ def _check_complete(lock: Lock, folder: str) -> None:
 
 def _size_of(path: str | None, sha256: str) -> int | None:
     """The size of a file that has this digest."""
-    return os.path.getsize(path) if path and os.path.isfile(path) and _digest(path) == sha256 else None
-
-
-def _digest(path: str) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while part := file.read(_CHUNK):
-            digest.update(part)
-    return digest.hexdigest()
+    return os.path.getsize(path) if path and os.path.isfile(path) and downloads.digest_of(path) == sha256 else None
 
 
 def _present(folder: str) -> set[str]:
@@ -290,20 +174,15 @@ def _present(folder: str) -> set[str]:
     return found
 
 
-def _is_unfinished(place: str) -> bool:
-    name = os.path.basename(place)
-    return name.startswith(".") and name.endswith(_UNFINISHED)
-
-
 def _remove_unfinished(folder: str) -> None:
     """Remove what a killed run has left. The folder is locked, so no other run is fetching."""
-    for place in filter(_is_unfinished, _present(folder)):
+    for place in filter(downloads.is_unfinished, _present(folder)):
         os.unlink(f"{folder}/{place}")
 
 
 def _places_of_last_run(folder: str) -> set[str]:
     """The places of the lock that was fetched last. Raises C(SpecError) if the folder belongs to something else."""
-    content = _content(f"{folder}/{locks.FILE}")
+    content = read(f"{folder}/{locks.FILE}")
     if content is None:
         return set()
     try:
@@ -318,7 +197,7 @@ def _check_space(folder: str, missing: Sequence[Input]) -> None:
     space = os.statvfs(folder)
     free = space.f_bavail * space.f_frsize
     if needed > free:
-        message = f"needs {_shown_size(needed)}, and {_shown_size(free)} are free"
+        message = f"needs {downloads.shown_size(needed)}, and {downloads.shown_size(free)} are free"
         fix = "free some space, or use a folder on another disk"
         raise SpecError([Problem("lock.unwritable_folder", "folder", message, value=folder, fix=fix)])
 
@@ -343,7 +222,7 @@ def _on_disk(folder: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        failure = _cannot_write(error)
+        failure = downloads.write_failure(error)
         raise SpecError([Problem(failure.rule, "folder", failure.message, value=folder, fix=failure.fix)]) from None
 
 
@@ -354,14 +233,8 @@ def _replace(path: str, content: bytes) -> None:
     os.replace(temporary, path)
 
 
-def _content(path: str) -> bytes | None:
-    with suppress(OSError), open(path, "rb") as file:
-        return file.read()
-    return None
-
-
 def _read(path: str, option: str) -> bytes:
-    content = _content(path)
+    content = read(path)
     if content is None:
         message = f"cannot be read: there is no readable file {os.path.abspath(path)}"
         fix = "make the lock (tasks_from: lock), or correct the path"
