@@ -42,6 +42,7 @@ ORDER = (
     "image",
     "families",
     "importers",
+    "readers",
     "outputs",
     "live",
 )

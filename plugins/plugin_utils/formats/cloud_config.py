@@ -22,10 +22,14 @@ HEADER = "#cloud-config\n"
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """A file of C(write_files). content: None if the document does not contain it as a whole and uncompressed."""
+    """A file of C(write_files). content: None if the document does not contain it as a whole and uncompressed.
+
+    index: its place in the list.
+    """
 
     path: str
     content: str | None
+    index: int = 0
 
 
 @read_once
@@ -74,9 +78,9 @@ def conflicts(documents: Sequence[tuple[str, Mapping[str, Any]]], problems: Prob
 def written_files(document: Mapping[str, Any]) -> Iterator[WrittenFile]:
     """The files that C(write_files) writes."""
     listed = document.get("write_files")
-    for item in listed if isinstance(listed, list) else []:
+    for index, item in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(item, Mapping) and isinstance(item.get("path"), str):
-            yield WrittenFile(item["path"], _content(item))
+            yield WrittenFile(item["path"], _content(item), index)
 
 
 def _content(item: Mapping[str, Any]) -> str | None:

@@ -10,6 +10,8 @@ import binascii
 import re
 import struct
 import zlib
+from dataclasses import dataclass
+from typing import Literal
 
 from ..errors import Problems
 
@@ -17,6 +19,7 @@ MAX_UNPACKED = 1 << 20
 """The limit of decompressed user data in bytes: 64 times the 16,384 bytes that EC2 accepts."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_CHUNK = 4096
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _SHORTEST_BROKEN_BASE64 = 40
 """Shorter words of base64 characters that cannot be decoded are treated as plain text, not as damaged base64."""
@@ -30,11 +33,32 @@ def gzip_bytes(data: bytes) -> bytes:
     return header + body + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
 
 
+Layer = Literal["base64", "gzip"]
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """text: C('') if the data cannot be decoded. layers: what stood around it, outermost first."""
+
+    text: str
+    layers: tuple[Layer, ...] = ()
+
+
 def unpack(data: str | bytes, path: str, problems: Problems) -> str:
     """User data as text: plain, base64, gzip or base64 of gzip. If it cannot be decoded, report a problem and return C('').
 
     path: its place in the user's input. Each layer is decoded once, as the consumers on a node do.
     """
+    return unwrap(data, path, problems).text
+
+
+def unwrap(data: str | bytes, path: str, problems: Problems) -> Unpacked:
+    """The same as C(unpack), with the layers."""
+    layers: list[Layer] = []
+    return Unpacked(_unwrap(data, layers, path, problems), tuple(layers))
+
+
+def _unwrap(data: str | bytes, layers: list[Layer], path: str, problems: Problems) -> str:
     if isinstance(data, str):
         if "\x1f\x8b" in data[:2]:
             return _refuse(problems, path, "is raw gzip in a string, which does not survive as text", "pass it as base64 of gzip")
@@ -44,19 +68,20 @@ def unpack(data: str | bytes, path: str, problems: Problems) -> str:
             return _refuse(problems, path, "contains a lone surrogate, which UTF-8 cannot represent", "remove it")
     else:
         raw = data
-    encoded = False
     if not raw.startswith(_GZIP_MAGIC):
         decoded = _from_base64(raw)
         if isinstance(decoded, str):
             return _refuse(problems, path, decoded, "encode the text again")
-        encoded = decoded is not None
-        raw = raw if decoded is None else decoded
+        if decoded is not None:
+            layers.append("base64")
+            raw = decoded
     if raw.startswith(_GZIP_MAGIC):
         unzipped = _gunzip(raw)
         if isinstance(unzipped, str):
             return _refuse(problems, path, unzipped, "compress the text again")
-        raw, encoded = unzipped, True
-    return _as_text(raw, encoded, path, problems)
+        layers.append("gzip")
+        raw = unzipped
+    return _as_text(raw, bool(layers), path, problems)
 
 
 def _as_text(raw: bytes, encoded: bool, path: str, problems: Problems) -> str:
@@ -94,17 +119,21 @@ def _from_base64(raw: bytes) -> bytes | str | None:
 def _gunzip(raw: bytes) -> bytes | str:
     """The decompressed gzip members of C(raw), or a message."""
     out = bytearray()
-    while raw:
+    at = 0
+    while at < len(raw):
         reader = zlib.decompressobj(31)
-        try:
-            out += reader.decompress(raw, MAX_UNPACKED + 1 - len(out))
-        except zlib.error:
-            return "is damaged gzip"
-        if len(out) > MAX_UNPACKED:
-            return f"unpacks to more than {MAX_UNPACKED:,} bytes"
-        if not reader.eof:
-            return "is gzip that ends too early"
-        raw = reader.unused_data
+        while not reader.eof:
+            if at >= len(raw):
+                return "is gzip that ends too early"
+            # Small chunks, because zlib copies the rest of the data after each member, and there may be thousands of members.
+            chunk = raw[at : at + _CHUNK]
+            try:
+                out += reader.decompress(chunk, MAX_UNPACKED + 1 - len(out))
+            except zlib.error:
+                return "is damaged gzip"
+            if len(out) > MAX_UNPACKED:
+                return f"unpacks to more than {MAX_UNPACKED:,} bytes"
+            at += len(chunk) - len(reader.unused_data)
     return bytes(out)
 
 

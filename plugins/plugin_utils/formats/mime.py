@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import Problems, shown
-from .compression import unpack
+from .compression import unwrap
 
 NODE_CONFIG = "application/node.eks.aws"
 SHELL = "text/x-shellscript"
@@ -150,22 +150,28 @@ def decoded(part: Part, path: str, problems: Problems) -> str:
 
     What cannot be decoded is a problem, and the result is C('').
     """
+    return unwrapped(part, path, problems)[0]
+
+
+def unwrapped(part: Part, path: str, problems: Problems) -> tuple[str, tuple[str, ...]]:
+    """The same as C(decoded), with the encodings around the text, outermost first."""
     before = len(problems)
+    # nodeadm supports only the transfer encoding quoted-printable. It detects base64 and gzip from the content.
+    sniffed = part.media_type == NODE_CONFIG and part.transfer_encoding != "quoted-printable"
+    encodings = () if sniffed else tuple(filter(None, [part.transfer_encoding]))
     try:
-        # nodeadm supports only the transfer encoding quoted-printable. It detects base64 and gzip from the content.
-        sniffed = part.media_type == NODE_CONFIG and part.transfer_encoding != "quoted-printable"
         raw = part.body.encode("utf-8") if sniffed else _raw(part)
     except _Unwritable as error:
         problems.add("mime.unreadable_part", path, str(error), fix=error.fix)
-        return ""
+        return "", encodings
     except UnicodeEncodeError:
         problems.add("mime.unwritable_part", path, "contains a lone surrogate, which UTF-8 cannot represent")
-        return ""
+        return "", encodings
     if part.media_type == NODE_CONFIG or part.media_type in GZIPPED:
-        text = unpack(raw, path, problems)
-        return text if len(problems) == before else ""
+        found = unwrap(raw, path, problems)
+        return found.text if len(problems) == before else "", (*encodings, *found.layers)
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8"), encodings
     except UnicodeDecodeError:
         problems.add("mime.unreadable_part", path, "is not UTF-8 text", fix="gzip belongs into a part of type application/gzip")
-        return ""
+        return "", encodings

@@ -1,16 +1,19 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads MIME multipart user data, and accepts only what cloud-init and nodeadm parse in the same way.
+"""Reads MIME multipart user data.
 
-Everything else is a problem with its fix (cloud-init 22.4, nodeadm of July 2026).
+C(read) accepts only what cloud-init and nodeadm parse in the same way; everything else is a problem with its fix (cloud-init 22.4,
+nodeadm of July 2026). C(examine) also returns what cloud-init sees in a document with problems, with positions.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from itertools import accumulate
 
-from ..errors import Problems
+from ..errors import Problem, Problems
 from .mime import CLOUD_CONFIG, GZIPPED, HEADER_VALUE, MEDIA_TYPE, NODE_CONFIG, SHELL, TOKEN, Part, decoded
 from .read_once import read_once
 from .user_data_kind import classify
@@ -36,8 +39,54 @@ _BELIEVED = frozenset(
     }
 )
 _STARTS = ("#cloud-config", "#cloud-boothook", "#include", "#part-handler", "#upstart-job", "## template: jinja")
+_LIKE_A_DOCUMENT = re.compile(r"(?:apiVersion|kind)[ \t]*:", re.IGNORECASE)
+"""A line of a NodeConfig where a header is expected: the blank line before it is missing."""
+
 _LONGEST_PREAMBLE_LINE = 4000
+_LONGEST_CONTENT_TYPE = 4000
+"""For a longer one, email needs a time that grows with the square of its length."""
 _MIME_VERSION_WITHIN = 4096
+
+MAX_PARTS = 1000
+MAX_NESTING = 20
+"""Limits for a document. User data of EC2 has room for a few hundred parts."""
+
+_HEADER_OF_EMAIL = re.compile(r"From |[!-9;-~]*:|[ \t]")
+"""The begin of a line that Python's email takes for a header. At any other line, it begins the content."""
+
+
+@dataclass(frozen=True)
+class FoundPart:
+    """A part as cloud-init sees it. path: C(parts[1]), or C(parts[1].parts[0]) in a nested document.
+
+    line: the line of the document on which the content begins, from 1. offset: the same place in characters, from 0.
+    size: bytes of the content in the document, still encoded.
+    """
+
+    part: Part
+    path: str
+    line: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class IgnoredText:
+    """Text that no program reads. line: where it begins, from 1. reason: continues the sentence "the text"."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A document as cloud-init sees it. is_mime: whether cloud-init takes it for MIME. Nested documents are flattened."""
+
+    parts: tuple[FoundPart, ...]
+    ignored: tuple[IgnoredText, ...]
+    problems: tuple[Problem, ...]
+    is_mime: bool
 
 
 @read_once
@@ -47,46 +96,136 @@ def read(text: str, path: str, problems: Problems) -> tuple[Part, ...]:
     text: decoded already (no base64, no gzip around it). path: its place in the user's input. Parts keep their
     headers and their encoding, so C(write) gives them out as they stand; lines of CRLF become LF.
     """
-    if text[:1] in (" ", "\t", "\r", "\n"):
-        problems.add(
-            "mime.leading_blank",
-            path,
-            "begins with white space, so neither cloud-init nor nodeadm recognizes it as MIME",
-            fix="begin with MIME-Version: 1.0, without indentation",
-        )
-        return ()
-    if "\r\n" in text and text.count("\r\n") == text.count("\n") == text.count("\r"):
-        text = text.replace("\r\n", "\n")
-    lines = text.split("\n")
-    headers, at = _headers(lines, 0, path, problems)
-    boundary = _boundary(headers, text, path, problems)
-    if boundary is None:
-        return ()
-    before = len(problems)
-    spans = _spans(lines, at, boundary, path, problems)
-    if len(problems) > before:
-        return ()
-    parts: list[Part] = []
-    for index, (start, end) in enumerate(spans):
-        if part := _part(lines[start:end], start, f"{path}.parts[{index}]", problems):
-            parts.append(part)
-    if not spans:
-        problems.add("mime.no_part", path, "is a MIME document without a part", fix="add a part or remove it")
-    return tuple(parts)
+    reader = _Reader(text, path)
+    reader.read()
+    broken = next((stage for stage in reader.stages if len(stage)), None)
+    problems.extend(reader.part_problems if broken is None else broken)
+    return tuple(reader.accepted) if broken is None else ()
 
 
-def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tuple[list[tuple[str, str]] | None, int]:
-    """The headers from line C(start) (from 0) to the blank line, folded ones joined, and the line behind it; None when broken."""
-    found: list[tuple[str, str]] = []
-    for number in range(start, len(lines)):
-        line = lines[number]
-        if line == "":
-            return found, number + 1
+def examine(text: str, path: str) -> Examined:
+    """What cloud-init sees in a document, and all its problems. text, path: as for C(read)."""
+    reader = _Reader(text, path)
+    is_mime = reader.read()
+    problems = tuple(problem for stage in (*reader.stages, reader.part_problems, reader.nested_problems) for problem in stage)
+    return Examined(tuple(reader.parts), tuple(reader.ignored), problems, is_mime)
+
+
+class _Reader:
+    """Reads one document. Each stage has its own problems: what follows a broken stage is not worth a message to C(read)."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self._text = text
+        self._path = path
+        only_crlf = "\r\n" in text and text.count("\r\n") == text.count("\n") == text.count("\r")
+        self._lines = (text.replace("\r\n", "\n") if only_crlf else text).split("\n")
+        self._starts = (0, *accumulate(len(line) + 1 for line in text.split("\n")))
+        self.stages = (Problems(), Problems(), Problems(), Problems())
+        self.part_problems = Problems()
+        self.nested_problems = Problems()
+        self.parts: list[FoundPart] = []
+        self.accepted: list[Part] = []
+        self.ignored: list[IgnoredText] = []
+
+    def read(self) -> bool:
+        """Read everything. Returns whether cloud-init takes the text for MIME."""
+        begin, head, content_type, delimiters = self.stages
+        if self._text[:1] in (" ", "\t", "\r", "\n"):
+            begin.add(
+                "mime.leading_blank",
+                self._path,
+                "begins with white space, so neither cloud-init nor nodeadm recognizes it as MIME",
+                fix="begin with MIME-Version: 1.0, without indentation",
+            )
+            return False
+        headers, at = _headers(self._lines, self._path, head)
+        strict = _boundary(headers, self._text, self._path, content_type)
+        if "mime-version:" not in self._text[:_MIME_VERSION_WITHIN].lower():
+            return False
+        end = len(self._lines)
+        if not _is_multipart(headers):
+            self._keep(_part_of(headers, self._lines[at:end]), at, end, self._path)
+        elif (boundary := strict or _boundary_of_email(headers)) is None:
+            self._ignore(at, end, "belongs to no part, because the document has no boundary")
+        else:
+            # A part without a delimiter behind it ends before the last line end, as any other.
+            self._multipart(at, max(at, end - (self._lines[-1] == "")), boundary, self._path, delimiters, 0)
+        return True
+
+    def _ignore(self, start: int, end: int, reason: str) -> None:
+        text = "\n".join(self._lines[start:end])
+        if text.strip():
+            self.ignored.append(IgnoredText(start + 1, text, reason))
+
+    def _keep(self, part: Part, start: int, end: int, path: str) -> None:
+        """Keep a part whose content stands between the lines C(start) and C(end) (from 0, the last excluded)."""
+        offset = min(self._starts[start], len(self._text))
+        content = self._text[offset : max(offset, self._starts[end] - 1)]
+        if end < len(self._lines):
+            content = content.removesuffix("\r")
+        self.parts.append(FoundPart(part, path, start + 1, offset, len(content.encode("utf-8", "surrogatepass"))))
+
+    def _multipart(self, start: int, end: int, boundary: str, path: str, problems: Problems, depth: int) -> None:
+        """The parts between the lines C(start) and C(end). depth: 0 for the document itself."""
+        delimiters = _delimiters(self._lines, start, end, boundary, path, problems)
+        spans, closed = _spans(delimiters, end)
+        first = delimiters[0].line if delimiters else end
+        if any(delimiter.is_end for delimiter in delimiters):
+            _check_preamble(self._lines[start:first], start, path, problems)
+        self._ignore(start, first, "stands before the first part")
+        if not spans and not depth:
+            self.part_problems.add("mime.no_part", path, "is a MIME document without a part", fix="add a part or remove it")
+        for index, (begin, stop) in enumerate(spans):
+            if len(self.parts) >= MAX_PARTS or depth > MAX_NESTING:
+                limit = f"more than {MAX_PARTS:,} parts" if len(self.parts) >= MAX_PARTS else f"more than {MAX_NESTING} nested documents"
+                self.part_problems.add("mime.too_complex", self._path, f"has {limit}")
+                self._ignore(begin, end, "is beyond the limits of this reader")
+                return
+            self._part(begin, stop, f"{path}.parts[{index}]".removeprefix("."), depth)
+        if closed is not None:
+            self._ignore(closed + 1, end, "stands after the closing delimiter")
+
+    def _part(self, start: int, end: int, path: str, depth: int) -> None:
+        problems = Problems()
+        lines = self._lines[start:end]
+        headers, at = _headers(lines, f"{path} (from line {start + 1})", problems)
+        part = _part_of(headers, lines[at:])
+        if not len(problems) and _check_headers(headers, part, path, problems):
+            _check_use(part, path, problems)
+        if not len(problems):
+            self.accepted.append(part)
+        (self.nested_problems if depth else self.part_problems).extend(problems)
+        if _is_multipart(headers):
+            if (boundary := _boundary_of_email(headers)) is None:
+                self._ignore(start + at, end, "belongs to no part, because the nested document has no boundary")
+            else:
+                self._multipart(start + at, end, boundary, path, Problems(), depth + 1)
+            return
+        self._keep(part, start + at, end, path)
+        swallowed = next((number for number, line in enumerate(lines[:at]) if _LIKE_A_DOCUMENT.match(line)), at)
+        self._ignore(start + swallowed, start + at, "is taken for headers of the part")
+
+
+def _headers(lines: list[str], path: str, problems: Problems) -> tuple[list[tuple[str, str]], int]:
+    """The headers up to the blank line, folded ones joined, and the line behind it.
+
+    If they are broken, report the first defect, and return what Python's email makes of them.
+    """
+    found: list[tuple[str, list[str]]] = []
+    is_broken = False
+    at = len(lines)
+    for number, line in enumerate(lines):
+        if line == "" or (is_broken and line == "\r"):
+            at = number + 1
+            break
         if line[0] in " \t" and found and line.strip():
-            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
+            found[-1][1].append(line.strip())
             continue
         header = _HEADER.fullmatch(line)
-        if header is None or not HEADER_VALUE.fullmatch(header[2]) or header[1].lower() in ("apiversion", "kind"):
+        if header is not None and HEADER_VALUE.fullmatch(header[2]) and not _LIKE_A_DOCUMENT.match(line):
+            found.append((header[1], [header[2].strip(" \t")]))
+            continue
+        if not is_broken:
             problems.add(
                 "mime.invalid_header",
                 path,
@@ -94,16 +233,47 @@ def _headers(lines: list[str], start: int, path: str, problems: Problems) -> tup
                 value=line,
                 fix="add an empty line after the headers, and remove spaces before colons",
             )
-            return None, number
-        found.append((header[1], header[2].strip(" \t")))
-    problems.add("mime.invalid_header", path, "has no empty line after its headers", fix="add an empty line after the headers")
-    return None, len(lines)
+        is_broken = True
+        if not _HEADER_OF_EMAIL.match(line):
+            at = number
+            break
+        name, _colon, value = line.partition(":")
+        found.append((name, [value.strip()]))
+    else:
+        if not is_broken:
+            problems.add("mime.invalid_header", path, "has no empty line after its headers", fix="add an empty line after the headers")
+    return [(name, " ".join(values)) for name, values in found], at
 
 
-def _boundary(headers: list[tuple[str, str]] | None, text: str, path: str, problems: Problems) -> str | None:
-    """The boundary in the headers of the document, or None with a problem."""
-    if headers is None:
+def _part_of(headers: list[tuple[str, str]], lines: list[str]) -> Part:
+    types = [value for name, value in headers if name.lower() == "content-type"]
+    others = tuple((name, value) for name, value in headers if name.lower() != "content-type")
+    return Part(types[0] if types else "text/plain", "\n".join(lines), others)
+
+
+def _is_multipart(headers: list[tuple[str, str]]) -> bool:
+    return _part_of(headers, []).media_type.startswith("multipart/")
+
+
+def _boundary_of_email(headers: list[tuple[str, str]]) -> str | None:
+    """The boundary as Python's email reads it, which is more lenient than nodeadm."""
+    from email.errors import MessageError
+    from email.message import Message
+
+    content_type = _part_of(headers, []).content_type
+    if len(content_type) > _LONGEST_CONTENT_TYPE:
         return None
+    message = Message()
+    message["content-type"] = " ".join(content_type.split())
+    try:
+        return message.get_boundary() or None
+    except (MessageError, LookupError, ValueError, TypeError, AttributeError):
+        # Parameters of RFC 2231 with a wrong encoding.
+        return None
+
+
+def _boundary(headers: list[tuple[str, str]], text: str, path: str, problems: Problems) -> str | None:
+    """The boundary in the headers of the document, or None with a problem."""
     before = len(problems)
     types = [value for name, value in headers if name.lower() == "content-type"]
     if not any(name.lower() == "mime-version" for name, _unused in headers):
@@ -173,21 +343,23 @@ def _media(value: str) -> tuple[str, dict[str, str]] | None:
     return match[1].lower(), parameters
 
 
-def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Problems) -> list[tuple[int, int]]:
-    """First and last line (from 0, the last excluded) of every part."""
+@dataclass(frozen=True)
+class _Delimiter:
+    line: int
+    is_end: bool
+
+
+def _delimiters(lines: list[str], start: int, end: int, boundary: str, path: str, problems: Problems) -> list[_Delimiter]:
+    """The lines that separate parts. What is wrong with them is a problem."""
     delimiter = f"--{boundary}"
-    marks: list[int] = []
+    found: list[_Delimiter] = []
     closed: int | None = None
-    for number in range(start, len(lines)):
+    for number in range(start, end):
         line = lines[number]
         if not line.startswith(delimiter):
             continue
         rest = line[len(delimiter) :].rstrip(" \t")
-        if rest == "" and closed is None:
-            marks.append(number)
-        elif rest == "--" and closed is None:
-            closed = number
-        elif closed is None:
+        if closed is None and rest not in ("", "--"):
             problems.add(
                 "mime.invalid_boundary",
                 path,
@@ -195,6 +367,11 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
                 value=line,
                 fix="choose another boundary",
             )
+        rest = rest.removesuffix("\r")
+        if rest in ("", "--"):
+            found.append(_Delimiter(number, rest == "--"))
+        if rest == "--" and closed is None:
+            closed = number
     if closed is None:
         problems.add(
             "mime.missing_end",
@@ -202,16 +379,37 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
             "does not end with the closing delimiter, so nodeadm refuses it",
             fix=f"end with the line {delimiter}--",
         )
-        return []
-    if any(line.strip() for line in lines[closed + 1 :]):
+    elif any(line.strip() for line in lines[closed + 1 : end]):
         problems.add(
             "mime.text_after_end",
             path,
             f"continues after the closing delimiter in line {closed + 1}; cloud-init and nodeadm silently ignore the rest",
             fix=f"write {delimiter} between parts and {delimiter}-- only at the end",
         )
-    first = marks[0] if marks else closed
-    preamble = lines[start:first]
+    return found
+
+
+def _spans(delimiters: list[_Delimiter], end: int) -> tuple[list[tuple[int, int]], int | None]:
+    """First and last line (the last excluded) of every part, and the line of the closing delimiter.
+
+    As in Python's email, delimiters that follow each other count as one, also if the second one is a closing delimiter.
+    """
+    found: list[tuple[int, int]] = []
+    before = -1
+    for number, delimiter in enumerate(delimiters):
+        follows = before >= 0 and delimiter.line == before + 1
+        if delimiter.is_end and not follows:
+            return found, delimiter.line
+        if follows:
+            found.pop()
+        stop = delimiters[number + 1].line if number + 1 < len(delimiters) else end
+        found.append((delimiter.line + 1, stop))
+        before = delimiter.line
+    return found, None
+
+
+def _check_preamble(preamble: list[str], start: int, path: str, problems: Problems) -> None:
+    """Report text before the first part."""
     if classify("\n".join(preamble)) not in ("empty", "unknown"):
         problems.add(
             "mime.text_before_parts",
@@ -221,38 +419,28 @@ def _spans(lines: list[str], start: int, boundary: str, path: str, problems: Pro
         )
     elif any(len(line) >= _LONGEST_PREAMBLE_LINE for line in preamble):
         problems.add("mime.text_before_parts", path, "contains a line before its first part that is too long for nodeadm", fix="remove it")
-    return [(mark + 1, end) for mark, end in zip(marks, [*marks, closed][1:], strict=True)]
 
 
-def _part(lines: list[str], start: int, path: str, problems: Problems) -> Part | None:
-    """One part, if both readers accept it and the node uses it."""
-    headers, at = _headers(lines, 0, f"{path} (from line {start + 1})", problems)
-    if headers is None:
-        return None
-    types = [value for name, value in headers if name.lower() == "content-type"]
-    encodings = [value for name, value in headers if name.lower() == "content-transfer-encoding"]
-    if len(types) > 1 or len(encodings) > 1:
+def _check_headers(headers: list[tuple[str, str]], part: Part, path: str, problems: Problems) -> bool:
+    """Report headers of a part that the two readers take differently. Returns whether they are valid."""
+    names = [name.lower() for name, _unused in headers]
+    if names.count("content-type") > 1 or names.count("content-transfer-encoding") > 1:
         problems.add(
             "mime.repeated_header",
             path,
             "has a duplicate header; only the first one is used",
             fix="keep one Content-Type and one Content-Transfer-Encoding",
         )
-        return None
-    content_type = types[0] if types else "text/plain"
-    if _media(content_type) is None:
+        return False
+    if _media(part.content_type) is None:
         problems.add(
             "mime.invalid_content_type",
             path,
             "has a Content-Type that nodeadm cannot parse, so it refuses the whole document",
-            value=content_type,
+            value=part.content_type,
         )
-        return None
-    others = tuple((name, value) for name, value in headers if name.lower() != "content-type")
-    part = Part(content_type, "\n".join(lines[at:]), others)
-    before = len(problems)
-    _check_use(part, path, problems)
-    return part if len(problems) == before else None
+        return False
+    return True
 
 
 def _check_use(part: Part, path: str, problems: Problems) -> None:

@@ -110,6 +110,7 @@ ROWS = (
     _mime("mime.invalid_boundary", DOCUMENT.replace('; boundary="B"', "")),
     _mime("mime.missing_end", DOCUMENT.removesuffix("--B--\n")),
     _mime("mime.no_part", f"{MIME}\n--B--\n"),
+    _mime("mime.too_complex", f"{MIME}\n{SHELL_PART * 1001}--B--\n"),
     _mime("mime.invalid_header", MIME + SHELL_PART + "--B--\n"),
     _mime("mime.text_after_end", DOCUMENT + SHELL_PART + "--B--\n", MIME + "\n" + SHELL_PART + SHELL_PART + "--B--\n"),
     _mime("mime.text_before_parts", f"{MIME}\n{SHELL}{SHELL_PART}--B--\n", f"{MIME}\n{SHELL_PART}{SHELL_PART}--B--\n"),

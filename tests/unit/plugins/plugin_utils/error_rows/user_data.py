@@ -110,6 +110,7 @@ ROWS = (
     _is("MIME without boundary", "MIME-Version: 1.0\nContent-Type: multipart/mixed\n\nx\n"),
     _is("MIME without end", HEADER + "\n" + SHELL_PART),
     _is("MIME without part", HEADER + "\n--B--\n"),
+    _is("MIME with too many parts", HEADER + "\n" + SHELL_PART * 1001 + "--B--\n"),
     _is("MIME without blank line", HEADER + SHELL_PART + "--B--\n"),
     _is("MIME with text behind its end", HEADER + "\n" + SHELL_PART + "--B--\n" + SHELL_PART + "--B--\n"),
     _is("MIME with text before its parts", HEADER + "\n" + SHELL + SHELL_PART + "--B--\n"),
