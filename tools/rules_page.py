@@ -23,7 +23,7 @@ SPDX-License-Identifier: GPL-3.0-or-later
 -->
 <!-- Generated from plugins/plugin_utils/_data/rules.json by make golden. -->
 
-# Rules
+# Rules and their fixes
 
 Every problem that the collection reports has a rule. The ID of a rule never changes, while the wording of its message may.
 

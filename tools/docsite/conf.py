@@ -5,6 +5,12 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 project = "nodebootstrap.eks"
 copyright = "2026, nodebootstrap.eks contributors"
 author = "nodebootstrap.eks contributors"
@@ -38,3 +44,15 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_use_index = False
+
+_CODE = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
+
+
+def _allow_breaks(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """Let code wrap after the punctuation of names and paths, and not within a word."""
+    if "body" in context:
+        context["body"] = _CODE.sub(lambda found: re.sub(r"(?<=[\w*])([._/=,-]+)(?=[\w*])", r"\1<wbr>", found[0]), context["body"])
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("html-page-context", _allow_breaks)
