@@ -306,6 +306,18 @@ class Faults:
         return step
 
 
+def switch_by_recover():
+    """From now on the Python half cannot switch files, so recover does, as after a kill right after the commit."""
+    rename = os.rename
+
+    def step(source, target, **named):
+        if os.path.isabs(source) and source.endswith(".nodebootstrap-new"):
+            raise OSError(errno.EIO, "left to recover")
+        rename(source, target, **named)
+
+    os.rename = step
+
+
 def inject(at, how):
     with open(f"{INJECT}/count", "w") as handle:
         handle.write("0\n")

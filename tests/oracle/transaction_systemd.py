@@ -107,7 +107,7 @@ def pass_real(recovery):
     for variant, changes in VARIANTS.items():
         steps, _said = program_steps(**changes)
         for at, step in enumerate(steps, 1):
-            if not step.startswith(("systemctl", "image-edit", "snap")) and at != 3:
+            if not step.startswith(("systemctl", "image-edit", "snap")) and at != 2:
                 continue
             for how in ("fail", "kill", "after"):
                 # Killed after a step is killed before the next; what a failure leads to does not depend on the way of recovery.
@@ -151,11 +151,11 @@ def pass_guard():
     # A restart by an administrator while the third file waits for a slow disk.
     lay_running()
     prepared()
-    inject(3, "slow")
+    inject(2, "slow")
     apply = os.fork()
     if apply == 0:
         os._exit(0 if attempt() == "changed" else 1)
-    wait_until(lambda: len((content(f"{INJECT}/log") or "").splitlines()) >= 3)
+    wait_until(lambda: len((content(f"{INJECT}/log") or "").splitlines()) >= 2)
     systemctl("restart", "kubelet.service")
     problems += ["the apply failed"] * (os.waitpid(apply, 0)[1] != 0)
     state, found = real_problems(world)
@@ -163,7 +163,7 @@ def pass_guard():
     # The recover program dies between two files, then kubelet does; systemd starts it again.
     lay_running()
     prepared()
-    inject(3, "kill")
+    inject(2, "kill")
     said = attempt()
     os.unlink(f"{INJECT}/at")
     problems += [f"killed: {said}"] * (not said.startswith("RecoveryFailed"))
@@ -176,7 +176,7 @@ def pass_guard():
     # A journal of a newer version: nothing is guessed, kubelet stays down.
     lay_running()
     prepared()
-    inject(3, "kill")
+    inject(2, "kill")
     attempt()
     os.unlink(f"{INJECT}/at")
     rewrite("nodebootstrap\x1f1", "nodebootstrap\x1f2")
@@ -233,7 +233,7 @@ def leave_abort():
 
 
 def leave_switch():
-    inject(2, "after")
+    inject(1, "after")
     attempt()
 
 

@@ -97,10 +97,6 @@ HOME=/root
 LC_ALL=C
 export PATH HOME LC_ALL
 umask 022
-US=$(printf '\037')
-RS=$(printf '\036')
-NL='
-'
 
 # Prints one line in one write: fields for an apply, words for the journal.
 say() {
@@ -180,15 +176,19 @@ run() { # FLAGS NUMBER WORD...
   shift 2
   left=$#
   while [ "$left" -gt 0 ]; do
-    word=$1
+    word=
+    rest=$1
     shift
     while :; do
-      case $word in
-        *"$RS"*) word=${word%%"$RS"*}$NL${word#*"$RS"} ;;
+      case $rest in
+        *"$RS"*)
+          word=$word${rest%%"$RS"*}$NL
+          rest=${rest#*"$RS"}
+          ;;
         *) break ;;
       esac
     done
-    set -- "$@" "$word"
+    set -- "$@" "$word$rest"
     left=$((left - 1))
   done
   if [ "$mode" = boot ]; then
@@ -207,7 +207,7 @@ run() { # FLAGS NUMBER WORD...
     say run "$number"
   fi
   # Close our descriptors: a program that keeps running would keep the lock.
-  "$@" </dev/null 3<&- 8<&- 9<&-
+  "$@" </dev/null 8<&- 9<&-
   status=$?
   [ "$status" -ne 0 ] || return 0
   say failed "$number" "$status"
@@ -216,6 +216,7 @@ run() { # FLAGS NUMBER WORD...
 }
 
 operate() { # OPERATION FIELD...
+  IFS=' '
   operation=$1
   shift
   case $operation in
@@ -233,42 +234,43 @@ operate() { # OPERATION FIELD...
   esac
 }
 
-# is_complete LIST: the list is complete, and in the format of this program.
-is_complete() {
-  first=
-  last=
-  while IFS= read -r line <&3; do
-    [ -n "$first" ] || first=$line
-    last=$line
-  done 3<"$1"
-  case $first in
-    "nodebootstrap${US}1${US}") ;;
-    "nodebootstrap$US"*) stuck "$1 was written by another version of nodebootstrap.eks: run that one to finish" ;;
-    *) last= ;;
-  esac
-  [ "$last" = "end$US" ] || {
-    say broken list "$1"
-    return 1
-  }
-}
-
-# run_list LIST: runs its operations in order, until one fails.
+# run_list LIST: if the list is complete, and in the format of this program, runs its operations in order, until one fails.
 run_list() {
   list=$work/$1
-  [ -f "$list" ] && is_complete "$list" || return 1
-  exec 3<"$list"
-  IFS= read -r line <&3
-  while IFS= read -r line <&3 && [ "$line" != "end$US" ]; do
+  [ -f "$list" ] || return 1
+  # Some shells read a file byte by byte, so it is read only once.
+  lines=
+  while IFS= read -r line; do
+    lines=$lines$line$NL
+  done <"$list"
+  case $lines in
+    "nodebootstrap${US}1$US$NL"*) ;;
+    "nodebootstrap$US"*) stuck "$list was written by another version of nodebootstrap.eks: run that one to finish" ;;
+    *) lines= ;;
+  esac
+  case $lines in
+    *"${NL}end$US$NL") ;;
+    *)
+      say broken list "$list"
+      return 1
+      ;;
+  esac
+  IFS=$NL
+  # shellcheck disable=SC2086 # the split into lines; set -f keeps globs out
+  set -- $lines
+  shift
+  for line; do
+    [ "$line" != "end$US" ] || break
     IFS=$US
-    # shellcheck disable=SC2086 # the split into fields; set -f keeps globs out
+    # shellcheck disable=SC2086 # the split into fields
+    operate $line && continue
+    IFS=$US
+    # shellcheck disable=SC2086
     set -- $line
     IFS=' '
-    operate "$@" && continue
     [ "$1" = run ] || say broken "$@"
-    exec 3<&-
     return 1
   done
-  exec 3<&-
 }
 
 begin_undo() {
@@ -303,7 +305,11 @@ else
   fi
 fi
 
-rm -rf -- "$work.done"
+US=$(printf '\037')
+RS=$(printf '\036')
+NL='
+'
+[ ! -e "$work.done" ] || rm -rf -- "$work.done"
 [ -d "$work" ] || exit 0
 if [ -f "$work/forward" ] && [ ! -f "$work/back" ]; then
   if [ "$requested" = undo ] || { [ "$mode" = boot ] && [ -f "$work/undo-at-boot" ]; }; then

@@ -12,7 +12,8 @@
 
 Each step is durable before the next one. C(transaction/abort) lists how to undo the staging. New contents are staged next to their targets,
 and hard links keep the old files. C(forward.ready), C(back.ready) and C(finish) list everything to do. The commit renames forward.ready to
-forward. From then on only the program C(recover) works on the transaction, the same one that works after a crash.
+forward. From then on the program C(recover) works on the transaction, the same one that works after a crash. Only the files are
+switched here, because the program needs a process for each of them. It switches the rest.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ class Transaction:
         self._back = list(back)
         self._snapshots = [path for path in snapshots if path not in {change.path for change in self._changes}]
         self._manifest = manifest
+        self._switches: List[Operation] = []
         for command in self._forward + self._back:
             recovery.check(command)
 
@@ -120,7 +122,9 @@ class Transaction:
         touched = lists.folders()
         for folder in touched:
             _files.sync_folder(folder)
-        self._put("forward.ready", recovery.encode(lists.forward() + _numbered(self._forward, 0)))
+        self._switches = lists.switches()
+        forward = [*self._switches, ("switched",), *_numbered(self._forward, 0)]
+        self._put("forward.ready", recovery.encode(forward))
         back = [command._replace(optional=True) for command in self._back]
         self._put("back.ready", recovery.encode(lists.back() + _numbered(back, len(self._forward))))
         self._put("finish", recovery.encode(lists.finish(self._switch_manifest())))
@@ -143,6 +147,7 @@ class Transaction:
         Raises StepFailed after undoing, RecoveryFailed.
         """
         commands = self._forward + self._back
+        self._switch()
         outcome = self._store.run_recover(progress=None if progress is None else lambda number: progress(commands[number]))
         if outcome.end == "undone":
             # Optional commands may have failed before.
@@ -154,6 +159,14 @@ class Transaction:
             path, output = outcome.broken or ("?", outcome.rest)
             reason = output.strip() or "the file, or what was staged for it, was changed by another program"
             raise StepFailed(None, f"{path}: {reason}", None, not_restored)
+
+    def _switch(self) -> None:
+        """Switch the files, in the same order as the recover program. The program repeats what fails, and reports it."""
+        for _name, source, target, *_old in self._switches:
+            try:
+                os.rename(source, target)
+            except OSError:
+                return
 
     def _missing_folders(self) -> Tuple[Dict[str, int], List[str]]:
         """The directories to make with their modes, parents first, and more directories that undoing removes."""
@@ -230,12 +243,13 @@ class _Lists(NamedTuple):
         paths = [_files.staged(path) for path in self.written] + self._olds()
         return _drop(paths) + [("leave", folder) for folder in reversed(self.missing)]
 
-    def forward(self) -> List[Operation]:
+    def switches(self) -> List[Operation]:
+        """The operations that put the new files in place of the old ones."""
         puts: List[Operation] = []
         for path in self.written:
             old = (_files.kept(path),) if path in self.existing else ()
             puts.append(("put", _files.staged(path), path, *old))
-        return puts + [("away", path, _files.kept(path)) for path in self.removed] + [("switched",)]
+        return puts + [("away", path, _files.kept(path)) for path in self.removed]
 
     def back(self) -> List[Operation]:
         result: List[Operation] = [("restore", _files.kept(path), path) for path in self.removed]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -43,6 +44,34 @@ def test_it_happens(node: Machine) -> None:
     units = node.top / "units"
     assert {str(path.relative_to(units)) for path in units.rglob("*") if path.is_symlink()} == links
     assert all((units / link).resolve() == units / recovery.UNIT_NAME for link in links)
+
+
+def test_files_are_switched_before_recover_starts(node: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    switched: list[dict[str, tuple[int, str | None]]] = []
+    run_recover = _store.Store.run_recover
+
+    def started(store: _store.Store, *arguments: Any, **named: Any) -> Any:
+        switched.append({path: entry for path, entry in node.files().items() if not path.endswith(("-old", "edited"))})
+        return run_recover(store, *arguments, **named)
+
+    monkeypatch.setattr(_store.Store, "run_recover", started)
+    node.apply()
+    assert switched == [{path: entry for path, entry in NEW.items() if not path.startswith(("etc/image", "etc/edited"))}]
+    assert node.files() == NEW
+
+
+@pytest.mark.parametrize("name", ["a.conf", "b.conf", ".gone.conf.nodebootstrap-old"])
+def test_recover_switches_the_files_that_are_left(node: Machine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    rename = os.rename
+
+    def failing(source: str, target: str, **named: Any) -> None:
+        if os.path.isabs(target) and os.path.basename(target) == name:
+            raise OSError(errno.EIO, "injected")
+        rename(source, target, **named)
+
+    monkeypatch.setattr(os, "rename", failing)
+    node.apply()
+    assert node.files() == NEW
 
 
 def test_a_second_one_changes_what_the_first_wrote(node: Machine) -> None:
