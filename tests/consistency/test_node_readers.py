@@ -16,7 +16,7 @@ NODE = "plugins/module_utils"
 
 MODULES = {
     "subprocess": {"_node/programs.py"},
-    "socket": {"_node/http_client.py"},
+    "socket": {"_node/http_client.py", "_node/health.py"},
     "http.client": {"_node/http_client.py"},
     "urllib.request": set(),
     "yaml": {"_node/yaml_parser.py"},

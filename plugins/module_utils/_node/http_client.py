@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The HTTP client: one request with a deadline, which can say which step failed. Standard library, Python 3.7 and newer.
 
-No other file opens a connection. Nothing is read from the environment, no redirect is followed.
+Only the health check (health.py) opens connections, too. Nothing is read from the environment, no redirect is followed.
 """
 
 from __future__ import annotations

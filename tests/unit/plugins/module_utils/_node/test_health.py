@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 from typing import Any
 
@@ -29,6 +31,47 @@ def test_health_is_status_200_and_nothing_else(health: Any, golden_message: Gold
         with pytest.raises(ApplyRefused) as caught:
             checks.parse_url(bad)
         golden_message(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_healthy"),
+    [
+        (b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nok", True),
+        (b"HTTP/1.1 200\r\n\r\nok\n", True),
+        (b"HTTP/1.0 200 OK\r\n\r\nnot ok", False),
+        (b"HTTP/1.0 200 OK\r\n\r\n", False),
+        (b"HTTP/1.0 200 OK", False),
+        (b"HTTP/1.0 500 Internal Server Error\r\n\r\nok", False),
+        (b"SSH-2.0 200 \r\n\r\nok", False),
+        (b"", False),
+    ],
+)
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_only_the_answer_ok_is_healthy(answer: bytes, is_healthy: bool, host: str) -> None:
+    asked = []
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as server:
+
+        def serve() -> None:
+            connection, _address = server.accept()
+            with connection:
+                asked.append(connection.recv(4096).split(b"\r\n"))
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        port = server.getsockname()[1]
+        assert checks.is_healthy(checks.HealthUrl(host, port, "/healthz"), 30) is is_healthy
+        thread.join()
+    shown = f"[{host}]" if ":" in host else host
+    assert asked == [[b"GET /healthz HTTP/1.0", f"Host: {shown}:{port}".encode(), b"", b""]]
+
+
+def test_a_silent_kubelet_is_not_healthy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        began = time.monotonic()
+        assert not checks.is_healthy(checks.HealthUrl("127.0.0.1", server.getsockname()[1], "/healthz"), 0.1)
+        assert 0.1 <= time.monotonic() - began < 20
+    assert not checks.is_healthy(checks.HealthUrl("a" * 64, 1, "/healthz"))
 
 
 def test_waiting_ends_at_once_when_all_is_well_and_in_time_when_not(programs: Any, health: Any) -> None:
