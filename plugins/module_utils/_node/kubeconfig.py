@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads kubelet's kubeconfig as client-go does: server, authority, credentials. Standard library, Python 3.7 and newer.
 
-Errors name a line by its number only: a kubeconfig contains secrets.
+Errors name a line by its number only: a kubeconfig contains secrets. Every run on a new node reads one, mostly to find no server in it, so
+what other readers need is imported when it is needed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Any, Dict, Mapping, NamedTuple, Tuple
 
 from . import yaml_reader
 from .host import Host
-from .redaction import redact_string
 
 _SERVER = re.compile(r"https://(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::(?P<port>[0-9]{1,5}))?(?P<path>/[!-~]*)?\Z")
 _URL = re.compile(r"https?://")
@@ -66,6 +66,9 @@ def find_server(text: str) -> str | None:
 
     A damaged kubeconfig is searched for a line with a server: one line that cannot be parsed must not hide the cluster of the node.
     """
+    # Only an escape can hide the colon and slashes of a URL.
+    if "://" not in text and "\\" not in text:
+        return None
     try:
         server = current(text, "")[0].get("server")
     except Unusable:
@@ -110,7 +113,7 @@ def cluster_name(user: Mapping[str, Any]) -> str | None:
         name, equals, value = word.partition("=")
         if name in _CLUSTER_OPTIONS:
             found = value if equals else "".join(words[index + 1 : index + 2])
-    return redact_string(found)[:100] if found and found != _PLACEHOLDER else None
+    return _redact(found)[:100] if found and found != _PLACEHOLDER else None
 
 
 def read(text: str, path: str) -> Access:
@@ -119,7 +122,7 @@ def read(text: str, path: str) -> Access:
     server = cluster.get("server")
     match = _SERVER.match(server) if isinstance(server, str) else None
     if not isinstance(server, str) or match is None or int(match.group("port") or 443) > 65535:
-        shown = "no server" if not server else f"the server {redact_string(str(server))[:100]!r}"
+        shown = "no server" if not server else f"the server {_redact(str(server))[:100]!r}"
         raise Unusable(f"{path} names {shown}, which is not an https:// address of an API server")
     host, port = match.group("six") or match.group("name"), int(match.group("port") or 443)
     return Access(server.rstrip("/"), host, port, (match.group("path") or "").rstrip("/"), cluster, user, path.rpartition("/")[0])
@@ -140,4 +143,10 @@ def _named(document: Mapping[str, Any], plural: str, singular: str, name: Any, p
         if isinstance(entry, dict) and name and entry.get("name") == name:
             value = entry.get(singular)
             return value if isinstance(value, dict) else {}
-    raise Unusable(f"{path} has no {singular} named {redact_string(str(name))[:60]!r}")
+    raise Unusable(f"{path} has no {singular} named {_redact(str(name))[:60]!r}")
+
+
+def _redact(text: str) -> str:
+    from .redaction import redact_string
+
+    return redact_string(text)

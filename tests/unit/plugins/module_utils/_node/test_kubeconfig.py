@@ -101,6 +101,7 @@ def test_servers(golden_message: GoldenMessages) -> None:
         ('{"clusters": [{"cluster": {\n"server": "https://a.example"}}]}', "https://a.example"),
         ("    server: MASTER_ENDPOINT\n", None),
         ("#   server: https://a.example\n", None),
+        (json.dumps(of_the_library("https://a.example", "aws", [])).replace("/", "\\/"), "https://a.example"),
         ("", None),
     ],
 )
