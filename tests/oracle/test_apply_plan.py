@@ -198,7 +198,7 @@ def test_a_kubelet_that_fails_until_the_limit_brings_the_old_one_back(kind: str,
         node.write({"/usr/bin/kubelet": (FUSSY, 0o755)})
         lay_code(node)
         # The watch looks only when the limit is reached.
-        node.exec(["sed", "-i", "s/^pause = 0.03$/time.sleep(5); pause = 0.03/", SERVICE_COMMANDS], check=True)
+        node.exec(["sed", "-i", "s/^end = /time.sleep(5); end = /", SERVICE_COMMANDS], check=True)
         node.exec(["grep", "-q", "^time.sleep(5)", SERVICE_COMMANDS], check=True)
         good = plan(kind, kubelet={"flags": {"v": "3"}})
         applied(node, good)

@@ -142,17 +142,21 @@ def failed():
         if state["ActiveState"] not in ("active", "activating", "reloading") or state["SubState"].startswith("auto-restart"):
             return "%s is %s (%s)" % (unit, state["ActiveState"], state["SubState"])
 end = time.monotonic() + float(seconds)
-pause = 0.03
 while True:
+    look = min(end, time.monotonic() + 0.2)
+    well = healthy()
+    while not well and time.monotonic() < look:
+        time.sleep(0.03)
+        well = healthy()
     bad = failed()
     if bad:
         sys.exit(bad)
-    if healthy() or time.monotonic() >= end:
+    if well or time.monotonic() >= end:
         break
-    time.sleep(pause)
-    pause = min(pause * 1.5, 0.2)
 """
-"""It loads neither socket nor subprocess: loading them takes longer than everything else that it does."""
+"""It loads neither socket nor subprocess: loading them takes longer than everything else that it does. For the same reason it asks kubelet
+more often than systemd.
+"""
 
 
 def watch(units: Iterable[str], healthz: str | None, seconds: float = WATCH_SECONDS) -> Command:

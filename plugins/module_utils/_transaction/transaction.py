@@ -13,7 +13,7 @@
 Each step is durable before the next one. C(transaction/abort) lists how to undo the staging. New contents are staged next to their targets,
 and hard links keep the old files. C(forward.ready), C(back.ready) and C(finish) list everything to do. The commit renames forward.ready to
 forward. From then on the program C(recover) works on the transaction, the same one that works after a crash. Only the files are
-switched here, because the program needs a process for each of them. It switches the rest.
+switched here, because the program needs a process for each of them; it switches what a failure or a kill leaves.
 """
 
 from __future__ import annotations

@@ -41,6 +41,12 @@ def test_the_watch_fails_for_a_unit_that_does_not_stay(programs: Any, state: tup
     assert (done.returncode, done.stderr.strip()) == (status, f"b.service is {state[0]} ({state[1]})" if status else "")
 
 
+def test_the_watch_fails_without_an_answer_of_systemd(programs: Any) -> None:
+    programs("systemctl", "exit 4\n")
+    done = run(service_commands.watch(["a.service"], None, 0.1))
+    assert (done.returncode, done.stderr) == (1, "systemctl show failed\n")
+
+
 def test_the_watch_ends_with_a_healthy_kubelet(programs: Any, health: Any) -> None:
     url, statuses = health
     statuses[:] = [500, 200]
