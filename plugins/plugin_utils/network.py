@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Service CIDRs, the DNS addresses in them, and what a proxy must not see."""
+"""Service CIDRs, the DNS addresses in them, what a proxy must not see, and URLs without secrets."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ _DNS_HOST = 10
 _ALWAYS_DIRECT = ("localhost", "127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254", ".internal")
 """Loopback, both addresses of the instance metadata service, and the names AWS gives instances."""
 
+_URL_PARTS = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?:[^/?#]*@)?"
+    r"(?P<rest>(?:\[[0-9A-Fa-f:.]*\]|[^/?#@:\[\]]*)(?::[0-9]*)?(?:/[^?#]*)?)(?:[?#]|\Z)"
+)
 _PREFIX_LENGTH = re.compile(r"[0-9]{1,3}", re.ASCII)
 
 
@@ -115,6 +119,12 @@ def endpoint_host(endpoint: object) -> str | None:
     except ValueError:
         return None
     return host if parts.scheme == "https" and host else None
+
+
+def public_url(url: str) -> str | None:
+    """A URL without its user name and password, and without its query and fragment, which may be a signature. None if it is not a URL."""
+    parts = _URL_PARTS.match(url)
+    return parts["scheme"] + parts["rest"] if parts else None
 
 
 def no_proxy_entries(cluster_endpoint: str | None, service_cidr: str | None, user_list: Iterable[str] = ()) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Sequence
 from urllib.parse import unquote
 
 from .._node.errors import ApplyRefused
+from .._node.redaction import redact_string
 from .package_files import Package, PackageFile, Run, output_of, write_files
 
 _SOURCES = "/etc/apt/sources.list.d"
@@ -127,10 +128,10 @@ def _is_interrupted() -> bool:
 def _package_file(line: str) -> PackageFile:
     match = _LINE.match(line)
     if match is None:
-        raise ApplyRefused(f"the index has no SHA-256 digest for a package: {line}", "use a repository with SHA-256 digests")
+        raise ApplyRefused(f"the index has no SHA-256 digest for a package: {redact_string(line)}", "use a repository with SHA-256 digests")
     found: Dict[str, str] = match.groupdict()
     if not found["url"].startswith(("http://", "https://", "file:")):
-        raise ApplyRefused(f"{found['url']} cannot be fetched later", "use a repository with an http, https or file URL")
+        raise ApplyRefused(f"{redact_string(found['url'])} cannot be fetched later", "use a repository with an http, https or file URL")
     # A repository without suites has a dot as the directory of its packages.
     url = re.sub(r"^file:/+", "file:///", found["url"]).replace("/./", "/")
     name, version, architecture = (unquote(part) for part in found["file"][: -len(".deb")].split("_"))

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Seq
 
 from .._node import programs
 from .._node.errors import ApplyRefused
+from .._node.redaction import redact_string
 from .tree import digest_of
 
 _PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
@@ -69,7 +70,9 @@ def output_of(run: Run, argv: Sequence[str], what: str) -> str:
     done = run(argv)
     if done.status:
         lines = [line for line in done.output.strip().splitlines() if line.strip()]
-        raise ApplyRefused(f"{what} failed ({os.path.basename(argv[0])} exited {done.status})", evidence=lines[-12:])
+        # Repositories may have URLs with passwords, which package managers print.
+        evidence = [redact_string(line) for line in lines[-12:]]
+        raise ApplyRefused(f"{what} failed ({os.path.basename(argv[0])} exited {done.status})", evidence=evidence)
     return done.output
 
 

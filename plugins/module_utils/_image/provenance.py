@@ -16,7 +16,7 @@ import tarfile
 from contextlib import suppress
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple
 
-from .._node import program_versions
+from .._node import program_versions, redaction
 from .._node.errors import ApplyRefused
 from .._node.host import Host, read_os_release
 from .tree import digest_of
@@ -98,8 +98,7 @@ def _program(host: Host, download: Mapping[str, Any], urls: Mapping[str, str], p
     return {
         "name": download["name"],
         "file": download["file"],
-        # A query may contain a signature.
-        "url": (urls.get(download["sha256"]) or download["url"] or "").partition("?")[0] or None,
+        "url": redaction.public_url(urls.get(download["sha256"]) or download["url"] or ""),
         "sha256": download["sha256"],
         "version": found.version if found else None,
         "files": [download["dest"]] if download["kind"] == "file" else _unpacked(host, download, previous),

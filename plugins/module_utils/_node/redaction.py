@@ -19,6 +19,10 @@ HIDDEN = "********"
 # The text may be long and comes from anywhere, so the time must not grow with the square of its length. A pattern begins only at the
 # start of a word, not at each letter; and (?=(?P<x>...))(?P=x) takes its first match and does not backtrack.
 _URL = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>]*?://[^\s\"'<>]*")
+_URL_PARTS = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?:[^/?#]*@)?"
+    r"(?P<rest>(?:\[[0-9A-Fa-f:.]*\]|[^/?#@:\[\]]*)(?::[0-9]*)?(?:/[^?#]*)?)(?:[?#]|\Z)"
+)
 _SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://")
 _KEY_FILE = re.compile(
     r"-----BEGIN (?=(?P<begin>[A-Z0-9 ]*PRIVATE KEY))(?P=begin)[A-Z ]*-----.*?"
@@ -64,6 +68,12 @@ def redact_string(word: str) -> str:
     word = _KEY_FILE.sub(HIDDEN, word)
     word = _hide_tokens(word)
     return _BASE64.sub(_hide_base64, word)
+
+
+def public_url(url: str) -> str | None:
+    """A URL without its user name and password, and without its query and fragment, which may be a signature. None if it is not a URL."""
+    parts = _URL_PARTS.match(url)
+    return parts.group("scheme") + parts.group("rest") if parts else None
 
 
 def redact_flag(name: str, value: str) -> str:

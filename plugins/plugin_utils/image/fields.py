@@ -120,8 +120,13 @@ _REPOSITORY: dict[str, Kind] = {
         "Name of the repository and of its file.",
     ),
     "url": field(
-        text(pattern=r"(https?|file)://\S+", what="a URL", allowed="a URL such as https://example.com/packages", scheme="https"),
-        "URL of the repository.",
+        text(
+            pattern=r"(https?://[^\s/?#@]+([/?#]\S*)?|file://\S+)",
+            what="a URL of a repository",
+            allowed="a URL such as https://example.com/packages, without user name and password",
+            scheme="https",
+        ),
+        "URL of the repository, without user name and password, because the image keeps it.",
     ),
     "suite": field(
         _LINE, "Suite of a repository for apt, for example `noble`. The default is a repository without suites.", only=("ubuntu",)

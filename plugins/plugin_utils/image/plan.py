@@ -11,6 +11,7 @@ from typing import Any
 from ..artifacts import trust
 from ..artifacts.model import File
 from ..errors import Problems, SpecError
+from ..model.checks import shows_secret
 from . import files, packages
 from .model import Builder, ContainerImage, Image, Source, check_builder, parse, parse_builder
 
@@ -63,6 +64,7 @@ def image_plan(image: Any, builder: Any, inputs: Any = None) -> dict[str, Any]:
         problems.add("input.wrong_type", "inputs", "must be the path of a directory", fix="write the directory that was fetched")
     if parsed is not None and machine is not None:
         check_builder(parsed, machine, problems)
+    problems.withhold_values(shows_secret)
     problems.raise_any()
     if parsed is None or machine is None:
         raise SpecError(problems)

@@ -27,6 +27,7 @@ _FAMILIES_WITHOUT_CONFIG = ("bottlerocket", "windows")
 """Families on which no field of kubelet's configuration can replace a flag: they write the configuration themselves."""
 
 _PORT = re.compile(r":[0-9]+(?=/?$)")
+_PRIVATE_URL = re.compile(r"://\S*[@?]")
 
 _TAINTS = "registerWithTaints"
 """The field of kubelet's configuration that is checked with the taints of the node group."""
@@ -284,9 +285,9 @@ def _pieces(text: str, path: str) -> Iterator[str]:
 
 
 def shows_secret(problem: Problem) -> bool:
-    """Does the value of a problem look like a secret, alone or with the name of its field?"""
+    """Does the value of a problem look like a secret, alone or with the name of its field? A user name and a query of a URL do."""
     key = re.findall(r"[A-Za-z0-9_-]+", problem.path)[-1:]
-    return any(find_secrets(text) for _unused, text in _texts(problem.value, problem.path, *key))
+    return any(_PRIVATE_URL.search(text) or find_secrets(text) for _unused, text in _texts(problem.value, problem.path, *key))
 
 
 def _texts(tree: Any, path: str, key: str | None = None) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from ..image import lock as locks
+from ..network import public_url
 
 Say = Callable[[str], None]
 """Shows a line of progress."""
@@ -85,6 +86,10 @@ class Transfer:
         # Some servers refuse the usual name of urllib.
         opener.addheaders = [("User-Agent", "nodebootstrap.eks")]
         try:
+            if "@" in urlsplit(url).netloc:
+                raise _not_fetched(
+                    url, "a lock cannot have a URL with a user name", "download the file, and use its path instead of the URL"
+                )
             with opener.open(url, timeout=self.timeout) as answer:
                 count = 0
                 while part := answer.read(_CHUNK):
@@ -94,12 +99,19 @@ class Transfer:
                 if count < size:
                     raise _cut_off(url, count, size)
         except urllib.error.HTTPError as error:
-            reason, fix = f"HTTP {error.code} {error.reason}", f"use a mirror that still has it, or {locks.MAKE_AGAIN}"
-            raise DownloadFailed("lock.fetch_failed", f"cannot be fetched from {_shown_url(url)}: {reason}", fix) from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
+            # The reason of the server, and that of a refused redirection, may contain a URL with a signature.
+            status = f"HTTP {error.code} {http.client.responses.get(error.code, '')}".rstrip()
+            raise _not_fetched(url, status, f"use a mirror that still has it, or {locks.MAKE_AGAIN}") from None
+        except (http.client.InvalidURL, ValueError):
+            # The text of the error may contain the whole URL, or the password of the proxy.
+            raise _not_fetched(url, "the URL or the proxy is not valid") from None
+        except (OSError, http.client.HTTPException) as error:
             cause: Any = getattr(error, "reason", error)
-            message = f"cannot be fetched from {_shown_url(url)}: {getattr(cause, 'strerror', None) or cause}"
-            raise DownloadFailed("lock.fetch_failed", message, f"check the URL, the network and the proxy, and {_AGAIN}") from None
+            raise _not_fetched(url, getattr(cause, "strerror", None) or cause) from None
+
+
+def _not_fetched(url: str, cause: object, fix: str = f"check the URL, the network and the proxy, and {_AGAIN}") -> DownloadFailed:
+    return DownloadFailed("lock.fetch_failed", f"cannot be fetched from {_shown_url(url)}: {cause}", fix)
 
 
 def _cut_off(url: str, count: int, size: int) -> DownloadFailed:
@@ -119,8 +131,7 @@ def write_failure(error: OSError) -> DownloadFailed:
 
 
 def _shown_url(url: str) -> str:
-    """A URL without its query, which may contain a signature."""
-    return urlsplit(url)._replace(query="", fragment="").geturl()
+    return public_url(url) or "an invalid URL"
 
 
 def shown_size(size: int) -> str:

@@ -139,6 +139,20 @@ def test_what_cannot_be_fetched_later_is_refused(tmp_path: Path, line: str, gold
     golden_message(caught.value)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "'s3://me:pa55word@a/b.deb' b_1_all.deb 10 MD5Sum:aa",
+        f"'s3://me:pa55word@a/b.deb' b_1_all.deb 10 SHA256:{'a' * 64}",
+        Result(100, "Err:1 https://me:pa55word@a/b.deb\n"),
+    ],
+)
+def test_passwords_of_repositories_are_not_shown(tmp_path: Path, answer: Any) -> None:
+    with pytest.raises(ApplyRefused) as caught:
+        packages.lock(Apt(Programs(**{"--print-uris": answer})), ["b"], [], str(tmp_path))
+    assert mentions(caught.value, "@a/b.deb") and "pa55word" not in str(caught.value)
+
+
 def test_repositories_of_the_plan_are_read_elsewhere(tmp_path: Path) -> None:
     key, source = "/etc/apt/keyrings/own.asc", "/etc/apt/sources.list.d/own.sources"
     files = [{"path": key, "content": "KEY\n"}, {"path": source, "content": f"Signed-By: {key}\n"}]

@@ -85,6 +85,18 @@ def test_it_says_what_the_image_was_built_from(found: dict[str, Any]) -> None:
     assert [image["name"] for image in found["container_images"]] == [image["name"] for image in plan()["images"]]
 
 
+def test_urls_have_no_user_and_no_query(tmp_path: Path, programs: Programs) -> None:
+    programs("dpkg-query", PACKAGES)
+    content, url = plan(), "https://me:pa55word@mirror.example.com/file.tgz?signature=s3cret"
+    for download in content["downloads"]:
+        download["url"] = url
+    lock = json.dumps({"downloads": [{"sha256": content["downloads"][0]["sha256"], "url": url}]})
+    found = provenance.document(installed(tmp_path / "root", content), content, lock, {})
+    assert {program["url"] for program in found["programs"]} == {"https://mirror.example.com/file.tgz"}
+    for document in (found, sbom.document(found)):
+        assert not [secret for secret in ("pa55word", "s3cret") if secret in provenance.text(document)]
+
+
 def test_it_lists_every_file_that_was_written(found: dict[str, Any], tmp_path: Path) -> None:
     files = {entry["path"]: entry for entry in found["files"]}
     assert list(files) == sorted(files)

@@ -43,6 +43,22 @@ ROWS = (
     _program("a URL without a file", {"url": "https://example.com", "sha256": "a" * 64}),
     _program("a URL without a scheme", {"url": "example.com/kubelet", "sha256": "a" * 64}),
     _program("an archive instead of a program", source("kubernetes-node-linux-amd64.tar.gz")),
+    _with("a program as a URL with a password", programs={"kubelet": f"https://me:{SECRET}@example.com/kubelet"}, secret=SECRET),
+    _with(
+        "a URL with a password and without a file",
+        programs={"kubelet": {"url": f"https://me:{SECRET}@example.com", "sha256": "a" * 64}},
+        secret=SECRET,
+    ),
+    _with(
+        "an archive with a signature in its URL",
+        programs={"kubelet": {"url": f"https://example.com/kubelet.tgz?signature={SECRET}", "sha256": "a" * 64}},
+        secret=SECRET,
+    ),
+    _with(
+        "an archive with a token in its URL",
+        programs={"kubelet": {"url": f"https://{SECRET}@example.com/kubelet.tgz", "sha256": "a" * 64}},
+        secret=SECRET,
+    ),
     _program("a program instead of an archive", source("containerd"), "containerd"),
     _program("an unknown program", source("kubelet"), "kublet"),
     _with("nodeadm on another family", "ubuntu", programs={"nodeadm": source("nodeadm")}),
@@ -52,6 +68,16 @@ ROWS = (
         "a repository with a key that is not used", repositories=[{"name": "tools", "url": "https://e.com", "key": KEY, "unsigned": True}]
     ),
     _with("a repository with a private key", repositories=[{"name": "tools", "url": "https://e.com", "key": SECRET}], secret=SECRET),
+    _with(
+        "a repository with a password",
+        repositories=[{"name": "tools", "url": f"https://me:{SECRET}@example.com", "key": KEY}],
+        secret=SECRET,
+    ),
+    _with(
+        "a repository with a password and another scheme",
+        repositories=[{"name": "tools", "url": f"ftp://me:{SECRET}@example.com", "key": KEY}],
+        secret=SECRET,
+    ),
     _with("two repositories with the same name", repositories=[{"name": "a", "url": f"https://{n}.com", "unsigned": True} for n in "bc"]),
     _with("a suite for dnf", repositories=[{"name": "a", "url": "https://e.com", "unsigned": True, "suite": "noble"}]),
     _with(

@@ -65,6 +65,11 @@ def started() -> Iterator[Mirror]:
             if fault == "missing":
                 self.send_error(404)
                 return
+            if fault == "redirects":
+                self.send_response(302)
+                self.send_header("Location", "gopher://me:pa55word@127.0.0.1/?pa55word")
+                self.end_headers()
+                return
             if fault == "silent":
                 stopped.wait(20)
                 return

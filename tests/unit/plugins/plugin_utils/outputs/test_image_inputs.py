@@ -279,6 +279,30 @@ def test_a_download_with_another_digest_is_not_locked(tmp_path: Path, mirror: Mi
     assert found(tmp_path / "inputs") == {}
 
 
+@pytest.mark.parametrize("address", ["http://me:pa55word@127.0.0.1", "http://me:pa55/word@127.0.0.1", "http://me:pa55word"])
+def test_a_url_with_a_password_is_not_shown(address: str, tmp_path: Path, mirror: Mirror) -> None:
+    port = mirror.url.rpartition(":")[2]
+    mirror.url = f"{address}:{port}"
+    with pytest.raises(SpecError) as caught:
+        locked(mirror, tmp_path)
+    assert [problem.rule for problem in caught.value.problems] == ["lock.fetch_failed"]
+    assert mentions(caught.value, "kubelet") and "pa55" not in str(caught.value) and "word@" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["http:me:pa55word@127.0.0.1", "http://me:pa55word@127.0.0.1:pa55word", "ftp://me:pa55word@[::1"])
+def test_a_proxy_with_a_password_is_not_shown(proxy: str, tmp_path: Path, mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    error = refused(mirror.write_lock(tmp_path), tmp_path / "inputs")
+    assert {problem.rule for problem in error.problems} == {"lock.fetch_failed"}
+    assert mentions(error, "proxy") and "pa55word" not in str(error)
+
+
+def test_a_redirection_is_not_shown(tmp_path: Path, mirror: Mirror) -> None:
+    mirror.faults[KUBELET] = "redirects"
+    error = refused(mirror.write_lock(tmp_path), tmp_path / "inputs")
+    assert mentions(error, KUBELET, "HTTP 302") and "pa55word" not in str(error)
+
+
 def test_a_failed_machine_is_reported(tmp_path: Path, mirror: Mirror) -> None:
     answer = {"failed": True, "msg": "no network"}
     options = {"plan": {"packages": []}, "folder": None, "timeout": 1}
