@@ -26,6 +26,8 @@ _PATH = text(
     pattern=r"(/(?!\.{1,2}(/|$))[^/\s]+)+", what="an absolute path", allowed="a path such as /etc/example.conf, without spaces, // and .."
 )
 _MODE = text(pattern="0[0-7]{3}", what="a mode", allowed='four octal digits in quotes, such as "0644"')
+_SUITE = text(pattern=r"\S+", what="a suite", allowed="one suite, without spaces")
+_COMPONENT = text(pattern=r"\S+", what="a component", allowed="a component without spaces, or a list of them")
 _IMAGE_NAME = text(
     pattern=r"[0-9a-z][0-9A-Za-z._:/-]*[:@][0-9A-Za-z._:-]+",
     what="the name of an image",
@@ -121,17 +123,18 @@ _REPOSITORY: dict[str, Kind] = {
     ),
     "url": field(
         text(
-            pattern=r"(https?://[^\s/?#@]+([/?#]\S*)?|file://\S+)",
+            # dnf and yum read a list, with commas between URLs.
+            pattern=r"(https?://[^\s,/?#@]+([/?#][^\s,]*)?|file://[^\s,]+)",
             what="a URL of a repository",
-            allowed="a URL such as https://example.com/packages, without user name and password",
+            allowed="a URL such as https://example.com/packages, without user name, password and comma",
             scheme="https",
         ),
         "URL of the repository, without user name and password, because the image keeps it.",
     ),
     "suite": field(
-        _LINE, "Suite of a repository for apt, for example `noble`. The default is a repository without suites.", only=("ubuntu",)
+        _SUITE, "Suite of a repository for apt, for example `noble`. The default is a repository without suites.", only=("ubuntu",)
     ),
-    "components": field(list_of(_LINE, single=True, filled=True), "Components of the suite. The default is `main`.", only=("ubuntu",)),
+    "components": field(list_of(_COMPONENT, single=True, filled=True), "Components of the suite. The default is `main`.", only=("ubuntu",)),
     "key": field(
         text(
             pattern=r"\s*-----BEGIN PGP PUBLIC KEY BLOCK-----\s(?s:.*)-----END PGP PUBLIC KEY BLOCK-----\s*",

@@ -37,6 +37,9 @@ _SYSTEMS = {
 }
 """The systems of each family: C(ID) of os-release, and their names."""
 
+_RESERVED_SECTIONS = ("DEFAULT", "main")
+"""Sections that dnf or yum does not read as a repository."""
+
 _ARCHITECTURES = ("aarch64", "x86_64")
 
 
@@ -238,12 +241,15 @@ def _check_repositories(given: Mapping[str, Any], problems: Problems) -> None:
             problems.add(
                 "input.conflict", f"{place}.name", "is the name of an earlier repository, too", value=one.get("name"), fix="rename it"
             )
+        if one.get("name") in _RESERVED_SECTIONS and given.get("family", "ubuntu") != "ubuntu":
+            message = "is a section that dnf and yum do not read as a repository"
+            problems.add("input.conflict", f"{place}.name", message, value=one["name"], fix="rename it")
         if "key" not in one and not one.get("unsigned") and not problems.touches(f"{place}.key"):
             message, allowed = "is required, so that packages are checked", "an OpenPGP public key as text"
             problems.add("input.missing_field", f"{place}.key", message, allowed=allowed, fix="add key, or set unsigned: true")
         if "key" in one and one.get("unsigned"):
             problems.add("input.conflict", f"{place}.unsigned", "is true, and key is set, too", fix="remove one of the two")
-        if "components" in one and "suite" not in one:
+        if "components" in one and "suite" not in one and not problems.touches(f"{place}.suite"):
             problems.add(
                 "input.missing_field", f"{place}.suite", "is required with components", allowed="a suite such as noble", fix="add suite"
             )

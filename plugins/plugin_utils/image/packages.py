@@ -8,6 +8,8 @@ Source of the lists: install-worker.sh of amazon-eks-ami (July 2026), and the im
 
 from __future__ import annotations
 
+import configparser
+import io
 import re
 from collections.abc import Iterator
 
@@ -82,6 +84,7 @@ def _apt(repository: Repository) -> Iterator[File]:
     if repository.key:
         yield File(key, repository.key.strip() + "\n")
     fields |= {"Signed-By": key} if repository.key else {"Trusted": "yes"}
+    # No value contains a line break or begins with a blank (fields.py).
     yield File(f"/etc/apt/sources.list.d/{repository.name}.sources", "".join(f"{name}: {value}\n" for name, value in fields.items()))
 
 
@@ -91,5 +94,8 @@ def _rpm(repository: Repository) -> Iterator[File]:
     if repository.key:
         yield File(key, repository.key.strip() + "\n")
         fields["gpgkey"] = f"file://{key}"
-    lines = "".join(f"{name}={value}\n" for name, value in fields.items())
-    yield File(f"/etc/yum.repos.d/{repository.name}.repo", f"[{repository.name}]\n{lines}")
+    parser = configparser.RawConfigParser()
+    parser[repository.name] = fields
+    text = io.StringIO()
+    parser.write(text, space_around_delimiters=False)
+    yield File(f"/etc/yum.repos.d/{repository.name}.repo", text.getvalue())

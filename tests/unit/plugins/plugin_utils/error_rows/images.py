@@ -78,6 +78,12 @@ ROWS = (
         repositories=[{"name": "tools", "url": f"ftp://me:{SECRET}@example.com", "key": KEY}],
         secret=SECRET,
     ),
+    _with("a section that is not a repository", repositories=[{"name": "main", "url": "https://e.com", "key": KEY}]),
+    _with(
+        "repositories with several values in one",
+        "ubuntu",
+        repositories=[{"name": "tools", "url": "https://e.com/a,b", "key": KEY, "suite": "noble main", "components": "main extra"}],
+    ),
     _with("two repositories with the same name", repositories=[{"name": "a", "url": f"https://{n}.com", "unsigned": True} for n in "bc"]),
     _with("a suite for dnf", repositories=[{"name": "a", "url": "https://e.com", "unsigned": True, "suite": "noble"}]),
     _with(
