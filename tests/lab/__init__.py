@@ -26,8 +26,8 @@ If the machine has IPv6, nodes have addresses of both families, and `lab.node(ip
 and its services use IPv4 only: kubelet takes only the address of the name server from their range.
 
 baking.py: images that Packer bakes with the role eks_node_image, and `lab.node(image=…)` boots; its docstring lists the stand-ins.
-test_containerd.py: containerd 2 without a cluster. registry.py: a mirror and a proxy that record their requests. joining.py: ways of
-joining, and playbook runs. persistent_labs.py: labs and
+test_containerd.py: containerd 2 without a cluster. test_image_gc.py: containerd 2 and kubelet. registry.py: a mirror and a proxy that
+record their requests. joining.py: ways of joining, and playbook runs. persistent_labs.py: labs and
 nodes that outlive the program, for Molecule. user_nodes.py: nodes of your own spec or user data (`make lab-node`). failing.py,
 faulty_proxies.py, fail_play.py, fail_table.py: joins that fail. Faulty proxies between a node and the API server break the route, the name,
 the clock or the certificate of one connection, so that all tests share one control plane.

@@ -168,6 +168,7 @@ class Lab:
         ipv6: bool = False,
         suite: str = "bookworm",
         image: str = "",
+        containerd: int = 1,
     ) -> LabNode:
         """Boot a node; use it as a context manager. It is an instance of EC2's stand-in and has an identity in the cluster.
 
@@ -181,10 +182,11 @@ class Lab:
         real_nodeadm  on al2023: the real one, of February 2024, which reads user data alone; otherwise nodelab's stand-in for today's
         ipv6       the node is to register with its IPv6 address, as in a cluster whose services have such addresses
         image      a baked image, which has kubelet and what else a node needs; kubelet and real_nodeadm are ignored
+        containerd  1: Debian's package, 2: built from its Go module, without runtimes: no pod can run
         """
         return create(
             self, family, user_data=user_data, kubelet=kubelet, files=files, imds=imds, faults=faults, cni=cni,
-            real_nodeadm=real_nodeadm, ipv6=ipv6, suite=suite, image=image,
+            real_nodeadm=real_nodeadm, ipv6=ipv6, suite=suite, image=image, containerd=containerd,
         )  # fmt: skip
 
 

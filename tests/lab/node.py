@@ -170,6 +170,7 @@ def create(
     ipv6: bool,
     suite: str,
     image: str,
+    containerd: int,
 ) -> LabNode:
     """Start a node as `Lab.node` describes. Returns when the container runs: `wait_ready` waits for the Node."""
     if ipv6 and not network.has_ipv6():
@@ -177,6 +178,8 @@ def create(
     programs = [] if image else [binaries.KUBELETS[kubelet]]
     if programs and family == "al2023" and real_nodeadm:
         programs.append(binaries.NODEADM)
+    if containerd > 1:
+        programs += [binaries.CONTAINERD, binaries.CTR]
     binaries.build(programs)
     tag = image or images.image(suite, family)
     engine.remove_stale()

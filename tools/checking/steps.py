@@ -64,7 +64,8 @@ ORACLE_GROUPS = {
     "live nodes": ("test_apply_plan.py", "test_apply_plan_images.py", "test_node_info.py"),
     "drift": ("test_drift.py", "test_apply_kills.py"),
     "connections": ("test_connections.py", "test_al2023_boot.py"),
-    "images": ("test_image_role.py", "test_image_inputs.py", "test_image_cache.py", "test_image_seal.py"),
+    "images": ("test_image_role.py", "test_image_cache.py", "test_image_seal.py"),
+    "image inputs": ("test_image_inputs.py", "test_image_full_disk.py"),
 }
 
 #: Builds a container image with packages from PyPI, so it has a step of its own. All of its tests are marked C(matrix).
@@ -74,7 +75,7 @@ EXECUTION_ENVIRONMENT = "tests/oracle/test_execution_environment.py"
 PROGRAMS = "lab: programs"
 
 #: The files of tests/lab that have steps of their own. Labs wait side by side.
-LAB_JOINS = ("test_join.py", "test_join_ipv6.py", "test_join_settings.py", "test_one_winner.py", "test_user_nodes.py")
+LAB_JOINS = ("test_join.py", "test_join_ipv6.py", "test_join_settings.py", "test_image_gc.py", "test_one_winner.py", "test_user_nodes.py")
 LAB_BAKE = "tests/lab/test_bake.py"
 
 
