@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 from .._node import programs
@@ -14,6 +16,9 @@ from .._node.redaction import redact_string
 from .tree import digest_of
 
 _PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
+_RELEASE = "/etc/os-release"
+_EVIDENCE_LINES = 12
+_CAUSE = re.compile(r"\b(?:cannot|error|failed|no space)\b", re.IGNORECASE)
 
 
 class Package(NamedTuple):
@@ -54,6 +59,9 @@ def runner(timeout: float, environment: Mapping[str, str]) -> Run:
     # Questions of packages, and of services that would be restarted, have no answer here.
     variables.update(DEBIAN_FRONTEND="noninteractive", NEEDRESTART_MODE="a")
     variables.update((name, value) for name, value in environment.items() if name.lower() in _PROXY_VARIABLES)
+    # Packages write dates into configuration files, and useradd into /etc/shadow. With the date of the system, all builds write the same.
+    with suppress(OSError):
+        variables["SOURCE_DATE_EPOCH"] = str(int(os.stat(_RELEASE).st_mtime))
 
     def run(argv: Sequence[str]) -> Result:
         try:
@@ -66,14 +74,21 @@ def runner(timeout: float, environment: Mapping[str, str]) -> Run:
 
 
 def output_of(run: Run, argv: Sequence[str], what: str) -> str:
-    """What a program prints. Raises ApplyRefused with its last lines if it fails. what: what was tried, for the message."""
+    """What a program prints. Raises ApplyRefused with lines of it if it fails. what: what was tried, for the message."""
     done = run(argv)
     if done.status:
         lines = [line for line in done.output.strip().splitlines() if line.strip()]
         # Repositories may have URLs with passwords, which package managers print.
-        evidence = [redact_string(line) for line in lines[-12:]]
+        evidence = [redact_string(line) for line in _evidence(lines)]
         raise ApplyRefused(f"{what} failed ({os.path.basename(argv[0])} exited {done.status})", evidence=evidence)
     return done.output
+
+
+def _evidence(lines: Sequence[str]) -> List[str]:
+    """The first lines that tell a cause, which dpkg prints long before it ends, and the last lines."""
+    causes = [number for number, line in enumerate(lines) if _CAUSE.search(line)][: _EVIDENCE_LINES // 2]
+    last = range(max(0, len(lines) - _EVIDENCE_LINES + len(causes)), len(lines))
+    return [lines[number] for number in sorted({*causes, *last})]
 
 
 def of_lock(entry: Mapping[str, Any]) -> PackageFile:

@@ -18,6 +18,8 @@ _FIELDS = "%{NAME}\\t%{EPOCH}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\n"
 _REPOSITORIES = "/etc/yum.repos.d"
 _CHANGE = re.compile(r"^ (?P<name>\S+) +\S+ +\S+ +\S+ +[0-9.]+ [kMG]? *$", re.MULTILINE)
 _OFFLINE = "--disablerepo=*"
+_HELD = {"dnf": "/etc/dnf/plugins/versionlock.list", "yum": "/etc/yum/pluginconf.d/versionlock.list"}
+_TIMES = r"/^# Added locks\{0,1\} on /d"
 
 
 class Rpm:
@@ -115,6 +117,8 @@ class Rpm:
         if old:
             output_of(self._run, [*self._quiet, _OFFLINE, "versionlock", "delete", *old], "releasing the packages")
         output_of(self._run, [*self._quiet, _OFFLINE, "versionlock", "add", *names], "holding the packages")
+        # The plugin writes the time above each entry. Without it, two images from one lock are equal. The settings may name another list.
+        self._run(["sed", "-i", _TIMES, _HELD[self._name]])
 
 
 def _packages(output: str) -> List[Package]:

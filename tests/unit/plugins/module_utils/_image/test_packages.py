@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,19 @@ def test_a_hold_of_another_version_is_replaced() -> None:
         assert manager.missing_holds(["jq"], installed) == []
 
 
+@pytest.mark.parametrize("name", ["dnf", "yum"])
+def test_the_list_of_held_packages_has_no_times(tmp_path: Path, name: str) -> None:
+    run = Programs()
+    Rpm(run, name).hold(["jq"], [])
+    *command, path = run.called("sed")[0]
+    assert path.startswith("/etc/") and path.endswith("/versionlock.list") and name in path
+    held = tmp_path / "versionlock.list"
+    # dnf writes "lock", yum writes "locks".
+    held.write_text("# of the user\n\n# Added lock on Mon Nov 23 2026\njq-0:1.7-1.*\n\n# Added locks on Mon Nov 23 2026\n0:jq-1.7-1.*\n")
+    subprocess.run([*command, str(held)], check=True)
+    assert held.read_text() == "# of the user\n\njq-0:1.7-1.*\n\n0:jq-1.7-1.*\n"
+
+
 def test_without_the_plugin_nothing_is_held() -> None:
     assert Rpm(Programs(list=Result(1, "No such command: versionlock")), "dnf").missing_holds(["jq"], []) == ["jq"]
 
@@ -247,6 +261,20 @@ def test_each_family_has_its_package_manager(family: str, program: str) -> None:
     run = Programs()
     packages.manager_of(family, run).install(["jq"])
     assert run.calls[0][0] == program
+
+
+def test_the_cause_is_shown_even_if_it_is_not_at_the_end() -> None:
+    lines = [f"Unpacking package {number} ..." for number in range(40)]
+    lines[20:20] = ["dpkg: error processing archive", " cannot copy extracted data: failed to write (No space left on device)"]
+    with pytest.raises(ApplyRefused) as refused:
+        package_files.output_of(lambda _argv: Result(100, "\n".join(lines)), ["apt-get"], "installing the packages")
+    assert refused.value.evidence == (*lines[20:22], *lines[-10:])
+
+
+def test_dates_that_packages_write_are_that_of_the_system() -> None:
+    output = package_files.runner(10, {})(["sh", "-c", "date -d @$SOURCE_DATE_EPOCH -Is; date -r /etc/os-release -Is"]).output
+    written, release = output.split()
+    assert written == release
 
 
 def test_programs_get_the_proxies_of_the_task_and_nothing_else(tmp_path: Path) -> None:
