@@ -12,18 +12,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import ansible_collections
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._image.package_files import Result
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._image.packages import manager_of
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image.plan import image_plan
+from ansible_collections.nodebootstrap.eks.tests.oracle import image_trees
 from ansible_collections.nodebootstrap.eks.tests.oracle.packer import packer
 
 from .binaries import KUBELETS, NODEADM, path_of
@@ -110,8 +114,8 @@ def baked(folder: Path, image: Mapping[str, Any], core: str, suite: str = "bookw
         yield done
 
 
-def lock(folder: Path, family: str, core: str) -> dict[str, Any]:
-    """Lock and fetch the inputs of an image, from a mirror in a container that is gone afterwards.
+def lock(folder: Path, family: str, core: str, **fields: Any) -> dict[str, Any]:
+    """Lock and fetch the inputs of an image, from a mirror in a container that is gone afterwards. fields: of its description.
 
     Returns the variables of the playbook: the description, the lock, and the directory of the inputs.
     """
@@ -130,7 +134,8 @@ def lock(folder: Path, family: str, core: str) -> dict[str, Any]:
         ready = f'until systemctl is-active -q multi-user.target && python3 -c "{fetched}" 2>/dev/null; do sleep 0.2; done'
         docker("exec", container, "timeout", "120", "sh", "-c", ready)
         address = docker("inspect", "-f", "{{.NetworkSettings.Networks.bridge.IPAddress}}", container).stdout.decode().strip()
-        image = description(family, repositories=[{"name": "mirror", "url": f"http://{address}:{MIRROR_PORT}", "unsigned": True}])
+        repositories = [{"name": "mirror", "url": f"http://{address}:{MIRROR_PORT}", "unsigned": True}]
+        image = description(family, repositories=repositories, **fields)
         variables = {
             "eks_node_image": image,
             "eks_node_image_lock": str(folder / "inputs.lock"),
@@ -159,7 +164,7 @@ def _inventory(container: str) -> dict[str, Any]:
 def built_by_shell(folder: Path, image: Mapping[str, Any]) -> Iterator[Build]:
     """Install the same packages, programs, files and units with provisioners of Packer instead of the role.
 
-    The image is neither sealed nor verified, and is removed in the end.
+    The image has no provenance, is neither sealed nor verified, and is removed in the end.
     """
     plan = image_plan(image, BUILDERS[image["family"]])
     files = folder / "files"
@@ -174,20 +179,35 @@ def built_by_shell(folder: Path, image: Mapping[str, Any]) -> Iterator[Build]:
 
 def _script(plan: Mapping[str, Any]) -> str:
     files = [*plan["repositories"], *plan["files"]]
-    manager = "apt-get update -q\napt-get" if plan["family"] == "ubuntu" else "dnf"
     lines = [
         "set -eu",
         *(f"mkdir -p {directory['path']}" for directory in plan["directories"]),
         *(f"cat > {file['path']} << 'EOF'\n{file['content']}EOF\nchmod {file['mode']} {file['path']}" for file in files),
-        f"{manager} install -y {' '.join(plan['packages'])}",
+        *_package_commands(plan),
         *(f"echo '{one['sha256']}  {UPLOADED}/{one['file']}' | sha256sum --check --quiet" for one in plan["downloads"]),
         *(f"install -m {one['mode']} {UPLOADED}/{one['file']} {one['dest']}" for one in plan["downloads"]),
         f"rm -r {UPLOADED}",
+        *(f"{shlex.join(one['command'])} > {one['path']}" for one in plan["version_files"]),
         *(f"ln -sf {link['target']} {link['path']}" for link in plan["links"]),
         "systemctl daemon-reload",
         *(f"systemctl {'enable' if one['enabled'] else 'disable'} {one['name']}" for one in plan["services"]),
     ]
     return "\n".join([*lines, ""])
+
+
+def _package_commands(plan: Mapping[str, Any]) -> list[str]:
+    """The commands with which the role installs and holds packages on a new machine."""
+    commands: list[str] = []
+
+    def record(command: Sequence[str]) -> Result:
+        commands.append(shlex.join(command))
+        return Result(0, "")
+
+    manager = manager_of(plan["family"], record)
+    manager.refresh()
+    manager.install(plan["packages"])
+    manager.hold(plan["held"], [])
+    return commands
 
 
 @contextmanager
@@ -215,6 +235,32 @@ def _build(folder: Path, template: str, base: str) -> Iterator[tuple[str, Callab
 def exists(image: str) -> bool:
     """Whether Docker has an image."""
     return docker("image", "inspect", image, check=False).returncode == 0
+
+
+def tree(image: str) -> dict[str, str]:
+    """The files of an image, as image_trees.py describes them."""
+    container = docker("create", "--label", f"{engine.RUN}={engine.owner()}", image).stdout.decode().strip()
+    try:
+        with subprocess.Popen(["docker", "export", container], stdout=subprocess.PIPE) as exported:
+            assert exported.stdout is not None
+            found = image_trees.read(exported.stdout)
+        assert exported.returncode == 0
+        return found
+    finally:
+        docker("rm", "-f", "-v", container, check=False)
+
+
+def installed_paths(image: Mapping[str, Any]) -> list[str]:
+    """The programs, files and links that an image of a description has."""
+    plan = image_plan(image, BUILDERS[image["family"]])
+    entries = [entry for name in ("repositories", "files", "links", "version_files") for entry in plan[name]]
+    return sorted([entry["path"] for entry in entries] + [one["dest"] for one in plan["downloads"]])
+
+
+def packages(image: str, family: str) -> list[str]:
+    """The installed packages of an image, with their versions."""
+    command = ["dpkg-query", "-W"] if family == "ubuntu" else ["rpm", "-qa"]
+    return sorted(docker("run", "--rm", "--network", "none", "--entrypoint", command[0], image, *command[1:]).stdout.decode().splitlines())
 
 
 def _ansible(core: str) -> dict[str, str]:

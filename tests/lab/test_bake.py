@@ -13,15 +13,29 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab
-from ansible_collections.nodebootstrap.eks.tests.lab.baking import KUBELET, Build, baked, built_by_shell, description, exists, lock
+from ansible_collections.nodebootstrap.eks.tests.lab.baking import (
+    KUBELET,
+    Build,
+    baked,
+    built_by_shell,
+    description,
+    exists,
+    installed_paths,
+    lock,
+    packages,
+    tree,
+)
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import PATIENCE, group, matches_group
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import docker, say
 from ansible_collections.nodebootstrap.eks.tests.matrix import repeated
+from ansible_collections.nodebootstrap.eks.tests.oracle import image_archives, image_trees
 from ansible_collections.nodebootstrap.eks.tools.checking.steps import cores
 
 pytestmark = pytest.mark.docker
 
 OLDEST, *_BETWEEN, NEWEST = cores()
+
+AGENT = "example.com/agent:1"
 
 
 class Case(NamedTuple):
@@ -75,19 +89,38 @@ def test_an_image_with_errors_is_not_saved(tmp_path: Path) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("family", ["al2023", "ubuntu"])
-def test_a_build_without_network_reads_the_locked_inputs(tmp_path: Path, family: str) -> None:
-    """The mirror is gone when Packer builds."""
-    variables = lock(tmp_path, family, NEWEST)
-    with baked(tmp_path, variables.pop("eks_node_image"), NEWEST, **variables) as build:
-        assert not build.failed, build.output
-        assert errors(build) == []
+def test_two_builds_without_network_from_one_lock_are_equal(tmp_path: Path, family: str) -> None:
+    """The mirror is gone when Packer builds, so the builds read only the locked inputs."""
+    agent = image_archives.write(tmp_path, AGENT)
+    archive = {"path": str(tmp_path / agent["file"]), "sha256": agent["sha256"]}
+    variables = lock(tmp_path, family, NEWEST, images=[{"name": AGENT, "archive": archive}])
+    image = variables.pop("eks_node_image")
+    trees = []
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        # overlayfs does not stack on the file system of the container.
+        with baked(folder, image, NEWEST, eks_node_image_snapshotter="native", **variables) as build:
+            assert not build.failed, build.output
+            assert errors(build) == []
+            trees.append(tree(build.tag))
+        say(f"bake: {build.seconds:.0f} s, {family} from a lock, {len(trees[-1])} paths")
+    assert image_trees.differences(*trees) == []
+    expected = [pattern for pattern, reason in image_trees.MAY_DIFFER.items() if family in reason.families]
+    assert image_trees.used_patterns(*trees) == expected
 
 
 @pytest.mark.matrix
 def test_how_long_the_same_steps_take_in_a_script(image: tuple[Case, Build], tmp_path: Path) -> None:
-    """The figures are printed; no test depends on them. The script neither seals nor verifies the image."""
+    """The figures are printed; no test depends on them. The script records no provenance, and neither seals nor verifies."""
     case, build = image
-    with built_by_shell(tmp_path, description(case.family)) as script:
+    fields = description(case.family)
+    with built_by_shell(tmp_path, fields) as script:
         assert not script.failed, script.output
         ratio = build.seconds / script.seconds
         say(f"bake: {build.seconds:.0f} s by the role, {script.seconds:.0f} s by a script ({ratio:.1f}x), {case.family}, {case.core}")
+        # Both have done the same.
+        assert packages(script.tag, case.family) == packages(build.tag, case.family)
+        paths = installed_paths(fields)
+        by_role, by_script = ({path: found.get(path) for path in paths} for found in map(tree, (build.tag, script.tag)))
+        assert by_script == by_role

@@ -16,39 +16,27 @@ import hashlib
 import posixpath
 import tarfile
 from collections.abc import Mapping
-from typing import IO
+from typing import IO, NamedTuple
+
+
+class Reason(NamedTuple):
+    """Why two builds from one lock differ. C(families): those whose images show it in tests/lab/test_bake.py.
+
+    Without families, the text says why the lab does not show it.
+    """
+
+    text: str
+    families: tuple[str, ...]
+
 
 MAY_DIFFER = {
-    "/dev/*": "made by the kernel or the container engine",
-    "/proc/*": "made by the kernel",
-    "/run/*": "in memory on a machine",
-    "/sys/*": "made by the kernel",
-    "/tmp/*": "in memory, or emptied at boot",
-    "/.dockerenv": "made by the container engine",
-    "/etc/hostname": "mounted by the container engine",
-    "/etc/hosts": "mounted by the container engine",
-    "/etc/resolv.conf": "mounted by the container engine",
-    "/etc/ld.so.cache": "contains the times of libraries",
-    "/etc/*-": "the copy that useradd and groupadd make of the previous file",
-    "*/__pycache__/*": "contains the times of source files",
-    "/var/cache/apt/*.bin": "made again by every run of apt",
-    "/var/cache/ldconfig/aux-cache": "contains inodes and times",
-    "/var/cache/debconf/*": "contains times, and the order of installation",
-    "/var/cache/man/*": "an index with times",
-    "/var/cache/fontconfig/*": "contains times",
-    "/var/lib/apt/extended_states": "in the order of installation",
-    "/var/lib/apt/periodic/*": "times of updates",
-    "/var/lib/containerd/*": "databases of containerd: the images are compared by their digests",
-    "/var/lib/dnf/*": "databases with times",
-    "/var/lib/dpkg/*-old": "the copy that dpkg makes of the previous file",
-    "/var/lib/dpkg/status": "in the order of installation",
-    "/var/lib/dpkg/triggers/*": "in the order of installation",
-    "/var/lib/rpm/*": "a database with times",
-    "/var/lib/systemd/*": "state of units, with times",
-    "/var/lib/yum/*": "a database with times",
-    "/var/log/*": "the seal removes logs, and daemons write new ones",
+    "/var/cache/apt/*.bin": Reason("apt makes it again at every run, with times", ("ubuntu",)),
+    "/var/cache/ldconfig/aux-cache": Reason("contains inodes and times", ("ubuntu",)),
+    "/var/lib/containerd/*/meta*.db": Reason("contains times; images and layers are compared", ("al2023", "ubuntu")),
+    "/var/lib/rpm/*": Reason("contains the times of the installation; the rpm of the lab reads SOURCE_DATE_EPOCH instead", ()),
+    "/var/lib/yum/*": Reason("contains the times of the installation; the lab builds no image of Amazon Linux 2", ()),
 }
-"""Patterns of paths, each with the reason why two builds from one lock may differ there."""
+"""Patterns of paths that may differ."""
 
 Tree = Mapping[str, str]
 """Path → type, mode, owner and digest or target."""
@@ -75,6 +63,12 @@ def read(stream: IO[bytes]) -> dict[str, str]:
 
 def may_differ(path: str) -> bool:
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in MAY_DIFFER)
+
+
+def used_patterns(first: Tree, second: Tree) -> list[str]:
+    """The patterns of MAY_DIFFER that a difference matches."""
+    paths = [path for path in {*first, *second} if first.get(path) != second.get(path)]
+    return [pattern for pattern in MAY_DIFFER if any(fnmatch.fnmatchcase(path, pattern) for path in paths)]
 
 
 def differences(first: Tree, second: Tree) -> list[str]:

@@ -8,7 +8,9 @@ Real apt, dpkg and file systems. Stand-ins: the free space of the whole machine,
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ pytestmark = pytest.mark.docker
 
 #: Larger than everything that the packages put beside it.
 KUBELET = (program("Kubernetes v1.34.1") + "#" * 500_000).encode()
+
+NO_SPACE = os.strerror(errno.ENOSPC)
 
 #: Python reads it when a module starts.
 FULL_MACHINE = "/usr/lib/python3/dist-packages/full.pth"
@@ -66,21 +70,21 @@ def test_a_full_disk(node: Node, tmp_path: Path) -> None:
     # The disk of the machine: it is checked before anything is installed.
     node.write({FULL_MACHINE: FULL})
     failed = bakery.run("--tags", "install", fails=True, eks_node_image=image)
-    assert mentions(failed, "only 0 MiB are free", "at least 1024 MiB must be free")
+    assert mentions(failed, "0 MiB", "1024 MiB")
     assert bakery.changed == [] and not node.exists("/etc/eks")
     node.exec(["rm", FULL_MACHINE], check=True)
 
     # A disk that becomes full while packages are installed.
     node.exec(["sh", "-c", SMALL], check=True)
     failed = bakery.run("--tags", "install", fails=True, eks_node_image=image)
-    assert mentions(failed, "installing the packages failed", "No space left on device")
+    assert mentions(failed, "unpigz", NO_SPACE)
     assert in_programs(node) == set()
     assert not any(map(node.exists, ("/usr/bin/kubelet", "/etc/systemd/system/kubelet.service")))
 
     # The next run continues with the packages. Then the disk is too small for a program.
     node.exec(["sh", "-c", "rm /mnt/small/fill && mount -o remount,size=256k /mnt/small"], check=True)
     failed = bakery.run("--tags", "install", fails=True, eks_node_image=image)
-    assert "No space left on device" in failed
+    assert mentions(failed, "/usr/bin/kubelet", NO_SPACE)
     assert "Install and hold the packages" in bakery.changed and "Create the directories" not in bakery.changed
     assert node.exec(["dpkg", "--audit"]).stdout == b""
     assert in_programs(node) == {"unpigz"}

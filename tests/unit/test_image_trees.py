@@ -26,7 +26,7 @@ def tree(**changes: tarfile.TarInfo | bytes) -> dict[str, str]:
             member = tarfile.TarInfo(name)
             member.type, member.linkname = kind, target
             archive.addfile(member)
-        for name, content in {"etc/a": b"a", ".dockerenv": b"", "var/log/a": b"x", **changes}.items():
+        for name, content in {"etc/a": b"a", ".dockerenv": b"", "var/cache/ldconfig/aux-cache": b"x", **changes}.items():
             member = content if isinstance(content, tarfile.TarInfo) else tarfile.TarInfo(name)
             member.size = 0 if isinstance(content, tarfile.TarInfo) else len(content)
             archive.addfile(member, io.BytesIO(b"" if isinstance(content, tarfile.TarInfo) else content))
@@ -42,7 +42,10 @@ def test_the_tree_has_type_mode_and_digest() -> None:
 
 
 def test_equal_trees_have_no_differences() -> None:
-    assert image_trees.differences(tree(), tree(**{"var/log/a": b"another", "run/b": b""})) == []
+    other = tree(**{"var/cache/ldconfig/aux-cache": b"another", "var/lib/rpm/rpmdb.sqlite": b""})
+    assert image_trees.differences(tree(), other) == []
+    assert image_trees.used_patterns(tree(), other) == ["/var/cache/ldconfig/aux-cache", "/var/lib/rpm/*"]
+    assert image_trees.differences(tree(), tree()) == []
 
 
 @pytest.mark.parametrize("path", ["etc/a", "usr/bin/kubelet", "opt/new"])

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 from .._node import programs
 from .._node.errors import ApplyRefused
+from .._node.host import Host, read_release_time
 from .._node.redaction import redact_string
 from .tree import digest_of
 
 _PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
-_RELEASE = "/etc/os-release"
 _EVIDENCE_LINES = 12
 _CAUSE = re.compile(r"\b(?:cannot|error|failed|no space)\b", re.IGNORECASE)
 
@@ -60,8 +59,9 @@ def runner(timeout: float, environment: Mapping[str, str]) -> Run:
     variables.update(DEBIAN_FRONTEND="noninteractive", NEEDRESTART_MODE="a")
     variables.update((name, value) for name, value in environment.items() if name.lower() in _PROXY_VARIABLES)
     # Packages write dates into configuration files, and useradd into /etc/shadow. With the date of the system, all builds write the same.
-    with suppress(OSError):
-        variables["SOURCE_DATE_EPOCH"] = str(int(os.stat(_RELEASE).st_mtime))
+    released = read_release_time(Host())
+    if released is not None:
+        variables["SOURCE_DATE_EPOCH"] = str(released)
 
     def run(argv: Sequence[str]) -> Result:
         try:

@@ -160,6 +160,14 @@ def read_os_release(host: Host) -> Dict[str, str]:
     return {name.strip(): _unquote(value) for name, _equals, value in pairs}
 
 
+def read_release_time(host: Host) -> int | None:
+    """When the operating system was released, in seconds since 1970: the same on all machines of one image. None when that is unknown."""
+    try:
+        return int(os.stat(host.path(_OS_RELEASE[0])).st_mtime)
+    except OSError:
+        return None
+
+
 def read_system(host: Host) -> Dict[str, str]:
     """C(id) and C(version_id) of the operating system, and C(architecture) of the machine."""
     fields = read_os_release(host)

@@ -10,6 +10,8 @@ RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
     createrepo-c dnf dnf-plugins-core iptables pigz rpm \
  && apt-get clean && rm -rf /var/lib/apt/lists/*
+# Debian's rpm has its database in the home directory.
+RUN mkdir -p /etc/rpm && echo '%_dbpath /var/lib/rpm' > /etc/rpm/macros
 COPY rpm_repository.sh /opt/bake/
 ARG PACKAGES
 RUN sh /opt/bake/rpm_repository.sh ${PACKAGES}

@@ -43,6 +43,10 @@ source "docker" "node" {
 build {
   sources = ["source.docker.node"]
 
+  # While systemd starts, it empties /tmp, and the scripts of Packer are there.
+  provisioner "shell-local" {
+    inline = ["docker exec ${var.container} timeout 120 sh -c 'until systemctl is-active -q multi-user.target; do sleep 0.2; done'"]
+  }
   provisioner "shell" {
     inline = ["mkdir /opt/uploaded"]
   }
