@@ -220,9 +220,8 @@ def _build(folder: Path, template: str, base: str) -> Iterator[tuple[str, Callab
     def run(environment: Mapping[str, str], **variables: str) -> Build:
         values = {"base": base, "container": container, "run": engine.owner(), "tag": name, **variables}
         began = time.monotonic()
-        # Packer reads all templates of a directory, or this one.
-        options = [f"-var={key}={value}" for key, value in values.items()]
-        done = packer(folder, "build", *options, str(FILES / f"{template}.pkr.hcl"), timeout=900, **environment)
+        options = [f"-only={template}.docker.node", *(f"-var={key}={value}" for key, value in values.items())]
+        done = packer(folder, "build", *options, str(FILES), timeout=900, **environment)
         return Build(tag, time.monotonic() - began, done.returncode != 0, done.stdout + done.stderr, {})
 
     try:

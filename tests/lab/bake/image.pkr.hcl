@@ -2,47 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# An image, baked in a container with systemd and without network. Packer 1.6.6 reads it.
-variable "base" {
-  type = string
-}
-
-variable "container" {
-  type        = string
-  description = "The name of the container. The inventory has it, too."
-}
-
-variable "run" {
-  type        = string
-  description = "The ID of the test run. If the run is killed, the next one removes the container."
-}
-
-variable "tag" {
-  type = string
-}
-
+# An image, baked by the role.
 variable "inventory" {
-  type = string
+  type    = string
+  default = ""
 }
 
 variable "variables" {
-  type = string
-}
-
-source "docker" "node" {
-  image   = var.base
-  pull    = false
-  commit  = true
-  changes = ["LABEL nodebootstrap.eks.nodelab=image"]
-  # No tmpfs on /tmp: Packer copies files to it, below the mount.
-  run_command = [
-    "-d", "--name", var.container, "--label", "nodebootstrap.eks.nodelab.run=${var.run}", "--network", "none",
-    "--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined",
-    "--cgroupns", "private", "--tmpfs", "/run", "--tmpfs", "/run/lock", "-e", "NODELAB_CLOUD_INIT=1", "--", "{{ .Image }}",
-  ]
+  type    = string
+  default = ""
 }
 
 build {
+  name    = "image"
   sources = ["source.docker.node"]
 
   provisioner "ansible" {
