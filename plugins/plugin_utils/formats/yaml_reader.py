@@ -30,15 +30,20 @@ _MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
 @dataclass
-class _Node:
-    """A parsed value that is not yet resolved. C(value) is text or the target of an alias."""
+class Node:
+    """A parsed value that is not yet resolved. C(value) is text or the target of an alias.
+
+    kind: C(scalar), C(mapping), C(sequence) or C(alias). mark, end: where it begins and ends. children: of a mapping, keys and values
+    in turn.
+    """
 
     kind: str
     mark: Any
     tag: str | None = None
     implicit: bool = True
     value: Any = None
-    children: list[_Node] = field(default_factory=list)
+    children: list[Node] = field(default_factory=list)
+    end: Any = None
 
     def error(self, message: str) -> YamlError:
         return YamlError(message, self.mark.line + 1, self.mark.column + 1)
@@ -56,12 +61,25 @@ def load_all(text: str, *, strict: bool = True) -> list[Any]:
     return list(_documents(text, strict))
 
 
+def node_of(text: str) -> Node | None:
+    """The first document of a text as nodes with their positions. None if there is no document. Raises C(YamlError)."""
+    return next(_nodes(text), None)
+
+
 def _documents(text: str, strict: bool) -> Iterator[Any]:
+    for node in _nodes(text):
+        try:
+            yield _Builder(strict).value(node, 0)
+        except RecursionError as error:
+            raise YamlError("nested too deeply") from error
+
+
+def _nodes(text: str) -> Iterator[Node]:
     try:
         source: Any = _Events(text)
         while not isinstance(event := source.get_event(), events.StreamEndEvent):
             if isinstance(event, events.DocumentStartEvent):
-                yield _Builder(strict).value(_compose(source), 0)
+                yield _compose(source)
     except ParserError as error:
         mark = error.problem_mark or error.context_mark
         message = str(error.problem or error.context or "this is not YAML")
@@ -78,10 +96,10 @@ class _Events(Scanner, Parser):
         Parser.__init__(self)
 
 
-def _compose(source: Any) -> _Node:
+def _compose(source: Any) -> Node:
     """Return the tree of one document. It uses a stack instead of recursion, because the document decides about the depth."""
-    anchors: dict[str, _Node] = {}
-    root = _Node("root", None)
+    anchors: dict[str, Node] = {}
+    root = Node("root", None)
     open_nodes = [root]
     while not isinstance(event := source.get_event(), events.DocumentEndEvent):
         if isinstance(event, (events.MappingEndEvent, events.SequenceEndEvent)):
@@ -98,16 +116,16 @@ def _compose(source: Any) -> _Node:
     return root.children[0]
 
 
-def _node_of(event: Any, anchors: dict[str, _Node]) -> _Node:
+def _node_of(event: Any, anchors: dict[str, Node]) -> Node:
     mark: Any = event.start_mark
     if isinstance(event, events.AliasEvent):
         target = anchors.get(str(event.anchor))
         if target is None:
             raise YamlError(f"the alias *{event.anchor} has no anchor before it", mark.line + 1, mark.column + 1)
-        return _Node("alias", mark, value=target)
+        return Node("alias", mark, value=target)
     if isinstance(event, events.ScalarEvent):
-        return _Node("scalar", mark, event.tag, event.implicit[0], event.value)
-    return _Node("mapping" if isinstance(event, events.MappingStartEvent) else "sequence", mark, event.tag)
+        return Node("scalar", mark, event.tag, event.implicit[0], event.value, end=event.end_mark)
+    return Node("mapping" if isinstance(event, events.MappingStartEvent) else "sequence", mark, event.tag)
 
 
 class _Builder:
@@ -118,7 +136,7 @@ class _Builder:
         self._aliased = 0
         self._alias_depth = 0
 
-    def value(self, node: _Node, depth: int) -> Any:
+    def value(self, node: Node, depth: int) -> Any:
         """The value of C(node), which stands C(depth) levels deep once its aliases are followed."""
         if self._alias_depth:
             self._aliased += 1
@@ -136,21 +154,21 @@ class _Builder:
         self._fill(node, result, depth)
         return result
 
-    def _scalar(self, node: _Node) -> Any:
+    def _scalar(self, node: Node) -> Any:
         try:
             value = resolve(node.value, node.tag, node.implicit)
             return json_number(value) if isinstance(value, float) else value
         except ScalarError as error:
             raise node.error(str(error)) from error
 
-    def _alias(self, node: _Node, depth: int) -> Any:
+    def _alias(self, node: Node, depth: int) -> Any:
         """The target once more, as a copy: nothing in the result is shared. A cycle ends at C(MAX_DEPTH)."""
         self._alias_depth += 1
         value = self.value(node.value, depth)
         self._alias_depth -= 1
         return value
 
-    def _fill(self, node: _Node, result: dict[str, Any], depth: int) -> None:
+    def _fill(self, node: Node, result: dict[str, Any], depth: int) -> None:
         """Put the pairs of a mapping into C(result), merge keys at the place where they stand."""
         own: set[str] = set()
         for key_node, value_node in zip(node.children[::2], node.children[1::2], strict=True):
@@ -163,7 +181,7 @@ class _Builder:
             own.add(key)
             result[key] = self.value(value_node, depth + 1)
 
-    def _key(self, node: _Node) -> str:
+    def _key(self, node: Node) -> str:
         target = node.value if node.kind == "alias" else node
         if target.kind != "scalar":
             raise node.error("a key must be a string, not a mapping or a list")
@@ -172,7 +190,7 @@ class _Builder:
         except ScalarError as error:
             raise node.error(str(error)) from error
 
-    def _merge(self, key_node: _Node, node: _Node, result: dict[str, Any], own: set[str], depth: int) -> None:
+    def _merge(self, key_node: Node, node: Node, result: dict[str, Any], own: set[str], depth: int) -> None:
         """Pairs of C(node) (a mapping, or a list of mappings of which the first wins) replace what stands before them."""
         sources = node.children[::-1] if node.kind == "sequence" else [node]
         for source in sources:
@@ -186,5 +204,5 @@ class _Builder:
             result.update(merged)
 
 
-def _is_merge(node: _Node) -> bool:
+def _is_merge(node: Node) -> bool:
     return node.kind == "scalar" and node.value == "<<" and (node.implicit or node.tag == _MERGE_TAG)
