@@ -21,7 +21,7 @@ CLUSTER_NAME = "CLUSTER_NAME"
 KUBELET_MAX_PODS = 110
 """kubelet's own default, if the script is told not to compute a number."""
 
-_OPTIONS = frozenset(
+OPTIONS = frozenset(
     {
         "--apiserver-endpoint",
         "--aws-api-retry-attempts",
@@ -53,11 +53,16 @@ _QUOTED = re.compile(r"[\"'\\]")
 
 @dataclass(frozen=True)
 class Call:
-    """One call. options: with their leading dashes; the last one counts. flags: of kubelet, without dashes."""
+    """One call. options: with their leading dashes; the last one counts. flags: of kubelet, without dashes.
+
+    others: the words after the name of the cluster, which the script ignores. line: where the call begins, from 1.
+    """
 
     cluster_name: str | None
     options: Mapping[str, str] = field(default_factory=dict)
     flags: Mapping[str, list[str]] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    line: int = 1
 
     def max_pods(self) -> int | None:
         """The number of pods. None if the script computes it."""
@@ -90,7 +95,7 @@ def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | 
     for command in script.commands:
         words = _without_wrappers(command.words)
         if words[:1] == (SCRIPT,):
-            call = _call(words[1:]) if command.is_certain else None
+            call = _call(words[1:], command.line) if command.is_certain else None
             complete = complete and call is not None
             calls.extend([call] if call is not None else [])
         elif (
@@ -115,7 +120,7 @@ def _without_wrappers(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
     return words
 
 
-def _call(words: tuple[str | None, ...]) -> Call | None:
+def _call(words: tuple[str | None, ...], line: int) -> Call | None:
     """A call, or None if a word is unknown."""
     literal = [word for word in words if word is not None]
     if len(literal) != len(words):
@@ -124,7 +129,7 @@ def _call(words: tuple[str | None, ...]) -> Call | None:
     plain = []
     at = 0
     while at < len(literal):
-        if literal[at] in _OPTIONS:
+        if literal[at] in OPTIONS:
             options[literal[at]] = literal[at + 1] if at + 1 < len(literal) else ""
             at += 2
         else:
@@ -139,4 +144,4 @@ def _call(words: tuple[str | None, ...]) -> Call | None:
         if not name.startswith("--"):
             return None
         flags.setdefault(flag_name(name), []).append(value if equals else "true")
-    return Call(plain[0] if plain else None, options, flags)
+    return Call(plain[0] if plain else None, options, flags, tuple(plain[1:]), line)

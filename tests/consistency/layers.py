@@ -43,6 +43,7 @@ ORDER = (
     "families",
     "importers",
     "readers",
+    "lint",
     "outputs",
     "live",
 )

@@ -9,9 +9,9 @@ cluster's minor (C(kubelet_effective)) and applies the table of rules (C(kubelet
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -67,20 +67,29 @@ def check(spec: NodeSpec, layers: Layers, problems: Problems) -> tuple[Problem, 
     if not flags and _HARMLESS.issuperset(layers.drop_in) and not layers.inside and (spec.max_pods or 0) <= MANY_PODS:
         return ()
     version = spec.cluster.kubernetes_version
+    if version is None and problems.touches("cluster.kubernetes_version"):
+        return ()
+    return check_versions(spec.family, version, partial(effective, spec, layers), problems)
+
+
+def check_versions(
+    family: str, version: tuple[int, int] | None, of_minor: Callable[[int], Effective], problems: Problems
+) -> tuple[Problem, ...]:
+    """Report what kubelet of a version would refuse; without a version, what every kubelet of the family refuses. Return the warnings.
+
+    of_minor: what kubelet of a minor runs with.
+    """
     table = kubelet_gates()
     if version is not None:
         minors = [min(version[1], table["last"])] if version[0] == 1 and version[1] >= table["first"] else []
-    elif problems.touches("cluster.kubernetes_version"):
-        return ()
     else:
-        family = kubernetes_versions()["families"][spec.family]
-        minors = list(range(28, family.get("until", table["last"]) + 1))
+        minors = list(range(28, kubernetes_versions()["families"][family].get("until", table["last"]) + 1))
     results = []
     for minor in minors:
         found = Problems()
         found.extend(problems)
         before = len(found)
-        warnings = check_rules(effective(spec, layers, minor), found)
+        warnings = check_rules(of_minor(minor), found)
         results.append((tuple(found)[before:], warnings))
     if not results:
         return ()
@@ -96,25 +105,38 @@ def _has(problem: Problem, others: tuple[Problem, ...]) -> bool:
 def effective(spec: NodeSpec, layers: Layers, minor: int) -> Effective:
     """What kubelet of a minor runs with on the nodes of a group."""
     shape = _shape(spec)
-    reserved = _image_reserved(shape)
-    flags = flag_fields(layers.flags)
-    # The image's script of al2 looks for the flag, and strategy static for the field, too.
-    own_cpus = "reserved-cpus" in layers.flags or (layers.is_finished_file and "reservedSystemCPUs" in layers.drop_in)
-    with_cgroups = not (spec.family == "al2" and own_cpus)
-    of_flags = dict(flags.values())
-    if layers.is_finished_file:
-        base = _image_base(spec.family, minor, with_cgroups)
-        config = effective_config(minor, kubelet.deep_merge(base, layers.drop_in), None, of_flags)
-    else:
-        file = _image_file(spec.family, minor, with_cgroups, tuple((reserved or _UNKNOWN_RESERVED).items()))
-        config = with_layers(minor, file, layers.drop_in, of_flags)
-    computed = not layers.is_finished_file and reserved is None and "memory" not in spec.kube_reserved
     given = dict(spec.given)
     origins = {name: _origin(given, layers, name) for name in layers.drop_in}
+    flags = flag_fields(layers.flags)
     origins |= {path.partition(".")[0]: _flag_origin(given, layers, name) for name, (path, _unused) in flags.items()}
     # Addresses of name servers are checked where they are read.
     origins.pop("clusterDNS", None)
-    return Effective(minor, config, origins, spec.family == "al2", None if shape is None else shape.vcpus, computed)
+    return on_image(spec.family, minor, layers, origins, shape, computes_memory="memory" not in spec.kube_reserved)
+
+
+def on_image(
+    family: str,
+    minor: int,
+    layers: Layers,
+    origins: Mapping[str, Origin],
+    shape: capacity.InstanceShape | None = None,
+    *,
+    computes_memory: bool = True,
+) -> Effective:
+    """What kubelet of a minor runs with on an image. shape: the machine. computes_memory: whether nothing else reserves memory."""
+    reserved = _image_reserved(shape)
+    # The image's script of al2 looks for the flag, and strategy static for the field, too.
+    own_cpus = "reserved-cpus" in layers.flags or (layers.is_finished_file and "reservedSystemCPUs" in layers.drop_in)
+    with_cgroups = not (family == "al2" and own_cpus)
+    of_flags = dict(flag_fields(layers.flags).values())
+    if layers.is_finished_file:
+        base = _image_base(family, minor, with_cgroups)
+        config = effective_config(minor, kubelet.deep_merge(base, layers.drop_in), None, of_flags)
+    else:
+        file = _image_file(family, minor, with_cgroups, tuple((reserved or _UNKNOWN_RESERVED).items()))
+        config = with_layers(minor, file, layers.drop_in, of_flags)
+    computed = not layers.is_finished_file and reserved is None and computes_memory
+    return Effective(minor, config, origins, family == "al2", None if shape is None else shape.vcpus, computed)
 
 
 def _image_base(family: str, minor: int, with_cgroups: bool) -> dict[str, Any]:

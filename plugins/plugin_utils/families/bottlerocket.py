@@ -178,6 +178,11 @@ def _document(path: str, text: str, version: tuple[int, int] | None, problems: P
             fix="remove it",
         )
         return []
+    return list(leaves((), check_document(text, path, version, problems), joined(path, "settings")))
+
+
+def check_document(text: str, path: str, version: tuple[int, int] | None, problems: Problems) -> Mapping[str, Any]:
+    """The settings in a TOML document; empty if it has none. Report what Bottlerocket would refuse."""
     before = len(problems)
     tree = toml.load(text, path, problems)
     for key in tree:
@@ -195,9 +200,9 @@ def _document(path: str, text: str, version: tuple[int, int] | None, problems: P
             allowed="TOML with the top table settings",
         )
     if not isinstance(settings, Mapping):
-        return []
+        return {}
     bottlerocket_problems(settings, joined(path, "settings"), problems, version)
-    return list(leaves((), settings, joined(path, "settings")))
+    return settings
 
 
 def _check_theirs(settings: list[Setting], spec: NodeSpec, problems: Problems) -> None:

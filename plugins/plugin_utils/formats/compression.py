@@ -15,8 +15,11 @@ from typing import Literal
 
 from ..errors import Problems
 
-MAX_UNPACKED = 1 << 20
-"""The limit of decompressed user data in bytes: 64 times the 16,384 bytes that EC2 accepts."""
+LIMIT = 16384
+"""Bytes of user data that EC2 stores: counted after gzip and before base64 (Amazon EC2 user guide)."""
+
+MAX_UNPACKED = 64 * LIMIT
+"""The limit of decompressed user data in bytes."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 4096

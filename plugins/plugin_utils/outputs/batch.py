@@ -14,11 +14,12 @@ from typing import Any
 
 from ..artifacts.model import Fragment
 from ..errors import Problem, Problems, SpecError, group_name
+from ..formats.compression import LIMIT
 from ..formats.secrets import find_secrets
 from ..importers.eksctl import from_eksctl
 from .existing import fragments_of
 from .node_spec import left_to_eks, left_to_karpenter
-from .user_data import LIMIT, RAW_ENCODINGS, Rendered, render
+from .user_data import RAW_ENCODINGS, Rendered, render
 
 ENCODINGS = RAW_ENCODINGS
 NOTHING = "0 bytes, EKS supplies it"

@@ -12,15 +12,12 @@ from typing import Any
 from ..artifacts.model import UserData
 from ..errors import Problem, Problems, SpecError, nearest
 from ..families.registry import resolve
-from ..formats.compression import gzip_bytes
+from ..formats.compression import LIMIT, gzip_bytes
 from ..model.spec import NodeSpec
 
 ENCODINGS = ("plain", "base64", "gzip_base64")
 RAW_ENCODINGS = (*ENCODINGS, "gzip")
 """C(gzip) gives bytes, which only a file can contain."""
-
-LIMIT = 16384
-"""Bytes of user data that EC2 stores: counted after gzip and before base64 (Amazon EC2 user guide)."""
 
 _MERGED = "EKS merges its own part into the user data of a managed node group, and cannot read it compressed"
 

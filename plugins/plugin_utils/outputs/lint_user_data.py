@@ -1,0 +1,36 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The findings in user data as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import Problems
+from ..kubernetes import parse_version
+from ..lint.lint import lint
+from ..model.fields import FAMILY_ALIASES, NODE_GROUP
+from ..model.plain import INVALID
+from ..model.schema import type_name
+from ..model.values import kubernetes_version as checked_version
+
+
+def lint_user_data(text: Any, family: Any = None, kubernetes_version: Any = None) -> list[dict[str, Any]]:
+    """Every finding in C(text). Raises C(SpecError) for arguments of another form."""
+    problems = Problems()
+    if not isinstance(text, str):
+        problems.add("input.wrong_type", "user_data", f"must be text, not {type_name(text)}", fix="pass the content of the user data")
+    checked = options(family, kubernetes_version, problems)
+    problems.raise_any()
+    return [finding.plain() for finding in lint(text, *checked).findings]
+
+
+def options(family: Any, kubernetes_version: Any, problems: Problems) -> tuple[str | None, tuple[int, int] | None]:
+    """The family, with the names of eksctl resolved, and the version. Report values that are neither."""
+    name = None if family is None else NODE_GROUP["family"](family, "family", problems)
+    version = None if kubernetes_version is None else checked_version(kubernetes_version, "kubernetes_version", problems)
+    return (
+        None if name is None or name is INVALID else FAMILY_ALIASES[name][0] if name in FAMILY_ALIASES else name,
+        None if version is INVALID else parse_version(version),
+    )
