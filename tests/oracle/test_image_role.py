@@ -146,9 +146,14 @@ def test_a_sealed_image(node: Node, tmp_path: Path) -> None:
     assert bakery.changed == []
 
 
-def test_a_file_of_the_controller_with_another_checksum(node: Node, tmp_path: Path) -> None:
+def test_a_wrong_description_installs_nothing(node: Node, tmp_path: Path) -> None:
+    bakery = Bakery(node, tmp_path)
     image = description(tmp_path)
+    failed = bakery.run("--tags", "install", fails=True, eks_node_image={**image, "pakages": ["jq"]})
+    assert mentions(failed, "image.pakages", "packages")
+
+    # A file of the controller with another checksum.
     (tmp_path / "runc.amd64").write_text("another", encoding="utf-8")
-    failed = Bakery(node, tmp_path).run("--tags", "install", fails=True, eks_node_image=image)
+    failed = bakery.run("--tags", "install", fails=True, eks_node_image=image)
     assert mentions(failed, "runc.amd64", hashlib.sha256(b"another").hexdigest(), image["programs"]["runc"]["sha256"])
     assert not any(map(node.exists, ("/etc/eks", "/usr/bin/kubelet", "/usr/bin/htop")))

@@ -205,7 +205,7 @@ def lab() -> list[Step]:
     return [
         programs,
         pytest("lab: joins", 400, "-m", "not matrix", *joins, after=programs.name),
-        pytest("lab: bake", 150, "-m", "not matrix", LAB_BAKE, after=programs.name),
+        pytest("lab: bake", 170, "-m", "not matrix", LAB_BAKE, after=programs.name),
         pytest("lab: failures", 400, "-m", "not matrix", *rest, after=programs.name),
     ]
 
@@ -248,5 +248,5 @@ def matrix() -> list[Step]:
         *docs(),
         Step("docs: browser", (DOCS_PYTHON, "tools/docsite/check_browser.py"), after="docs", estimated_seconds=180),
         programs,
-        pytest("lab: matrix", 300, "-m", "matrix", "tests/lab", after=programs.name, variables=thorough),
+        pytest("lab: matrix", 1600, "-m", "matrix", "tests/lab", after=programs.name, variables=thorough),
     ]
