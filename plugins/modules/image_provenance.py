@@ -85,6 +85,7 @@ from ..module_utils._node.zip_imports import compile_once
 compile_once()
 
 from ..module_utils._image import provenance, sbom
+from ..module_utils._image.tree import real_root
 from ..module_utils._node.errors import ApplyRefused
 from ..module_utils._node.host import Host
 
@@ -99,12 +100,10 @@ def main():
         },
         supports_check_mode=True,
     )
-    root = module.params["root"]
-    if not os.path.isabs(root) or not os.path.isdir(root):
-        module.fail_json(msg=f"{root or 'root'} is not the absolute path of a directory")
-    host = Host(60.0, "" if os.path.realpath(root) == "/" else os.path.realpath(root))
     given = module.params["lock"]
     try:
+        root = real_root(module.params["root"])
+        host = Host(60.0, "" if root == "/" else root)
         lock = base64.b64decode(given, validate=True).decode("utf-8") if given else None
         found = provenance.document(host, module.params["plan"], lock, provenance.read(host))
     except ApplyRefused as error:

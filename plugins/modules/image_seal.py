@@ -104,7 +104,8 @@ from ..module_utils._node.zip_imports import compile_once
 compile_once()
 
 from ..module_utils._image import verify
-from ..module_utils._image.seal import real_root, seal
+from ..module_utils._image.seal import seal
+from ..module_utils._image.tree import real_root
 from ..module_utils._node.errors import ApplyRefused
 
 

@@ -8,7 +8,6 @@ The paths, and what to do with each, are in the table of C(leftovers.py). Nothin
 
 from __future__ import annotations
 
-import os
 from typing import Collection, Dict, Iterable, Iterator, List, NamedTuple
 
 from .._node import journald, kubeconfig, kubelet_process
@@ -37,13 +36,6 @@ class Sealed(NamedTuple):
 
     removed: List[Removal]
     problems: List[str]
-
-
-def real_root(path: str) -> str:
-    """The real path of the root of a machine. Raises ApplyRefused."""
-    if not os.path.isabs(path) or not os.path.isdir(path):
-        raise ApplyRefused(f"{path or 'root'} is not the absolute path of a directory")
-    return os.path.realpath(path)
 
 
 def seal(root: str, ignore: Collection[str], mount_points: Iterable[str], is_check: bool) -> Sealed:

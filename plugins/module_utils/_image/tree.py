@@ -11,9 +11,17 @@ import os
 import stat
 from typing import Iterable, List
 
+from .._node.errors import ApplyRefused
 from .._node.host import Host
 
 _CHUNK = 1 << 20
+
+
+def real_root(path: str) -> str:
+    """The real path of the root of a machine. Raises ApplyRefused."""
+    if not os.path.isabs(path) or not os.path.isdir(path):
+        raise ApplyRefused(f"{path or 'root'} is not the absolute path of a directory")
+    return os.path.realpath(path)
 
 
 def matches(host: Host, pattern: str) -> List[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._image import leftovers, mounts, seal, verify
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._image import leftovers, mounts, seal, tree, verify
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.errors import ApplyRefused
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
@@ -73,7 +73,7 @@ def build(root: Path, files: dict[str, str | bytes]) -> Path:
 
 def run(root: Path, ignore: Collection[str] = (), mount_points: Iterable[str] = (), is_check: bool = False) -> dict[str, str]:
     """The removed paths, each with its rule."""
-    result = seal.seal(seal.real_root(str(root)), ignore, mount_points, is_check)
+    result = seal.seal(tree.real_root(str(root)), ignore, mount_points, is_check)
     assert result.problems == []
     return {removal.path: removal.rule for removal in result.removed}
 
@@ -261,7 +261,7 @@ def test_a_machine_without_the_file_of_the_build_is_refused(tmp_path: Path, gold
 @pytest.mark.parametrize("root", ["", "relative", "/does/not/exist", __file__])
 def test_the_root_is_the_absolute_path_of_a_directory(root: str) -> None:
     with pytest.raises(ApplyRefused) as refused:
-        seal.real_root(root)
+        tree.real_root(root)
     assert mentions(refused.value, root)
 
 
