@@ -142,6 +142,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "image_fetch": nothing,
     "image_verify": nothing,
     "node_info": nothing,
+    "lint": nothing,
     "render": nothing,
 }
 

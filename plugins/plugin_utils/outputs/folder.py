@@ -42,12 +42,17 @@ def read(path: str) -> bytes | None:
 
 def read_text(path: str, option: str) -> str:
     """The text of a file that the user named in C(option). Raises C(SpecError) if it cannot be read."""
+    return read_content(path, option).decode("utf-8", "replace")
+
+
+def read_content(path: str, option: str) -> bytes:
+    """The same as C(read_text), without decoding."""
     full = os.path.abspath(path)
     content = read(full)
     if content is None:
         message, fix = f"cannot be read: there is no readable file {full}", "use the path of an existing file"
         raise SpecError([Problem("input.unreadable_file", option, message, value=path, fix=fix)])
-    return content.decode("utf-8", "replace")
+    return content
 
 
 def source(options: Mapping[str, Any], files_dir: str) -> Source:
@@ -201,6 +206,20 @@ def write(changes: Changes) -> None:
             reason = error.strerror or type(error).__name__
             message = f"{path} cannot be {'removed' if change.after is None else 'written'}: {reason}"
             raise SpecError([Problem("output.unwritable_directory", "output_dir", message, value=changes.folder)]) from error
+
+
+def write_file(path: str, content: bytes, option: str) -> bool:
+    """Write one file, which the user named in C(option). Returns whether it changed. Raises C(SpecError) if it cannot be written."""
+    full = os.path.abspath(path)
+    if read(full) == content:
+        return False
+    try:
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        _replace(full, content, 0o644)
+    except OSError as error:
+        message = f"{full} cannot be written: {error.strerror or type(error).__name__}"
+        raise SpecError([Problem("output.unwritable_directory", option, message, value=path)]) from error
+    return True
 
 
 def _remove(path: str, folder: str) -> None:

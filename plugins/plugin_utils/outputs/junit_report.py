@@ -51,17 +51,27 @@ def _checked(given: Mapping[str, Any], field: str, kind: Kind, problems: Problem
 
 
 def _document(findings: Sequence[Mapping[str, str]], rules: Sequence[str], name: str) -> str:
+    return written(suite(findings, rules, name))
+
+
+def suite(findings: Sequence[Mapping[str, str]], rules: Sequence[str], name: str) -> ElementTree.Element:
+    """A test suite. findings: with C(rule), C(severity), C(path), C(message) and C(fix). rules: the test cases."""
     failed = {finding["rule"] for finding in findings if finding["severity"] == "error"}
     counts = {"tests": str(len(rules)), "failures": str(len(failed)), "errors": "0"}
-    suite = ElementTree.Element("testsuite", {"name": _written(name), **counts})
+    element = ElementTree.Element("testsuite", {"name": _written(name), **counts})
     for rule in rules:
-        case = ElementTree.SubElement(suite, "testcase", {"classname": _written(name), "name": _written(rule)})
+        case = ElementTree.SubElement(element, "testcase", {"classname": _written(name), "name": _written(rule)})
         found = [finding for finding in findings if finding["rule"] == rule]
         if found:
             lines = ElementTree.SubElement(case, "failure" if rule in failed else "system-out")
             lines.text = "\n".join(_line(finding) for finding in found)
-    ElementTree.indent(suite)
-    return ElementTree.tostring(suite, encoding="unicode") + "\n"
+    return element
+
+
+def written(element: ElementTree.Element) -> str:
+    """An element as text."""
+    ElementTree.indent(element)
+    return ElementTree.tostring(element, encoding="unicode") + "\n"
 
 
 def _line(finding: Mapping[str, str]) -> str:

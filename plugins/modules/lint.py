@@ -1,0 +1,136 @@
+#!/usr/bin/python
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin lint."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: lint
+short_description: Find defects in files with user data
+version_added: 0.1.0
+description:
+  - Checks user data that any tool rendered, before a node boots with it, and fails if there is a finding of severity C(error).
+  - The checks are those of P(nodebootstrap.eks.lint_user_data#filter). C(docs/rules.md) lists the rules with their severities.
+  - Prints the findings, or writes them to O(report). Lines with a secret are not shown.
+  - Scripts are read, and never executed. The module does not contact a node or AWS.
+author:
+  - nodebootstrap.eks contributors (@nodebootstrap)
+options:
+  sources:
+    description: The paths of files with user data. A file contains plain text, base64, gzip, or base64 of gzip.
+    type: list
+    elements: path
+    required: true
+  family:
+    description:
+      - The family of the nodes, for example V(al2023), or a name of eksctl. Some checks need it. NodeConfigs, TOML and PowerShell
+        show their family.
+    type: str
+  kubernetes_version:
+    description: The Kubernetes version of the nodes. Without it, only what every version of the family refuses is found.
+    type: str
+  format:
+    description:
+      - The format of the report.
+      - V(text) shows each finding with its line. V(json) is for programs, V(sarif) for code scanning services (SARIF 2.1.0), V(junit)
+        for CI systems. V(github) prints commands of GitHub Actions, which become annotations of a pull request.
+    type: str
+    default: text
+    choices: [text, json, sarif, junit, github]
+  report:
+    description: The path of the report. Without it, the report is printed.
+    type: path
+attributes:
+  action:
+    description: Runs on the controller.
+    support: full
+  check_mode:
+    description: Checks the files without writing a report.
+    support: full
+  diff_mode:
+    description: Reports no differences.
+    support: none
+  idempotent:
+    description: A second run with the same files changes nothing.
+    support: full
+  platform:
+    description: Where the module runs.
+    support: full
+    platforms: posix
+seealso:
+  - plugin: nodebootstrap.eks.lint_user_data
+    plugin_type: filter
+"""
+
+EXAMPLES = r"""
+- name: Write a file with user data
+  ansible.builtin.copy:
+    dest: web.userdata
+    content: |
+      #!/bin/bash
+      dnf install -y jq
+    mode: "0644"
+
+- name: Check the file
+  nodebootstrap.eks.lint:
+    sources: [web.userdata]
+    family: al2023
+    kubernetes_version: "1.33"
+
+- name: Write a report for a code scanning service
+  nodebootstrap.eks.lint:
+    sources: [web.userdata]
+    format: sarif
+    report: web.sarif
+"""
+
+RETURN = r"""
+findings:
+  description: The findings in all sources, in the order of the sources and of their places.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    source:
+      description: The path of the file, as in O(sources).
+      type: str
+      returned: always
+      sample: web.userdata
+    line:
+      description: The line of the file, from 1. In encoded text, the line where it begins.
+      type: int
+      returned: always
+      sample: 2
+    rule:
+      description: The ID of the rule.
+      type: str
+      returned: always
+      sample: shell.downloads
+    severity:
+      description: V(error), V(warning) or V(note).
+      type: str
+      returned: always
+      sample: note
+    where:
+      description: The place in the decoded text, with C(part), C(line), C(column) and C(length).
+      type: dict
+      returned: always
+      sample: {part: 0, line: 2, column: 1, length: 3}
+    message:
+      description: What is wrong.
+      type: str
+      returned: always
+      sample: "dnf install: needs the network at boot, and fails in a private cluster without an endpoint for it"
+    fix:
+      description: What to do, or null if the message says it.
+      type: str
+      returned: always
+      sample: install the files in the image, or make sure that the node can reach the address
+counts:
+  description: The number of findings of each severity.
+  returned: always
+  type: dict
+  sample: {error: 0, warning: 0, note: 1}
+"""

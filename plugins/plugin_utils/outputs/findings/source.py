@@ -1,0 +1,56 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A linted text with its name, and where its findings are in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...lint.finding import Finding
+from ...readers.model import Place, UserData
+from ...rules import SEVERITIES
+
+
+@dataclass(frozen=True)
+class Source:
+    """One linted text. name: the path of its file."""
+
+    name: str
+    user_data: UserData
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class FilePlace:
+    """A place in the file as it is on disk, from 1. length: characters, or None if the text at the place is encoded."""
+
+    line: int
+    column: int
+    length: int | None
+
+
+def file_place(source: Source, place: Place) -> FilePlace:
+    """The place of a finding in the file. In encoded text, the place where the encoded text begins."""
+    if source.user_data.layers:
+        return FilePlace(1, 1, None)
+    if place.part is None:
+        return FilePlace(place.line, place.column, place.length)
+    part = source.user_data.parts[place.part]
+    if part.encoding:
+        return FilePlace(part.line, 1, None)
+    return FilePlace(part.line + place.line - 1, place.column, place.length)
+
+
+def line_at(source: Source, place: Place) -> str:
+    """The decoded line of a place, or empty text if the place is behind the end."""
+    text = source.user_data.document if place.part is None else source.user_data.parts[place.part].text
+    lines = text.split("\n")
+    return lines[place.line - 1].removesuffix("\r") if place.line <= len(lines) else ""
+
+
+def counts(sources: Iterable[Source]) -> dict[str, int]:
+    """The number of findings of each severity."""
+    found = [finding.rule.severity for source in sources for finding in source.findings]
+    return {severity: found.count(severity) for severity in SEVERITIES}
