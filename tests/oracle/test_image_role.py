@@ -88,8 +88,8 @@ def test_a_bake(node: Node, tmp_path: Path) -> None:
     bakery = Bakery(node, tmp_path)
     image = description(tmp_path)
 
-    # Check mode on a new machine: everything would change, and nothing does.
-    bakery.run("--check", "--diff", "--tags", "install", eks_node_image=image)
+    # Check mode on a new machine: everything would change, and nothing does. What is not installed yet has no findings.
+    bakery.run("--check", "--diff", eks_node_image=image)
     expected = bakery.changed
     assert not any(map(node.exists, ("/etc/eks", "/usr/bin/kubelet", "/etc/apt/sources.list.d/local.sources")))
 
@@ -143,6 +143,20 @@ def test_a_sealed_image(node: Node, tmp_path: Path) -> None:
 
     # A second bake changes nothing.
     bakery.run("--tags", "install,seal", eks_node_image=image)
+    assert bakery.changed == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"ansible_user": "daemon", "ansible_remote_tmp": "/tmp/daemon", "ansible_become": False}, "become: true"),
+        ({"eks_node_image_lock": "inputs.lock"}, "eks_node_image_inputs"),
+    ],
+    ids=["not-root", "lock-without-inputs"],
+)
+def test_what_a_bake_needs(node: Node, tmp_path: Path, variables: dict[str, Any], message: str) -> None:
+    bakery = Bakery(node, tmp_path)
+    assert mentions(bakery.run("--check", fails=True, eks_node_image=description(tmp_path), **variables), message)
     assert bakery.changed == []
 
 
