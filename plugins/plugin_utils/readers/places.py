@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .model import Place, ReadPart
@@ -35,7 +37,7 @@ def place_of(part: ReadPart, path: str) -> Place:
     if part.kind in ("nodeconfig", "cloud-config") or part.text.lstrip()[:1] == "{":
         found = _in_yaml(part.text, steps)
     elif part.kind == "toml":
-        found = _in_toml(lines, steps)
+        found = _in_toml(part.text, steps)
     elif steps:
         found = _in_script(lines, str(steps[-1]))
     if found is None:
@@ -60,14 +62,20 @@ Span = tuple[int, int, "int | None"]
 """Line and column from 0, and the column of its end, None for the end of the line."""
 
 
-def _in_yaml(text: str, steps: Path) -> Span | None:
+@lru_cache(maxsize=32)
+def _tree(text: str) -> Node | None:
+    """The nodes of a document, or None if it is not YAML. Cached, because one document can have many problems. Look, do not touch."""
     from ..formats.yaml_error import YamlError
     from ..formats.yaml_reader import node_of
 
     try:
-        node = node_of(text)
+        return node_of(text)
     except YamlError:
         return None
+
+
+def _in_yaml(text: str, steps: Path) -> Span | None:
+    node = _tree(text)
     found: Span | None = None
     for step in steps:
         below = _below(node, step) if node is not None else None
@@ -90,15 +98,20 @@ def _below(node: Node, step: str | int) -> tuple[Node, Node] | None:
     return None
 
 
-def _in_toml(lines: list[str], steps: Path) -> Span | None:
+def _in_toml(text: str, steps: Path) -> Span | None:
     """The longest match of headers and keys. Values of several lines and inline tables have the place of their key."""
-    best: Span | None = None
-    longest = 0
-    for path, span in _toml_keys(lines):
-        shared = len(path)
-        if longest < shared <= len(steps) and tuple(map(str, steps[:shared])) == tuple(map(str, path)):
-            best, longest = span, shared
-    return best
+    spans = _toml_spans(text)
+    names = tuple(map(str, steps))
+    return next((spans[names[:count]] for count in range(len(names), 0, -1) if names[:count] in spans), None)
+
+
+@lru_cache(maxsize=32)
+def _toml_spans(text: str) -> Mapping[tuple[str, ...], Span]:
+    """Every header and key with its place, the first one if there are several. Cached like C(_tree)."""
+    found: dict[tuple[str, ...], Span] = {}
+    for path, span in _toml_keys(text.split("\n")):
+        found.setdefault(tuple(map(str, path)), span)
+    return MappingProxyType(found)
 
 
 def _toml_keys(lines: list[str]) -> Iterator[tuple[Path, Span]]:
