@@ -72,7 +72,19 @@ def _of_mime(layers: tuple[Layer, ...], text: str) -> UserData:
         content, encodings = mime.unwrapped(found.part, found.path, undecoded)
         media_type = found.part.media_type
         kind: Kind = "unknown" if len(undecoded) else _kind(media_type, content)
-        part = ReadPart(index, kind, media_type, _with_lf(content), found.line, found.offset, found.size, ", ".join(encodings), found.path)
+        part = ReadPart(
+            index=index,
+            kind=kind,
+            media_type=media_type,
+            text=_with_lf(content),
+            line=found.line,
+            offset=found.offset,
+            size=found.size,
+            encoding=", ".join(encodings),
+            path=found.path,
+            content_type=found.part.content_type,
+            headers=found.part.headers,
+        )
         parts.append(part)
         for problem in undecoded:
             lost.append(NotUnderstood(_place(None, found.line, found.part.body), found.part.body, problem.message))

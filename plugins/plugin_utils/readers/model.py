@@ -41,7 +41,7 @@ class ReadPart:
     line: the line of the document on which its content begins, from 1. offset: the same place in characters, from 0. size: bytes of
     the content in the document, still encoded. encoding: around the content, outermost first: C(base64), C(quoted-printable), C(gzip),
     C(base64, gzip), or C('').
-    path: of the part in messages; C('') for a document without MIME.
+    path: of the part in messages; C('') for a document without MIME. content_type, headers: of a MIME part.
     """
 
     index: int
@@ -53,6 +53,8 @@ class ReadPart:
     size: int
     encoding: str
     path: str
+    content_type: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,61 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads user data of any tool."""
+"""Reads user data of any tool into the form of the input. What it does not understand, it returns verbatim."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import document
-from .model import UserData
+from .meaning import Meaning
+from .model import NotUnderstood, Place, ReadPart, UserData
+
+_LONGEST = 1 << 17
+"""Characters of a document whose meaning is read: eight times the limit of EC2, because user data can be compressed."""
 
 
-def read(data: str | bytes) -> UserData:
-    """The parts of C(data), what they mean, and what was not understood. It accepts everything and raises nothing."""
-    return document.structure(data)
+def read(data: str | bytes, family: str | None = None) -> UserData:
+    """The parts of C(data), what they mean, and what was not understood. It accepts everything and raises nothing.
+
+    family: C(al2) or C(ubuntu), for a call of C(/etc/eks/bootstrap.sh) that both have. Other families are told by the text.
+    """
+    found = document.structure(data)
+    if not found.parts:
+        return found
+    if len(found.document) > _LONGEST:
+        text = found.document
+        place = Place(None, 1, 1, len(text.partition("\n")[0]))
+        return replace(found, not_understood=(*found.not_understood, NotUnderstood(place, text, f"has more than {_LONGEST:,} characters")))
+    meaning = _meaning(found.parts, family)
+    return replace(
+        found,
+        family=meaning.family,
+        cluster=meaning.cluster,
+        node_group=({"family": meaning.family} if meaning.family else {}) | meaning.node_group,
+        not_understood=(*found.not_understood, *meaning.not_understood),
+    )
+
+
+def _meaning(parts: tuple[ReadPart, ...], family: str | None) -> Meaning:
+    kinds = {part.kind for part in parts}
+    if "nodeconfig" in kinds:
+        from . import al2023
+
+        return al2023.read(parts)
+    if kinds == {"toml"}:
+        from . import bottlerocket
+
+        return bottlerocket.read(parts)
+    if kinds == {"powershell"}:
+        from . import windows
+
+        return windows.read(parts)
+    from . import bootstrap_script
+
+    if any(bootstrap_script.calls(part) for part in parts):
+        return bootstrap_script.read(parts, family)
+    # Additions to user data that EKS completes, for any family with cloud-init.
+    meaning = Meaning(family)
+    meaning.keep(parts)
+    return meaning
