@@ -13,8 +13,9 @@ from ..artifacts import cloud_init
 from ..artifacts.bootstrap_script import CONFIG_DIR
 from ..bootstrap_calls import KUBELET_MAX_PODS, SCRIPT, Call, is_shell, read_calls
 from .meaning import Meaning, proxy_of
-from .model import ReadPart
+from .model import NotUnderstood, ReadPart
 from .own_script import HEAD, own_script
+from .places import place_of
 
 _OF_AL2 = frozenset(
     {"--containerd-config-file", "--docker-config-json", "--enable-docker-bridge", "--enable-local-outpost", "--local-disks"}
@@ -104,7 +105,7 @@ def _read_caller(part: ReadPart, found: Meaning) -> None:
     if len(reading.calls) != 1 or reading.calls[0].cluster_name is None:
         found.lose(part, part.text, "does not contain exactly one call of /etc/eks/bootstrap.sh that always runs with known arguments")
         return
-    _read_call(reading.calls[0], config, part, _line(part.text), found)
+    _read_call(reading.calls[0], config, part, found)
     if proxy and (fields := proxy_of({"default": proxy}, found.cluster)) is not None:
         found.put("proxy", fields)
     elif proxy:
@@ -118,11 +119,6 @@ def _read_caller(part: ReadPart, found: Meaning) -> None:
         _read_after("\n".join(lines[span[1] :]), found)
     if post:
         found.put("commands.post", post)
-
-
-def _line(text: str) -> int:
-    """The line of the call, from 1."""
-    return text[: text.rindex(SCRIPT)].count("\n") + 1
 
 
 def _span(text: str) -> tuple[int, int] | None:
@@ -169,21 +165,22 @@ def _read_after(text: str, found: Meaning) -> None:
         found.put("commands.post", [text])
 
 
-def _flags(call: Call, part: ReadPart, line: int, found: Meaning) -> dict[str, list[str]]:
+def _flags(call: Call, part: ReadPart, found: Meaning) -> dict[str, list[str]]:
     """kubelet's flags. The image of Amazon Linux 2 writes them into a unit, where systemd replaces C(%%) and its specifiers."""
     flags = {}
     for name, values in call.flags.items():
         plain = values if found.family == "ubuntu" else [value.replace("%%", "") for value in values]
         if found.family != "ubuntu" and (any("%" in value for value in plain) or (found.family is None and plain != values)):
-            found.lose(part, f"--{name}={','.join(values)}", "contains a percent sign, which systemd replaces on Amazon Linux 2", line)
+            reason = "contains a percent sign, which systemd replaces on Amazon Linux 2"
+            found.not_understood.append(NotUnderstood(place_of(part, f"--{name}"), f"--{name}={','.join(values)}", reason))
         else:
             flags[name] = [value if found.family == "ubuntu" else value.replace("%%", "%") for value in values]
     return flags
 
 
-def _read_call(call: Call, config: Mapping[str, Any], part: ReadPart, line: int, found: Meaning) -> None:
+def _read_call(call: Call, config: Mapping[str, Any], part: ReadPart, found: Meaning) -> None:
     options = dict(call.options)
-    flags = _flags(call, part, line, found)
+    flags = _flags(call, part, found)
     found.state("name", call.cluster_name)
     found.state("endpoint", options.pop("--apiserver-endpoint", None))
     found.state("certificate_authority", options.pop("--b64-cluster-ca", None))
@@ -212,4 +209,5 @@ def _read_call(call: Call, config: Mapping[str, Any], part: ReadPart, line: int,
         del flags["config-dir"]
     found.read_kubelet(config, flags)
     for name, value in options.items():
-        found.lose(part, f"{name} {value}", "is an option of /etc/eks/bootstrap.sh without a field", line)
+        place = place_of(part, name)
+        found.not_understood.append(NotUnderstood(place, f"{name} {value}", "is an option of /etc/eks/bootstrap.sh without a field"))
