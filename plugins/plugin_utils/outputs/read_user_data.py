@@ -20,7 +20,7 @@ def read_user_data(user_data: Any, family: str | None = None) -> dict[str, Any]:
     user_data: text or bytes. family: for scripts that call C(/etc/eks/bootstrap.sh), which two families have.
     """
     if not isinstance(user_data, (str, bytes)):
-        raise SpecError([Problem("input.wrong_type", "user_data", "is not text", value=user_data, allowed="text")])
+        raise SpecError([Problem("input.wrong_type", "user_data", "must be text", fix="pass the content of the user data")])
     if family not in (None, *_FAMILIES):
         allowed = ", ".join(_FAMILIES)
         fix = "remove it: other families are told by the text"

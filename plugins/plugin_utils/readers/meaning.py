@@ -61,12 +61,18 @@ class Meaning:
 
     def keep(self, parts: Iterable[ReadPart]) -> None:
         """Keep parts as they are, as existing user data."""
-        texts = [_text_of(part) for part in parts if part.kind not in ("empty", "unknown")]
-        if texts:
-            self.node_group.setdefault("user_data", []).extend(texts)
+        for part in parts:
+            if part.kind in ("empty", "unknown"):
+                continue
+            try:
+                text = _text_of(part)
+            except SpecError as error:
+                self.lose(part, part.text, f"cannot be kept as a part of its own: {error.problems[0].message}")
+            else:
+                self.node_group.setdefault("user_data", []).append(text)
 
     def read_dns(self, addresses: Any) -> bool:
-        """Take the name servers of pods, unless they are those that follow from the service CIDR. False for anything but text."""
+        """Take the name servers of pods, unless they follow from the service CIDR. False for anything but text."""
         listed = [addresses] if isinstance(addresses, str) else addresses
         if not isinstance(listed, (list, tuple)) or not all(isinstance(one, str) for one in listed):
             return False

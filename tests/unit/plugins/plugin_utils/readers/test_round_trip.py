@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rendered user data is read back: the result has the same meaning as what was rendered, except for a table of what a form cannot carry.
+"""Rendered user data is read back with the same meaning, except for a table of the values that a form cannot carry.
 
 Every field is tried in every family, mode and strategy, as in C(test_nothing_is_dropped).
 """
