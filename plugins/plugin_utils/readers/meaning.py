@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..bootstrap_calls import SCRIPT
 from ..errors import SpecError
 from ..formats import mime
 from ..formats.user_data_kind import classify
@@ -70,6 +71,14 @@ class Meaning:
                 self.lose(part, part.text, f"cannot be kept as a part of its own: {error.problems[0].message}")
             else:
                 self.node_group.setdefault("user_data", []).append(text)
+                self._report_calls(part)
+
+    def _report_calls(self, part: ReadPart) -> None:
+        """Report lines of a part that may start kubelet, and that are not read because the part is not a shell script."""
+        for number, line in enumerate(part.text.split("\n"), 1):
+            if SCRIPT in line:
+                place = Place(part.index, number, line.index(SCRIPT) + 1, len(SCRIPT))
+                self.not_understood.append(NotUnderstood(place, line, f"mentions {SCRIPT}, and calls are read only in one shell script"))
 
     def read_dns(self, addresses: Any) -> bool:
         """Take the name servers of pods, unless they follow from the service CIDR. False for anything but text."""

@@ -135,6 +135,14 @@ AL2_CONDITIONAL = Foreign(
     {},
     lost=("#!/bin/bash\nif [ -e /etc/eks/bootstrap.sh ]; then\n  /etc/eks/bootstrap.sh shop\nfi\n",),
 )
+RUNCMD = "#cloud-config\nwrite_files:\n- {path: /etc/motd, content: hi}\nruncmd:\n- /etc/eks/bootstrap.sh shop --use-max-pods false\n"
+CLOUD_CONFIG_OF_CLUSTER_API = Foreign(
+    RUNCMD,
+    None,
+    {},
+    {"user_data": [RUNCMD]},
+    lost=("- /etc/eks/bootstrap.sh shop --use-max-pods false",),
+)
 BOTTLEROCKET = Foreign(
     f'[settings.kubernetes]\ncluster-name = "shop"\napi-server = "{ENDPOINT}"\ncluster-certificate = "{CA}"\n'
     'cluster-dns-ip = "10.100.0.10"\n'
