@@ -464,7 +464,7 @@ OTHERS = (
         settings('"a/b/c" = "d"', "settings.kubernetes.node-labels"),
         settings('"a/b" = "d"', "settings.kubernetes.node-labels"),
     ),
-    Row("bottlerocket.outside_settings", "error", settings("") + "[setings.ntp]\n", settings("") + "[settings.ntp]\n"),
+    Row("bottlerocket.outside_settings", "error", settings("") + "[other.ntp]\n", settings("") + "[settings.ntp]\n"),
     Row("bottlerocket.no_cluster", "note", "[settings.kubernetes]\nmax-pods = 20\n", settings("max-pods = 20")),
     Row("cluster.missing_field", "error", settings("").replace('cluster-name = "shop"\n', ""), settings("")),
     Row("toml.unreadable", "error", settings("") + "[settings.kubernetes]\nmax-pods = 20\n", settings("max-pods = 20")),
