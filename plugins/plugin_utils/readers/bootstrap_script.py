@@ -135,7 +135,9 @@ def _span(text: str) -> tuple[int, int] | None:
             continue
         alone = shell_reader.read("\n".join(lines[start:end]))
         if alone.is_readable and len(alone.commands) == 1 and len(alone.commands[0].words) == len(commands[0].words):
-            return start, end
+            # The call can also be in braces that begin before it.
+            around = ("\n".join(lines[:start]), "\n".join(lines[end:]))
+            return (start, end) if all(shell_reader.read(text).is_readable for text in around) else None
         if end - start > _LONGEST_CALL:
             return None
     return None

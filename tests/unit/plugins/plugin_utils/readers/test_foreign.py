@@ -135,6 +135,10 @@ AL2_CONDITIONAL = Foreign(
     {},
     lost=("#!/bin/bash\nif [ -e /etc/eks/bootstrap.sh ]; then\n  /etc/eks/bootstrap.sh shop\nfi\n",),
 )
+IN_BRACES = "#!/bin/bash\nset -e\n{\n  echo one\n  /etc/eks/bootstrap.sh shop\n} > /var/log/boot.log\n"
+AL2_IN_BRACES = Foreign(IN_BRACES, None, {"name": "shop"}, {}, lost=(IN_BRACES,))
+UNKNOWN_VARIABLE = "#!/bin/bash\nset -e\n/etc/eks/bootstrap.sh shop --b64-cluster-ca $(cat /etc/ca)\n"
+AL2_WITH_AN_UNKNOWN_VALUE = Foreign(UNKNOWN_VARIABLE, None, {}, {}, lost=(UNKNOWN_VARIABLE,))
 RUNCMD = "#cloud-config\nwrite_files:\n- {path: /etc/motd, content: hi}\nruncmd:\n- /etc/eks/bootstrap.sh shop --use-max-pods false\n"
 CLOUD_CONFIG_OF_CLUSTER_API = Foreign(
     RUNCMD,
