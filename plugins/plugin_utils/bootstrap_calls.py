@@ -1,19 +1,24 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the literal arguments of calls of C(/etc/eks/bootstrap.sh) in shell scripts (amazon-eks-ami, al2 branch; Canonical's images).
+"""Reads the calls of C(/etc/eks/bootstrap.sh) in shell scripts (amazon-eks-ami, al2 branch; Canonical's images), with their arguments.
 
 The script takes the value of an option from the next word. An option that it does not know, also C(--name=value), is a plain word to it,
-and the first plain word is the name of the cluster.
+and the first plain word is the name of the cluster. Scripts also change its settings without a call: they edit it, or export one of the
+variables from which it takes defaults.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .kubelet_settings import flag_name
+
+if TYPE_CHECKING:
+    from .formats.shell_reader import Assignment, Command, Pieces, Place, Word
 
 SCRIPT = "/etc/eks/bootstrap.sh"
 EXTRA_ARGS = "--kubelet-extra-args"
@@ -44,10 +49,39 @@ OPTIONS = frozenset(
         "--use-max-pods",
     }
 )
-_WRAPPERS = ("sudo", "exec", "bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "command", "nohup", "time")
+VARIABLES = frozenset(
+    {
+        "API_RETRY_ATTEMPTS",
+        "APISERVER_ENDPOINT",
+        "B64_CLUSTER_CA",
+        "CLUSTER_ID",
+        "CONTAINERD_CONFIG_FILE",
+        "CONTAINER_RUNTIME",
+        "DNS_CLUSTER_IP",
+        "DOCKER_CONFIG_JSON",
+        "ENABLE_DOCKER_BRIDGE",
+        "ENABLE_LOCAL_OUTPOST",
+        "IP_FAMILY",
+        "KUBELET_EXTRA_ARGS",
+        "LOCAL_DISKS",
+        "MOUNT_BPF_FS",
+        "PAUSE_CONTAINER_ACCOUNT",
+        "PAUSE_CONTAINER_VERSION",
+        "SERVICE_IPV4_CIDR",
+        "SERVICE_IPV6_CIDR",
+        "USE_MAX_PODS",
+    }
+)
+"""Variables of the environment from which the script takes defaults."""
+_EDITORS = ("sed", "tee", "cp", "mv", "install", "patch", "perl", "ln", "rm", "truncate", "dd")
+_FILTERS = ("sed", "perl")
+_IN_PLACE = ("-i", "--in-place", "-pi", "-ni", "-ri", "-Ei")
+_WRITES = (">", ">>", ">|", "&>", "&>>", "<>")
+_WRAPPERS = ("sudo", "exec", "bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "command", "nohup", "time", "env")
 _WITHOUT_EFFECT = ("set", "echo", "printf", "true", ":", "exit", "exec")
 """Commands that change no setting of the node (C(exec) without a program redirects; with one, it is read as a wrapper)."""
 _HELPERS = ("source", ".")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _QUOTED = re.compile(r"[\"'\\]")
 
 
@@ -73,15 +107,52 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """An option, a flag of kubelet, or the name of the cluster, which has no name here. place: of the word with its value.
+
+    pieces: text, and None for text that only the node knows.
+    """
+
+    name: str
+    pieces: Pieces
+    place: Place
+
+    @property
+    def value(self) -> str | None:
+        """None if the value is unknown."""
+        texts = [piece for piece in self.pieces if piece is not None]
+        return "".join(texts) if len(texts) == len(self.pieces) else None
+
+
+@dataclass(frozen=True)
+class FoundCall:
+    """A call whose values may be unknown. arguments: the name of the cluster and the options, with their leading dashes.
+
+    flags: of kubelet, without dashes. is_whole: whether all arguments are found. command: the place, and the condition of the call.
+    """
+
+    command: Command
+    arguments: tuple[Argument, ...]
+    flags: tuple[Argument, ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True)
 class Reading:
-    """The calls in a script. is_complete: whether the script has no other command that can change a setting of the node."""
+    """The calls in a script that are certain and known. found: all calls. is_complete: whether no other command can change a setting.
+
+    edits: commands that change the file of the script. exports: its variables that the script exports.
+    """
 
     calls: tuple[Call, ...]
     is_complete: bool
+    found: tuple[FoundCall, ...] = ()
+    edits: tuple[Command, ...] = ()
+    exports: tuple[Assignment, ...] = ()
 
 
-def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | None = None) -> Reading:
-    """The calls in a script. known: environment variables. helper: a file that only sets these.
+def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | None = None, *, starts_empty: bool = False) -> Reading:
+    """The calls in a script. known: environment variables. helper: a file that only sets these. starts_empty: whether there are no others.
 
     Raises C(shell_reader.PackageMissing).
     """
@@ -89,22 +160,30 @@ def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | 
 
     if not is_shell(text):
         return Reading((), False)
-    script = shell_reader.read(text, known)
-    calls = []
-    complete = script.is_readable
+    script = shell_reader.read(text, known, helper=helper, starts_empty=starts_empty)
+    calls, found, edits = [], [], []
+    exports = tuple(one for one in script.assignments if one.name in VARIABLES and one.name in script.exported)
+    complete = script.is_readable and not exports
     for command in script.commands:
         words = _without_wrappers(command.words)
-        if words[:1] == (SCRIPT,):
-            call = _call(words[1:], command.line) if command.is_certain else None
+        values = tuple(word.value for word in words)
+        is_edit = _is_edit(command, values)
+        if is_edit:
+            edits.append(command)
+        if values[:1] == (SCRIPT,):
+            found.append(_found(command, words[1:]))
+            given = {one.name for one in command.environment} & VARIABLES
+            call = _call(values[1:], command.line) if command.is_certain and not given else None
             complete = complete and call is not None
             calls.extend([call] if call is not None else [])
-        elif (
-            words
-            and (words[0] not in _WITHOUT_EFFECT or (command.is_redirected and words != ("exec",)))
-            and not (words[0] in _HELPERS and words[1:] == (helper,))
+        elif is_edit or (
+            values
+            and not command.is_function
+            and (values[0] not in _WITHOUT_EFFECT or (command.is_redirected and values != ("exec",)))
+            and not (values[0] in _HELPERS and values[1:] == (helper,))
         ):
             complete = False
-    return Reading(tuple(calls), complete)
+    return Reading(tuple(calls), complete, tuple(found), tuple(edits), exports)
 
 
 def is_shell(text: str) -> bool:
@@ -112,12 +191,67 @@ def is_shell(text: str) -> bool:
     return not text.startswith("#!") or bool(re.match(r"#!\s*\S*/(?:env\s+)?(?:ba|da)?sh\b", text))
 
 
-def _without_wrappers(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    while words and words[0] in _WRAPPERS and len(words) > 1:
+def _without_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    while words and words[0].value in _WRAPPERS and len(words) > 1:
         words = words[1:]
-        while words and words[0] is not None and words[0].startswith("-"):
+        while words and (words[0].value or "").startswith("-"):
+            words = words[1:]
+        # sudo and env set variables.
+        while words and _VARIABLE.match(words[0].value or ""):
             words = words[1:]
     return words
+
+
+def _is_edit(command: Command, values: tuple[str | None, ...]) -> bool:
+    """Whether a command changes the file of the script."""
+    if any(one.operator in _WRITES and one.target.value == SCRIPT for one in command.redirections):
+        return True
+    program = (values[0] or "").rpartition("/")[2] if values else ""
+    if program not in _EDITORS or SCRIPT not in values[1:]:
+        return False
+    return program not in _FILTERS or any((value or "").startswith(_IN_PLACE) for value in values)
+
+
+def _found(command: Command, words: tuple[Word, ...]) -> FoundCall:
+    arguments: list[Argument] = []
+    flags: list[Argument] = []
+    at = 0
+    # Behind a number of words that is unknown, an option could be the value of another one.
+    count = next((index for index, word in enumerate(words) if not word.is_single), len(words))
+    while at < count:
+        word = words[at]
+        name = word.value
+        if name in OPTIONS:
+            value = words[at + 1] if at + 1 < count else None
+            if value is None and count < len(words):
+                break
+            argument = Argument(name, value.pieces if value else (), value.place if value else word.place)
+            arguments.append(argument)
+            if name == EXTRA_ARGS:
+                flags = list(_flags(argument))
+            at += 2
+        else:
+            if not any(not one.name for one in arguments):
+                arguments.append(Argument("", word.pieces, word.place))
+            at += 1
+    return FoundCall(command, tuple(arguments), tuple(flags), count == len(words))
+
+
+def _flags(argument: Argument) -> Iterator[Argument]:
+    """The flags in the value of C(--kubelet-extra-args)."""
+    found: list[list[str | None]] = [[]]
+    for piece in argument.pieces:
+        if piece is None:
+            found[-1].append(None)
+            continue
+        first, *others = re.split(r"\s+", piece)
+        found[-1] += [first] if first else []
+        found += [[other] if other else [] for other in others]
+    for pieces in found:
+        name, equals, value = (pieces[0] or "").partition("=") if pieces else ("", "", "")
+        if name.startswith("--") and (equals or len(pieces) == 1):
+            rest = ([value] if value else []) + pieces[1:]
+            yield Argument(flag_name(name), tuple(rest) if equals else ("true",), argument.place)
 
 
 def _call(words: tuple[str | None, ...], line: int) -> Call | None:

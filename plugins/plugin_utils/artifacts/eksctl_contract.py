@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from ..formats import shell
 from ..kubernetes import node_labels_flag, taints_flag
+from ..model.existing import HELPER
 from ..model.spec import NodeSpec
 from . import boot_labels
 from .bootstrap_script import Image, extra_args
 from .cloud_init import with_newline
 from .model import File
 
-HELPER = "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh"
 OVERRIDE = "/etc/nodebootstrap/override"
 
 _FROM_IMDS = ("instance_id", "instance_lifecycle")

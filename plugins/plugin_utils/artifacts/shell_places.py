@@ -18,11 +18,12 @@ from ..formats import mime
 from ..formats.shell_reader import PackageMissing
 from ..kubelet_settings import is_same
 from ..kubernetes import node_labels_flag
+from ..model.existing import HELPER
 from ..model.spec import NodeSpec
 from . import boot_labels, cloud_init, file_places, origins, proxy_places
 from .bootstrap_script import Image, common_options, kubelet_words
 from .comparison import SHELL_MENTION
-from .eksctl_contract import HELPER, outpost_variables, variables
+from .eksctl_contract import outpost_variables, variables
 from .model import Notes
 from .passed_flags import CONFIG_DIR, FIX, Difference, Given, differences, warn
 

@@ -81,7 +81,7 @@ def _lines_with(text: str, word: str) -> Iterator[int]:
 
 def _literal(command: Command) -> Words:
     """The program of a command, without its folder, and its known arguments; an empty tuple if the program is unknown."""
-    words = list(command.words)
+    words = list(command.values)
     while words and (words[0] in _PREFIXES or (words[0] or "").startswith("-")):
         words = words[1:]
     if not words or not words[0]:

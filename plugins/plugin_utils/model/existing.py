@@ -18,6 +18,8 @@ from ..kubelet_settings import flag_name
 from .compute import Pods, Shape
 
 _NODE_CONFIG = "application/node.eks.aws"
+HELPER = "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh"
+"""The file that sets the variables of eksctl's contract. C(override) may C(source) it."""
 _USER_DATA, _OVERRIDE = "node_group.user_data", "node_group.override"
 
 
@@ -128,7 +130,7 @@ def _of_call(override: str | None, own: Pods | None, shape: Shape) -> Pods | Non
     flag = f"--max-pods={number}" if number else ""
     known = {"MAX_PODS": number, "KUBELET_EXTRA_ARGS": flag, "CLUSTER_NAME": "x", "API_SERVER_URL": "x", "B64_CLUSTER_CA": "x"}
     try:
-        calls = read_calls(override, known | {"CLUSTER_DNS": "x", "NODE_LABELS": "x", "NODE_TAINTS": "x"}).calls
+        calls = read_calls(override, known | {"CLUSTER_DNS": "x", "NODE_LABELS": "x", "NODE_TAINTS": "x"}, HELPER).calls
     except PackageMissing:
         return None
     if not calls:

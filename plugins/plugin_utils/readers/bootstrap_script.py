@@ -125,7 +125,7 @@ def _span(text: str) -> tuple[int, int] | None:
     """The lines of the call (from 0, the last excluded). None if other commands are on these lines."""
     from ..formats import shell_reader
 
-    commands = [command for command in shell_reader.read(text).commands if SCRIPT in command.words]
+    commands = [command for command in shell_reader.read(text).commands if SCRIPT in command.values]
     if len(commands) != 1:
         return None
     lines = text.split("\n")
@@ -134,7 +134,7 @@ def _span(text: str) -> tuple[int, int] | None:
         if lines[end - 1].endswith("\\"):
             continue
         alone = shell_reader.read("\n".join(lines[start:end]))
-        if alone.is_readable and len(alone.commands) == 1 and len(alone.commands[0].words) == len(commands[0].words):
+        if alone.is_readable and len(alone.commands) == 1 and len(alone.commands[0].values) == len(commands[0].values):
             # The call can also be in braces that begin before it.
             around = ("\n".join(lines[:start]), "\n".join(lines[end:]))
             return (start, end) if all(shell_reader.read(text).is_readable for text in around) else None

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import shell_reader
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.shell_reader import source
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.node_spec import node_spec
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
@@ -225,7 +225,7 @@ def test_a_second_call_is_an_error_that_names_what_disagrees(family: str, case: 
 # --- what is not read --------------------------------------------------------------------------------------------------------------------
 
 UNREAD = {
-    "a variable": '#!/bin/bash\nARGS=--max-pods=20\n/etc/eks/bootstrap.sh demo --kubelet-extra-args "$ARGS"\n',
+    "a variable": '#!/bin/bash\nARGS=$(cat /etc/arguments)\n/etc/eks/bootstrap.sh demo --kubelet-extra-args "$ARGS"\n',
     "a condition": f"#!/bin/bash\nif [ -e /x ]; then\n{call({}).splitlines()[-1]}\nfi\n",
     "quotes for systemd": "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--x=\"a b\"'\n",
     "another command": f"{call({})}sed -i s/110/20/ /etc/kubernetes/kubelet/kubelet-config.json\n",
@@ -254,7 +254,7 @@ def test_scripts_in_user_data_are_named_and_plain_commands_are_not() -> None:
 
 def test_without_the_grammar_the_script_is_named(monkeypatch: pytest.MonkeyPatch, golden_message: GoldenMessages) -> None:
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
-    shell_reader._parse.cache_clear()
+    source.parse.cache_clear()
     override = call({"max-pods": "20"})
     found = spec("al2", {"max_pods": 58}, {}, override=override)
     [note] = found["unchecked"]
@@ -266,6 +266,7 @@ def test_without_the_grammar_the_script_is_named(monkeypatch: pytest.MonkeyPatch
 # --- the pods in force -------------------------------------------------------------------------------------------------------------------
 
 PODS = {
+    "variable of the script": ('#!/bin/bash\nARGS=--max-pods=200\n/etc/eks/bootstrap.sh demo --kubelet-extra-args "$ARGS"\n', "2455Mi"),
     "flag": (call({"max-pods": "200"}), "2455Mi"),
     "kubelet's default": (call({"--use-max-pods": "false"}), "1465Mi"),
     "computed by the script": (call({}), "574Mi"),

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import shell_reader
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.shell_reader import Command
 
 BASH = ["/bin/bash", "--noprofile", "--norc"]
 KNOWN = {"NAME": "demo", "LIST": "a b  c", "EMPTY": "", "STAR": "x*"}
@@ -42,21 +41,21 @@ def test_a_word_is_the_one_that_bash_passes_or_unknown(lines: list[str]) -> None
         return
     for line in lines:
         [expected] = bash([line]) or [None]
-        found = [command.words[1:] for command in shell_reader.read(line + "\n", KNOWN).commands if command.words[:1] == ("record",)]
+        found = [command.values[1:] for command in shell_reader.read(line + "\n", KNOWN).commands if command.values[:1] == ("record",)]
         if expected is None or not found or None in found[0]:
             continue
         assert list(found[0]) == expected, line
 
 
 def commands(text: str) -> list[tuple[str | None, ...]]:
-    return [command.words for command in shell_reader.read(text, KNOWN).commands]
+    return [command.values for command in shell_reader.read(text, KNOWN).commands]
 
 
 def test_the_words_of_a_call() -> None:
     text = "sudo -E /etc/eks/bootstrap.sh demo \\\n  --kubelet-extra-args '--max-pods=20 --v=2' --x \"a $NAME\" > /tmp/log 2>&1 || exit 1\n"
     first = shell_reader.read(text, KNOWN).commands[0]
     words = ("sudo", "-E", "/etc/eks/bootstrap.sh", "demo", "--kubelet-extra-args", "--max-pods=20 --v=2", "--x", "a demo")
-    assert first == Command(words, 1, is_certain=True, is_redirected=True)
+    assert (first.values, first.line, first.is_certain, first.is_redirected) == (words, 1, True, True)
 
 
 @pytest.mark.parametrize("word", ["$", "==", "=~"])
@@ -64,23 +63,68 @@ def test_a_word_without_a_name_in_the_grammar(word: str) -> None:
     assert commands(f"run {word} b\n") == [("run", word, "b")]
 
 
-@pytest.mark.parametrize("line", ["run \\ ", "run a \\ ", "run \\  a"])
-def test_a_word_that_the_grammar_drops_makes_the_arguments_unknown(line: str) -> None:
-    [words] = commands(f"{line}\n")
-    assert words[0] == "run" and set(words[1:]) == {None}
+@pytest.mark.parametrize(("line", "words"), [("run \\ ", (" ",)), ("run a \\ ", ("a", " ")), ("run \\  a", (" ", "a"))])
+def test_an_escaped_blank_is_a_word(line: str, words: tuple[str, ...]) -> None:
+    assert commands(f"{line}\n") == [("run", *words)]
 
 
-@pytest.mark.parametrize("word", ["$OTHER", '"${NAME:-x}"', "$(ls)", "*.txt", "{a,b}", "~/x", "$'\\t'", "x$LIST", '"$STAR"$STAR'])
+@pytest.mark.parametrize("word", ["$OTHER", '"${OTHER:-x}"', "*.txt", "{a,b}", "~/x", '"$STAR"$STAR', "$((1 + 1))", "$$", "[a]"])
 def test_what_bash_computes_is_unknown(word: str) -> None:
     assert commands(f"run {word} b\n")[0] == ("run", None, "b")
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["NAME=x", "export NAME=x", "read NAME", "eval x", "for NAME in a; do :; done", "printf -v NAME x", "unset NAME", "declare NAME=x"],
-)
-def test_a_variable_that_the_script_may_change_is_unknown(line: str) -> None:
-    assert commands(f"{line}\nrun $NAME\n")[-1] == ("run", None)
+EXPANSIONS = {
+    '"${NAME:-x}"': ("demo",),
+    "$'a\\t'": ("a\t",),
+    "x$LIST": ("xa", "b", "c"),
+    '"$LIST"': ("a b  c",),
+    "$EMPTY": (),
+    '"$EMPTY"': ("",),
+    "${EMPTY:-x y}": ("x", "y"),
+    "${NAME%mo}${#NAME}": ("de4",),
+}
+
+
+@pytest.mark.parametrize(("word", "expected"), EXPANSIONS.items(), ids=EXPANSIONS)
+def test_variables_are_expanded(word: str, expected: tuple[str, ...]) -> None:
+    assert commands(f"run {word} b\n") == [("run", *expected, "b")]
+
+
+CHANGES = {
+    "NAME=x": ("x",),
+    "export NAME=x": ("x",),
+    "declare NAME=x": ("x",),
+    "NAME+=x": ("demox",),
+    "unset NAME": (),
+    "read NAME": (None,),
+    'eval "$OTHER"': (None,),
+    "eval NAME=x": (None,),
+    "for NAME in a; do :; done": (None,),
+    "printf -v NAME x": (None,),
+    "source file": (None,),
+    '"$OTHER"': (None,),
+    "trap 'NAME=x' ERR": (None,),
+    "if a; then NAME=x; fi": (None,),
+    "a && NAME=x": (None,),
+    "(NAME=x)": ("demo",),
+    "NAME=x | cat": ("demo",),
+    "NAME=x &": ("demo",),
+    "NAME=x program": ("demo",),
+    "if a; then NAME=x; exit; fi": ("demo",),
+    "f() { NAME=x; }": ("demo",),
+    "f() { NAME=x; }; f": ("x",),
+    "f() { local NAME=x; }; f": ("demo",),
+    "f() { a && return; NAME=x; }; f": (None,),
+    "while a; do NAME=x; done": (None,),
+    "((NAME = 3))": (None,),
+    ": ${NAME:=x}": ("demo",),
+    "shopt -s expand_aliases": (None,),
+}
+
+
+@pytest.mark.parametrize(("line", "expected"), CHANGES.items(), ids=CHANGES)
+def test_the_value_of_a_variable_that_the_script_changes(line: str, expected: tuple[str | None, ...]) -> None:
+    assert commands(f"{line}\nrun $NAME\n")[-1] == ("run", *expected)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +135,14 @@ def test_a_variable_that_the_script_may_change_is_unknown(line: str) -> None:
         ("{ run; }\n", True),
         ("run | tee log\n", True),
         ("a && run\n", False),
+        ("A=1 && run\n", True),
+        ("if run; then a; fi\n", True),
+        ("f() { run; }\nf\n", True),
+        ("f() { run; }\na && f\n", False),
+        ("eval run\n", False),
+        ("f() { a && return; run; }\nf\n", False),
+        ("run &\n", True),
+        ("cat <<E | run\nE\n", True),
         ("if a; then run; fi\n", False),
         ("f() { run; }\n", False),
         ("while a; do run; done\n", False),
@@ -104,7 +156,7 @@ def test_a_variable_that_the_script_may_change_is_unknown(line: str) -> None:
     ],
 )
 def test_whether_a_command_is_certain_to_run(text: str, certain: bool | None) -> None:
-    found = [command.is_certain for command in shell_reader.read(text).commands if command.words[:1] == ("run",)]
+    found = [command.is_certain for command in shell_reader.read(text).commands if command.values[:1] == ("run",)]
     assert found == ([] if certain is None else [certain])
 
 
@@ -131,7 +183,7 @@ def test_an_assignment_has_the_value_that_bash_assigns_or_is_unknown(before: str
 
 ASSIGNMENTS = {
     "export A=1 B='2 3'": [("A", "1"), ("B", "2 3")],
-    "A=1; B=$A": [("A", "1"), ("B", None)],
+    "A=1; B=$A": [("A", "1"), ("B", "1")],
     "A=": [("A", "")],
     "A=http://a.example:3128/": [("A", "http://a.example:3128/")],
     "A+=1": [("A", None)],
@@ -139,7 +191,7 @@ ASSIGNMENTS = {
     "false && A=1": [("A", None)],
     "A=1 program": [],
     "A=1\nprogram": [("A", "1")],
-    "A=1 B=2\nprogram": [("A", None), ("B", None)],
+    "A=1 B=2\nprogram": [("A", "1"), ("B", "2")],
     "program A=1": [],
 }
 

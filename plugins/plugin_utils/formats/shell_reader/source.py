@@ -1,0 +1,74 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The text of a script, its tree by the grammar tree-sitter-bash, and the places of its parts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from .model import Place
+from .scanner import Scanner
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+class PackageMissing(Exception):
+    """tree-sitter or tree-sitter-bash is not installed."""
+
+
+class Source:
+    """place: of the whole text, if it is a word of another script. origin: the script around the text, and where the text begins there."""
+
+    def __init__(self, text: str, place: Place | None = None, origin: tuple[Source, int] | None = None) -> None:
+        self.text = text
+        self._place = place
+        self._origin = origin
+        scanner = Scanner(text)
+        self.here_documents = scanner.here_documents
+        self.ends = scanner.ends
+        self.root = parse(scanner.plain.encode())
+        self.is_readable = scanner.is_finished and not self.root.has_error and "\0" not in text
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def place(self, start: int, end: int) -> Place:
+        """The place of a piece of the text."""
+        if self._place is not None:
+            return self._place
+        if self._origin is not None:
+            source, offset = self._origin
+            return source.place(start + offset, end + offset)
+        line = bisect_right(self._lines, start)
+        begin = self._lines[line - 1]
+        last = self._lines[line] - 1 if line < len(self._lines) else len(self.text)
+        return Place(line, start - begin + 1, max(0, min(end, last) - start))
+
+    def errors(self) -> tuple[Place, ...]:
+        """The places that the grammar does not understand."""
+        found = []
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            if node.is_error or node.is_missing:
+                found.append(self.place(node.start_byte, max(node.end_byte, node.start_byte + 1)))
+            elif node.has_error:
+                waiting.extend(reversed(node.children))
+        return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def parse(source: bytes) -> Node:
+    """The tree of a text. Raises C(PackageMissing)."""
+    try:
+        import tree_sitter
+        import tree_sitter_bash
+    except ImportError as error:
+        raise PackageMissing("tree-sitter and tree-sitter-bash are not installed") from error
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language())).parse(source).root_node
