@@ -40,6 +40,8 @@ def call(folder: Path, python: str = sys.executable, **arguments: Any) -> dict[s
     )
     assert done.stderr == ""
     result: dict[str, Any] = json.loads(done.stdout)
+    # Newer versions of ansible-core leave it out.
+    result.pop("invocation", None)
     return result
 
 
@@ -54,7 +56,7 @@ def test_check_mode_lists_what_a_run_removes_and_a_second_run_changes_nothing(tm
     assert [removal["path"] for removal in expected["removed"]] == ["/etc/machine-id", "/var/log/secure"]
     assert expected["diff"] == {"before": "/etc/machine-id\n/var/log/secure\n", "after": ""}
     assert (root / "var/log/secure").exists()
-    assert call(tmp_path, root=str(root)) == {**expected, "invocation": {"module_args": expected["invocation"]["module_args"]}}
+    assert call(tmp_path, root=str(root)) == expected
     assert not (root / "var/log/secure").exists() and (root / "etc/hosts").exists()
     again = call(tmp_path, root=str(root))
     assert (again["changed"], again["removed"]) == (False, [])
@@ -63,7 +65,7 @@ def test_check_mode_lists_what_a_run_removes_and_a_second_run_changes_nothing(tm
 def test_what_it_returns_is_documented(tmp_path: Path, root: Path) -> None:
     result = call(tmp_path, root=str(root))
     documented = yaml.safe_load(image_seal.RETURN)
-    assert result.keys() - {"changed", "diff", "invocation"} == documented.keys()
+    assert result.keys() - {"changed", "diff"} == documented.keys()
     assert result["removed"][0] == {**documented["removed"]["sample"][0]}
 
 
