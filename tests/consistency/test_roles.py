@@ -70,6 +70,14 @@ def test_there_is_a_role_for_every_family() -> None:
     assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE}
 
 
+def test_the_role_of_images_knows_its_variables() -> None:
+    names = yaml.safe_load(project.text(f"roles/{IMAGE}/vars/main.yml"))
+    assert {IMAGE, *names["eks_node_image__variables"]} == set(options(IMAGE))
+    texts = [path.read_text(encoding="utf-8") for path in (project.TOP / "roles" / IMAGE / "tasks").iterdir()]
+    registered = {name for text in texts for name in re.findall(r"register: (\w+)", text)}
+    assert {name for name in registered if not name.startswith(f"{IMAGE}__")} == set(names["eks_node_image__results"])
+
+
 LINUX_ONLY = ("eks_node_drift", "eks_node_lock_timeout")
 """Variables that the other systems refuse."""
 

@@ -151,8 +151,9 @@ def test_a_sealed_image(node: Node, tmp_path: Path) -> None:
     [
         ({"ansible_user": "daemon", "ansible_remote_tmp": "/tmp/daemon", "ansible_become": False}, "become: true"),
         ({"eks_node_image_lock": "inputs.lock"}, "eks_node_image_inputs"),
+        ({"eks_node_image_lok": "inputs.lock"}, "eks_node_image_lok"),
     ],
-    ids=["not-root", "lock-without-inputs"],
+    ids=["not-root", "lock-without-inputs", "unknown-variable"],
 )
 def test_what_a_bake_needs(node: Node, tmp_path: Path, variables: dict[str, Any], message: str) -> None:
     bakery = Bakery(node, tmp_path)
@@ -163,8 +164,10 @@ def test_what_a_bake_needs(node: Node, tmp_path: Path, variables: dict[str, Any]
 def test_a_wrong_description_installs_nothing(node: Node, tmp_path: Path) -> None:
     bakery = Bakery(node, tmp_path)
     image = description(tmp_path)
-    failed = bakery.run("--tags", "install", fails=True, eks_node_image={**image, "pakages": ["jq"]})
-    assert mentions(failed, "image.pakages", "packages")
+    bakery.add_roles(HOOKS)
+    hooks = {"eks_node_image_before_install": "early"}
+    failed = bakery.run("--tags", "install", fails=True, eks_node_image={**image, "pakages": ["jq"]}, **hooks)
+    assert mentions(failed, "image.pakages", "packages") and "[early : Hook]" not in failed
 
     # A file of the controller with another checksum.
     (tmp_path / "runc.amd64").write_text("another", encoding="utf-8")
