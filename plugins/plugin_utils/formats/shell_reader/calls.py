@@ -156,8 +156,9 @@ class CallRunner(SimpleReader):
         before: dict[str, Variable] = {}
         found = []
         for target in simple.assignments:
-            before.setdefault(target.name, self.state.get(target.name))
             variable, end = self.assigned(target)
+            # The expansions of the value may set the variable itself, for good.
+            before.setdefault(target.name, self.state.get(target.name))
             pieces = variable.first() or ()
             found.append(Assignment(target.name, known(pieces), pieces, self.assignment_place(target, end), self._here()))
             self.state.set(target.name, variable)

@@ -239,16 +239,18 @@ class Interpreter(CallRunner):
                 self._sequence(body.children)
 
         mark = self.mark()
-        for attempt in range(_ATTEMPTS):
+        attempt = 0
+        while True:
             self.state.forget(names)
             branch = self._branch("loop", run)
-            unstable = {name for name, entry in branch.functions.items() if entry and self.state.functions.get(name, entry) is not None}
-            unstable = {name for name in unstable if branch.functions[name] != self.state.functions.get(name)}
-            if branch.changed <= names and not unstable and branch.arguments == self.state.arguments:
+            attempt += 1
+            unstable = {name for name, entry in branch.functions.items() if self.state.functions.get(name, self) not in (None, entry)}
+            knows_arguments = self.state.arguments is not None and branch.arguments != self.state.arguments
+            if attempt > _ATTEMPTS or (branch.changed <= names and not unstable and not knows_arguments):
                 break
             # The second iteration may start in another state than the first.
             self.reset(mark)
-            names |= branch.changed if attempt + 2 < _ATTEMPTS else {ALL, *branch.changed}
+            names |= branch.changed if attempt < _ATTEMPTS else {ALL, *branch.changed}
             self.state.functions.update(dict.fromkeys(unstable))
             self.state.arguments = None
         self.state.merge([self.state.copy(), branch])
