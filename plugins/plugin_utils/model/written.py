@@ -63,10 +63,20 @@ def _written(path: str, given: Mapping[str, Any]) -> tuple[str, str]:
             return place + rest, ""
         if isinstance(value, (str, int, float)):
             return place, _LEADING_INDEX.sub("", rest).removeprefix(".")
+        if _is_list(value) and not _LEADING_INDEX.match(rest) and all(isinstance(item, str) for item in value):
+            return _item_with(rest, place, value), rest.removeprefix(".")
     # Nothing is there. The path ends with the first field that is missing.
     place, _value, rest = _deepest(path, given)
     first = _FIRST_KEY.match(rest)
     return (place + first[0], rest[first.end() :].removeprefix(".")) if first else (path, "")
+
+
+def _item_with(keys: str, place: str, items: Sequence[str]) -> str:
+    """The place of the last text that contains the first key of C(keys), or of the whole list if none does."""
+    first = _FIRST_KEY.match(keys)
+    key = first[0].strip('.[]"') if first else None
+    found = [index for index, item in enumerate(items) if key and key in item]
+    return joined(place, found[-1]) if found else place
 
 
 def _deepest(path: str, given: Any) -> tuple[str, Any, str]:

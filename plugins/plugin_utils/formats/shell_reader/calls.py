@@ -360,6 +360,8 @@ class CallRunner(SimpleReader):
     # --- text that is run -------------------------------------------------------------------------------------------------------------
 
     def _eval(self, words: Sequence[Word]) -> None:
+        if not words:
+            return
         text = known(spaced([word.pieces for word in words]))
         changed = {ALL} if text is None or not all(word.is_single for word in words) else self._changed_by(text, words[0].place, "eval")
         self.state.forget(changed)

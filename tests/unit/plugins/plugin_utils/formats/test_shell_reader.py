@@ -117,6 +117,7 @@ CHANGES = {
     "f() { a && return; NAME=x; }; f": (None,),
     "while a; do NAME=x; done": (None,),
     "while a; do set -- x; NAME=x; done": (None,),
+    "eval": ("demo",),
     "NAME=${NAME:+x} program": ("demo",),
     "((NAME = 3))": (None,),
     ": ${NAME:=x}": ("demo",),

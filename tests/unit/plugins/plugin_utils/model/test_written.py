@@ -50,6 +50,7 @@ ROWS: dict[str, tuple[dict[str, Any], str]] = {
     "label in a flag": (own(node_labels="a=?"), "kubelet.flags.node-labels: a: a value can contain only"),
     "label in a flag that is a number": (own(node_labels=-1), "kubelet.flags.node-labels: -1: the name of a key can contain"),
     "item before an empty one": ({"family": "al2023", "taints": [b"", {}]}, "taints[0]: is bytes; a value must be"),
+    "label in one of several flags": (own(node_labels=["b=1", "%b"]), 'kubelet.flags.node-labels[1]: ["%b"]: the name of a key'),
     "label in a word": (words("--node-labels=a=?"), "nodeadm.kubelet.flags[0]: a: a value can contain only"),
     "label in a flag and in the field": (
         {**own(node_labels="a=1"), "labels": {"a": "2"}},
