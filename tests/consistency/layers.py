@@ -44,6 +44,7 @@ ORDER = (
     "importers",
     "readers",
     "lint",
+    "difference",
     "outputs",
     "live",
 )

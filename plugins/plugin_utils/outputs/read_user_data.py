@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from ..errors import Problem, SpecError
+from ..errors import Problems
 from ..readers.model import ReadPart, UserData
 from ..readers.user_data import read
 
@@ -19,13 +20,21 @@ def read_user_data(user_data: Any, family: str | None = None) -> dict[str, Any]:
 
     user_data: text or bytes. family: for scripts that call C(/etc/eks/bootstrap.sh), which two families have.
     """
-    if not isinstance(user_data, (str, bytes)):
-        raise SpecError([Problem("input.wrong_type", "user_data", "must be text", fix="pass the content of the user data")])
+    problems = Problems()
+    check_arguments({"user_data": user_data}, family, problems)
+    problems.raise_any()
+    return plain(read(user_data, family))
+
+
+def check_arguments(texts: Mapping[str, Any], family: Any, problems: Problems) -> None:
+    """Report texts, by the name of their argument, that are not text, and a family that the text tells."""
+    for name, value in texts.items():
+        if not isinstance(value, (str, bytes)):
+            problems.add("input.wrong_type", name, "must be text", fix="pass the content of the user data")
     if family not in (None, *_FAMILIES):
         allowed = ", ".join(_FAMILIES)
         fix = "remove it: other families are told by the text"
-        raise SpecError([Problem("input.unknown_value", "family", "cannot be given here", value=family, allowed=allowed, fix=fix)])
-    return plain(read(user_data, family))
+        problems.add("input.unknown_value", "family", "cannot be given here", value=family, allowed=allowed, fix=fix)
 
 
 def plain(found: UserData) -> dict[str, Any]:

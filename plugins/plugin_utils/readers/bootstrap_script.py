@@ -188,7 +188,7 @@ def _read_call(call: Call, config: Mapping[str, Any], part: ReadPart, found: Mea
     found.state("certificate_authority", options.pop("--b64-cluster-ca", None))
     for option in ("--service-ipv4-cidr", "--service-ipv6-cidr"):
         found.state("service_cidr", options.pop(option, None))
-    if options.get("--ip-family") in ("ipv4", "ipv6"):
+    if options.get("--ip-family") == ("ipv6" if ":" in found.cluster.get("service_cidr", "") else "ipv4"):
         options.pop("--ip-family")
     if "--dns-cluster-ip" in options:
         found.read_dns(options.pop("--dns-cluster-ip").split(","))
