@@ -68,7 +68,29 @@ class Row:
     reason: str
 
 
-ROWS: tuple[Row, ...] = ()
+LINUX = ("al2", "al2023", "ubuntu")
+ROWS = (
+    Row(r"instance\.(?!vcpus).*", EVERY, r"node_group\.max_pods", "the text has the computed number of pods"),
+    Row(r"instance\.vcpus", EVERY, r"node_group\.reserved\.kube\.cpu", "the text has the computed reservation"),
+    Row("user_data_files", (*LINUX, "windows"), r"node_group\.user_data\[0\]", "the text has the content of the files"),
+    Row(r"containerd\..*", SCRIPT, r"node_group\.commands\.pre", "the lines that write files are before the call"),
+    Row(r"containerd\.registry_mirrors", ("al2023",), r"node_group\.user_data\[0\]", "a script writes the files"),
+    Row(r"local_storage\.mount_path", ("al2",), r"node_group\.commands\.pre", "a line before the call"),
+    Row("labels", SCRIPT, r"parts\[0\]", "the node looks up labels at boot, so the call is unknown"),
+    Row("labels", ("al2023",), r"node_group\.user_data\[0\]", "a script looks up labels at boot"),
+    Row("trust", ("al2023", "windows"), r"node_group\.commands\.pre", "the lines that install certificates come first"),
+    Row("override", SCRIPT, r"node_group\.user_data\[0\]", "the script has no call"),
+    Row("override", ("al2023",), r"node_group\.max_pods", "NodeConfigs are merged"),
+    Row(r"override|proxy\..*", ("windows",), r"parts\[0\]", "the script has no call that is certain to run"),
+    Row(r"nodeadm\..*", ("al2023",), r"(cluster|node_group)\.(?!nodeadm).*", "the setting has a field of its own"),
+    Row(r"bottlerocket\..*", ("bottlerocket",), r"(cluster|node_group)\.(?!bottlerocket).*", "the setting has a field of its own"),
+    Row(
+        r"(containerd|proxy)\..*|trust|user_data.*",
+        ("bottlerocket",),
+        r"node_group\.bottlerocket\.settings\..*",
+        "the setting has no field that every family reads",
+    ),
+)
 
 
 @pytest.mark.parametrize("family", EVERY)
