@@ -29,6 +29,8 @@ _PRE = cloud_init.pre_script((), f"install -D /dev/null {cloud_init.PRE_FAILED}"
 _WITHOUT_EFFECT = ("systemctl daemon-reload\n", "systemctl try-restart containerd\n")
 """Lines of rendered scripts that only make rendered files effective."""
 _SETS_OPTIONS = re.compile(r"\s*(?:#.*|set [-+].*)?")
+_STOPS = re.compile(r"#!\s*\S+\s+-[a-z]*e")
+"""A first line with which the shell ends at the first error."""
 _CHANGES_SHELL = re.compile(r"\s*(?:export|declare|typeset|cd|pushd|source|\.|umask|ulimit|exec|trap|shopt)\b|\s*\. ")
 
 
@@ -114,6 +116,9 @@ def _read_caller(part: ReadPart, found: Meaning) -> None:
         found.lose(part, part.text, "contains the call in a line with other commands, which are not read")
     else:
         lines = text.split("\n")
+        variables, is_literal, _rest = lines[span[0]].partition(SCRIPT)
+        if is_literal and "=" in variables:
+            found.lose(part, lines[span[0]], "sets variables for the call, which have no field")
         before = lines[1 : span[0]] if lines[0].startswith("#!") else lines[: span[0]]
         _read_before(part, "".join(f"{line}\n" for line in before), found)
         _read_after("\n".join(lines[span[1] :]), found)
@@ -156,7 +161,7 @@ def _read_before(part: ReadPart, text: str, found: Meaning) -> None:
         changing = next(line for line in lines if _CHANGES_SHELL.match(line))
         number = part.text.split("\n").index(changing) + 1
         found.lose(part, changing, "changes the shell in which the call runs; as commands.pre, it runs in a shell of its own", number)
-    stops = any(re.match(r"\s*set -[a-z]*e", line) for line in lines)
+    stops = any(re.match(r"\s*set -[a-z]*e", line) for line in lines) or bool(_STOPS.match(part.text))
     body = "\n".join(lines)
     command = body if stops else f"set +e\n{body}:\n"
     found.node_group.setdefault("commands", {}).setdefault("pre", []).append(command)

@@ -138,6 +138,12 @@ DIFFERENT = {
     "a command": (call("--v=2"), call("--v=2", before="set -e\nls\n"), "node_group.commands.pre"),
     "an option without a field": (call("", "--mount-bpf-fs true"), call("", "--mount-bpf-fs false"), "parts[0]"),
     "the family of addresses": (call("--v=2"), call("--v=2", "--ip-family ipv6"), "parts[0]"),
+    "variables of the call": (call("--v=2"), call("--v=2").replace("/etc/eks", "A=1 /etc/eks"), "parts[0]"),
+    "the first line of a script": (
+        call("--v=2", before="ls\n"),
+        call("--v=2", before="ls\n").replace("bash\n", "bash -e\n", 1),
+        "node_group.commands.pre",
+    ),
     "a conditional call": (UNKNOWN, UNKNOWN.replace("shop", "other"), "parts[0]"),
     "an unknown setting of nodeadm": (config("kublet: {a: 1}"), config("kublet: {a: 2}"), "parts[0].spec.kubelet"),
     "an unknown table of Bottlerocket": ("[settings]\n[x]\ny = 1\n", "[settings]\n[x]\ny = 2\n", "parts[0].x"),
