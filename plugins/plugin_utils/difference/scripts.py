@@ -55,7 +55,7 @@ def _pre(texts: list[str]) -> list[Fact]:
 
 
 def _post(given: list[Any]) -> list[Fact]:
-    """The commands after the join. Those that wait for the same are one."""
+    """The commands after the join. Consecutive commands with the same condition and timeout are one command."""
     commands: list[PostCommand] = []
     for item in given:
         command = PostCommand(**({"run": item} if isinstance(item, str) else item))
