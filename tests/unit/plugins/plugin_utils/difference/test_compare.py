@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two user datas that mean the same have no difference, whatever their spelling; others have. No secret is in the result."""
+"""Two versions of user data that mean the same have no difference, whatever their spelling; others have. No secret is in the result."""
 
 from __future__ import annotations
 
