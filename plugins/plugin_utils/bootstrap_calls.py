@@ -129,12 +129,14 @@ class FoundCall:
     """A call whose values may be unknown. arguments: the name of the cluster and the options, with their leading dashes.
 
     flags: of kubelet, without dashes. is_whole: whether all arguments are found. command: the place, and the condition of the call.
+    call: with its values, if all of them are known and quotes do not change them.
     """
 
     command: Command
     arguments: tuple[Argument, ...]
     flags: tuple[Argument, ...]
     is_whole: bool
+    call: Call | None = None
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | 
         if values[:1] == (SCRIPT,):
             found.append(_found(command, words[1:]))
             given = {one.name for one in command.environment} & VARIABLES
-            call = _call(values[1:], command.line) if command.is_certain and not given else None
+            call = found[-1].call if command.is_certain and not given else None
             complete = complete and call is not None
             calls.extend([call] if call is not None else [])
         elif is_edit or (
@@ -234,7 +236,8 @@ def _found(command: Command, words: tuple[Word, ...]) -> FoundCall:
             if not any(not one.name for one in arguments):
                 arguments.append(Argument("", word.pieces, word.place))
             at += 1
-    return FoundCall(command, tuple(arguments), tuple(flags), count == len(words))
+    call = _call(tuple(word.value for word in words), command.line)
+    return FoundCall(command, tuple(arguments), tuple(flags), count == len(words), call)
 
 
 def _flags(argument: Argument) -> Iterator[Argument]:

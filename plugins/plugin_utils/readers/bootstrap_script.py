@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ..artifacts import cloud_init
 from ..artifacts.bootstrap_script import CONFIG_DIR
-from ..bootstrap_calls import KUBELET_MAX_PODS, SCRIPT, Call, is_shell, read_calls
+from ..bootstrap_calls import EXTRA_ARGS, KUBELET_MAX_PODS, SCRIPT, Argument, Call, FoundCall, Reading, is_shell, read_calls
 from .meaning import Meaning, proxy_of
-from .model import NotUnderstood, ReadPart
+from .model import NotUnderstood, Place, ReadPart
 from .own_script import HEAD, own_script
 from .places import place_of
+
+if TYPE_CHECKING:
+    from ..formats.shell_reader import Command, Condition
+    from ..formats.shell_reader import Place as ShellPlace
 
 _OF_AL2 = frozenset(
     {"--containerd-config-file", "--docker-config-json", "--enable-docker-bridge", "--enable-local-outpost", "--local-disks"}
@@ -28,6 +33,8 @@ _REGION = re.compile(r"https://.*\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\.amazonaws\.co
 _PRE = cloud_init.pre_script((), f"install -D /dev/null {cloud_init.PRE_FAILED}")
 _WITHOUT_EFFECT = ("systemctl daemon-reload\n", "systemctl try-restart containerd\n")
 """Lines of rendered scripts that only make rendered files effective."""
+_QUIET = (("set",), (":",), ("true",))
+"""Programs that have no effect outside of the shell of the call."""
 _SETS_OPTIONS = re.compile(r"\s*(?:#.*|set [-+].*)?")
 _STOPS = re.compile(r"#!\s*\S+\s+-[a-z]*e")
 """A first line with which the shell ends at the first error."""
@@ -40,19 +47,44 @@ def calls(part: ReadPart) -> bool:
 
 
 def read(parts: Sequence[ReadPart], family: str | None) -> Meaning:
-    """The meaning of the parts. One of them is a script with a call. family: None if it is to be told by the text."""
-    callers = [part for part in parts if calls(part)]
+    """The meaning of the parts, in the order in which they run. One of them is a script that mentions the image's script.
+
+    family: None if it is to be told by the text.
+    """
+    from ..formats.shell_reader import PackageMissing
+
     found = Meaning(family or _family(parts))
-    if len(callers) > 1:
-        for part in callers:
-            found.lose(part, part.text, "is not the only script that mentions /etc/eks/bootstrap.sh")
-        found.keep(part for part in parts if part not in callers)
+    scripts: list[CallerScript] = []
+    unreadable: list[ReadPart] = []
+    for part in parts:
+        if not calls(part):
+            continue
+        try:
+            scripts.append(CallerScript.of(part))
+        except PackageMissing as error:
+            found.lose(part, part.text, f"cannot be read: {error}; run pip install tree-sitter tree-sitter-bash")
+            unreadable.append(part)
+        except RecursionError:
+            found.lose(part, part.text, "is nested too deeply")
+            unreadable.append(part)
+    callers = [script for script in scripts if script.reading.found]
+    if len(callers) != 1 or unreadable or not any(one.command.is_certain for one in callers[0].reading.found):
+        lost = [*unreadable, *(script.part for script in callers)]
+        for script in callers:
+            several = "is not the only script that mentions /etc/eks/bootstrap.sh"
+            none = "contains no call of /etc/eks/bootstrap.sh that always runs"
+            found.lose(script.part, script.part.text, several if len(callers) > 1 or unreadable else none)
+        for script in scripts:
+            script.report(found)
+        found.keep(part for part in parts if part not in lost)
         return found
     [caller] = callers
-    before = [part for part in parts if part.index < caller.index]
-    _read_pre(before, found)
+    for script in scripts:
+        script.report(found)
+    at = parts.index(caller.part)
+    _read_pre(parts[:at], found)
     _read_caller(caller, found)
-    for part in parts[caller.index + 1 :]:
+    for part in parts[at + 1 :]:
         if part.kind == "shell":
             found.node_group.setdefault("commands", {}).setdefault("post", []).append(part.text)
         elif part.kind not in ("empty", "unknown"):
@@ -82,67 +114,146 @@ def _read_pre(parts: Sequence[ReadPart], found: Meaning) -> None:
     found.keep(kept)
 
 
-def _read_caller(part: ReadPart, found: Meaning) -> None:
-    from ..formats.shell_reader import PackageMissing
+@dataclass
+class CallerScript:
+    """A script that mentions the image's script. own: what it has in the form of rendered scripts. text: what is read as shell."""
 
-    own = own_script(part.text)
-    text = part.text if own is None else f"{HEAD}{own.rest}"
-    config: dict[str, Any] = {}
-    post: list[dict[str, Any]] = []
-    proxy: dict[str, str] = {}
-    if own is not None:
-        config, post, proxy = own.take_config(), own.take_post(), own.take_proxy()
-        found.put("trust", own.take_trust())
+    part: ReadPart
+    text: str
+    reading: Reading
+    config: dict[str, Any]
+    post: list[dict[str, Any]]
+    proxy: dict[str, str]
+    trust: list[str]
+
+    @classmethod
+    def of(cls, part: ReadPart) -> CallerScript:
+        """Read a script. Raises C(PackageMissing)."""
+        own = own_script(part.text)
+        if own is None:
+            return cls(part, part.text, read_calls(part.text), {}, [], {}, [])
+        config, post, proxy, trust = own.take_config(), own.take_post(), own.take_proxy(), own.take_trust()
         rest = "".join(line for line in own.rest.splitlines(keepends=True) if line not in _WITHOUT_EFFECT)
         text = f"{HEAD}{own.remaining()}{rest}"
-    try:
-        reading = read_calls(text)
-        span = _span(text)
-    except PackageMissing as error:
-        found.lose(part, part.text, f"cannot be read: {error}; run pip install tree-sitter tree-sitter-bash")
-        return
-    except RecursionError:
-        found.lose(part, part.text, "is nested too deeply")
-        return
-    if len(reading.calls) != 1 or reading.calls[0].cluster_name is None:
-        found.lose(part, part.text, "does not contain exactly one call of /etc/eks/bootstrap.sh that always runs with known arguments")
-        return
-    _read_call(reading.calls[0], config, part, found)
-    if proxy and (fields := proxy_of({"default": proxy}, found.cluster)) is not None:
+        return cls(part, text, read_calls(text), config, post, proxy, trust)
+
+    def place(self, place: ShellPlace) -> Place:
+        """A place of C(text) in the part."""
+        line = self.text.split("\n")[place.line - 1]
+        number = place.line if self.text is self.part.text else self.part.text.split("\n").index(line) + 1
+        return Place(self.part.index, number, place.column, place.length)
+
+    def lose_command(self, command: Command, reason: str, found: Meaning) -> None:
+        """Report a command as not understood, with all of its lines."""
+        lines = self.text.split("\n")
+        start = command.line - 1
+        end = max([start, *(word.place.line - 1 for word in command.words)])
+        while lines[end].endswith("\\") and end + 1 < len(lines):
+            end += 1
+        text = "\n".join([lines[start][command.place.column - 1 :], *lines[start + 1 : end + 1]])
+        found.not_understood.append(NotUnderstood(self.place(command.place), text, reason))
+
+    def report(self, found: Meaning) -> None:
+        """Report calls that may not run, and commands that change the settings of the image's script without a call."""
+        for call in self.reading.found:
+            if not call.command.is_certain:
+                self.lose_command(call.command, f"calls /etc/eks/bootstrap.sh, but {_CONDITIONS[call.command.condition]}", found)
+        for command in self.reading.edits:
+            self.lose_command(command, "changes /etc/eks/bootstrap.sh itself, so a call of it can do something else", found)
+        for assignment in self.reading.exports:
+            reason = f"sets {assignment.name}, from which /etc/eks/bootstrap.sh takes a setting without an option of a call"
+            found.lose_at(self.part, self.place(assignment.place), reason)
+
+
+_CONDITIONS: Mapping[Condition, str] = {
+    "if": "runs it only if a condition is true",
+    "case": "runs it only in one case",
+    "loop": "runs it in a loop",
+    "list": "runs it only if another command succeeds or fails",
+    "function": "has it in a function that is not certain to run",
+    "substitution": "runs it in a substitution",
+    "eval": "has it in text for eval",
+    "trap": "runs it in a trap",
+    "return": "runs it only if the function does not return before",
+    "exit": "runs it only if the script does not end before",
+    "unreachable": "never runs it",
+    "unreadable": "is in a script that cannot be parsed",
+}
+
+
+def _read_caller(script: CallerScript, found: Meaning) -> None:
+    part, text = script.part, script.text
+    found.put("trust", script.trust)
+    call = next(one for one in script.reading.found if one.command.is_certain)
+    _read_call(call.call or _known_call(call, script, found), script.config, part, found)
+    if script.proxy and (fields := proxy_of({"default": script.proxy}, found.cluster)) is not None:
         found.put("proxy", fields)
-    elif proxy:
-        found.lose(part, ", ".join(proxy.values()), "is a proxy without the entries that every node needs in NO_PROXY")
+    elif script.proxy:
+        found.lose(part, ", ".join(script.proxy.values()), "is a proxy without the entries that every node needs in NO_PROXY")
+    span = _span(text, call.command) if len(script.reading.found) == 1 else None
     if span is None:
-        found.lose(part, part.text, "contains the call in a line with other commands, which are not read")
+        found.lose(part, part.text, "contains the call inside other commands, which are not read")
     else:
+        start, end, is_alone = span
         lines = text.split("\n")
-        variables, is_literal, _rest = lines[span[0]].partition(SCRIPT)
+        if not is_alone:
+            script.lose_command(call.command, "has other commands beside the call, which are not read", found)
+        variables, is_literal, _rest = lines[start].partition(SCRIPT)
         if is_literal and "=" in variables:
-            found.lose(part, lines[span[0]], "sets variables for the call, which have no field")
-        before = lines[1 : span[0]] if lines[0].startswith("#!") else lines[: span[0]]
-        _read_before(part, "".join(f"{line}\n" for line in before), found)
-        _read_after("\n".join(lines[span[1] :]), found)
-    if post:
-        found.put("commands.post", post)
+            script.lose_command(call.command, "sets variables for the call, which have no field", found)
+        before = "".join(f"{line}\n" for line in (lines[1:start] if lines[0].startswith("#!") else lines[:start]))
+        _read_around(script, before, "\n".join(lines[end:]), found)
+    if script.post:
+        found.put("commands.post", script.post)
 
 
-def _span(text: str) -> tuple[int, int] | None:
-    """The lines of the call (from 0, the last excluded). None if other commands are on these lines."""
+def _known_call(call: FoundCall, script: CallerScript, found: Meaning) -> Call:
+    """The known arguments of a call. The others are reported."""
+    name: str | None = None
+    options: dict[str, str] = {}
+    extra: Argument | None = None
+    for argument in call.arguments:
+        value = argument.value
+        if argument.name == EXTRA_ARGS:
+            extra = argument
+        elif value is None:
+            options.pop(argument.name, None)
+            found.lose_at(script.part, script.place(argument.place), f"{_shown(argument)} is known only on the node")
+        elif argument.name:
+            options[argument.name] = value
+        else:
+            name = value
+    if not call.is_whole:
+        script.lose_command(call.command, "has a number of arguments that is known only on the node", found)
+    flags: dict[str, list[str]] = {}
+    if extra is not None:
+        quoted = any(mark in (piece or "") for piece in extra.pieces for mark in "\"'\\")
+        for flag in call.flags if not quoted else ():
+            flags.setdefault(flag.name, []).extend([flag.value] if flag.value is not None else [])
+        reason = "has quotes or words that kubelet gets changed" if extra.value is not None else "is partly known only on the node"
+        found.lose_at(script.part, script.place(extra.place), f"{EXTRA_ARGS} {reason}")
+    return Call(name, options, {flag: values for flag, values in flags.items() if values}, (), call.command.line)
+
+
+def _shown(argument: Argument) -> str:
+    return argument.name or "the name of the cluster"
+
+
+def _span(text: str, command: Command) -> tuple[int, int, bool] | None:
+    """The lines of the call (from 0, the last excluded), and whether it is alone on them. None if it is inside other commands."""
     from ..formats import shell_reader
 
-    commands = [command for command in shell_reader.read(text).commands if SCRIPT in command.values]
-    if len(commands) != 1:
-        return None
     lines = text.split("\n")
-    start = commands[0].line - 1
+    start = command.line - 1
     for end in range(start + 1, len(lines) + 1):
         if lines[end - 1].endswith("\\"):
             continue
         alone = shell_reader.read("\n".join(lines[start:end]))
-        if alone.is_readable and len(alone.commands) == 1 and len(alone.commands[0].values) == len(commands[0].values):
+        if alone.is_readable:
             # The call can also be in braces that begin before it.
             around = ("\n".join(lines[:start]), "\n".join(lines[end:]))
-            return (start, end) if all(shell_reader.read(text).is_readable for text in around) else None
+            is_alone = sum(one.condition != "substitution" for one in alone.commands) == 1
+            return (start, end, is_alone) if all(shell_reader.read(text).is_readable for text in around) else None
         if end - start > _LONGEST_CALL:
             return None
     return None
@@ -152,24 +263,48 @@ _LONGEST_CALL = 200
 """Lines of a call."""
 
 
-def _read_before(part: ReadPart, text: str, found: Meaning) -> None:
-    """Lines before the call are commands.pre. Options of the shell are not commands."""
+def _read_around(script: CallerScript, before: str, after: str, found: Meaning) -> None:
+    """Lines before the call are commands.pre, and lines after it commands.post. Variables for the call alone are not commands."""
+    from ..formats import shell_reader
+
+    alone = shell_reader.read(before)
+    is_quiet = not alone.exported and all(command.values[:1] in _QUIET and not command.redirections for command in alone.commands)
+    used = [one.name for one in alone.assignments if re.search(rf"\$\{{?[#!]?{re.escape(one.name)}\b", after)]
+    if not is_quiet:
+        _read_before(script, before, found)
+        if used:
+            place = alone.assignments[[one.name for one in alone.assignments].index(used[0])].place
+            reason = f"sets {used[0]}, which commands after the call use; as commands.post, they run in a shell of their own"
+            found.lose_at(script.part, script.place(replace(place, line=place.line + _offset(script.text))), reason)
+    if not _is_only_options(after):
+        found.put("commands.post", [before + after if is_quiet and used else after])
+
+
+def _offset(text: str) -> int:
+    """The lines in front of the first command."""
+    return 1 if text.startswith("#!") else 0
+
+
+def _is_only_options(text: str) -> bool:
+    return all(_SETS_OPTIONS.fullmatch(line) for line in text.split("\n"))
+
+
+def _read_before(script: CallerScript, text: str, found: Meaning) -> None:
     lines = text.split("\n")
-    if all(_SETS_OPTIONS.fullmatch(line) for line in lines):
+    if _is_only_options(text):
         return
-    if any(_CHANGES_SHELL.match(line) for line in lines):
-        changing = next(line for line in lines if _CHANGES_SHELL.match(line))
-        number = part.text.split("\n").index(changing) + 1
-        found.lose(part, changing, "changes the shell in which the call runs; as commands.pre, it runs in a shell of its own", number)
+    part = script.part
+    reported = {item.place.line for item in found.not_understood if item.place.part == part.index}
+    for line in lines:
+        if _CHANGES_SHELL.match(line):
+            number = part.text.split("\n").index(line) + 1
+            if number not in reported:
+                reason = "changes the shell in which the call runs; as commands.pre, it runs in a shell of its own"
+                found.lose(part, line, reason, number)
     stops = any(re.match(r"\s*set -[a-z]*e", line) for line in lines) or bool(_STOPS.match(part.text))
     body = "\n".join(lines)
     command = body if stops else f"set +e\n{body}:\n"
     found.node_group.setdefault("commands", {}).setdefault("pre", []).append(command)
-
-
-def _read_after(text: str, found: Meaning) -> None:
-    if not all(_SETS_OPTIONS.fullmatch(line) for line in text.split("\n")):
-        found.put("commands.post", [text])
 
 
 def _flags(call: Call, part: ReadPart, found: Meaning) -> dict[str, list[str]]:

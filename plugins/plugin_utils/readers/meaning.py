@@ -75,8 +75,9 @@ class Meaning:
 
     def _report_calls(self, part: ReadPart) -> None:
         """Report lines of a part that may start kubelet, and that are not read because the part is not a shell script."""
+        reported = {item.place.line for item in self.not_understood if item.place.part == part.index}
         for number, line in enumerate(part.text.split("\n"), 1):
-            if SCRIPT in line:
+            if SCRIPT in line and number not in reported:
                 place = Place(part.index, number, line.index(SCRIPT) + 1, len(SCRIPT))
                 self.not_understood.append(NotUnderstood(place, line, f"mentions {SCRIPT}, and calls are read only in one shell script"))
 

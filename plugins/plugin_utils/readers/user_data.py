@@ -51,10 +51,14 @@ def _meaning(parts: tuple[ReadPart, ...], family: str | None) -> Meaning:
         from . import windows
 
         return windows.read(parts)
-    from . import bootstrap_script
+    from . import bootstrap_script, run_commands
 
     if any(bootstrap_script.calls(part) for part in parts):
         return bootstrap_script.read(parts, family)
+    if (commands := run_commands.with_script(parts)) is not None:
+        meaning = bootstrap_script.read(commands.parts, family)
+        meaning.not_understood = [commands.in_document(item) for item in meaning.not_understood]
+        return meaning
     # Additions to user data that EKS completes, for any family with cloud-init.
     meaning = Meaning(family)
     meaning.keep(parts)

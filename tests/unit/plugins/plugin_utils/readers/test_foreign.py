@@ -133,19 +133,114 @@ AL2_CONDITIONAL = Foreign(
     None,
     {},
     {},
-    lost=("#!/bin/bash\nif [ -e /etc/eks/bootstrap.sh ]; then\n  /etc/eks/bootstrap.sh shop\nfi\n",),
+    lost=("#!/bin/bash\nif [ -e /etc/eks/bootstrap.sh ]; then\n  /etc/eks/bootstrap.sh shop\nfi\n", "/etc/eks/bootstrap.sh shop"),
 )
 IN_BRACES = "#!/bin/bash\nset -e\n{\n  echo one\n  /etc/eks/bootstrap.sh shop\n} > /var/log/boot.log\n"
 AL2_IN_BRACES = Foreign(IN_BRACES, None, {"name": "shop"}, {}, lost=(IN_BRACES,))
-UNKNOWN_VARIABLE = "#!/bin/bash\nset -e\n/etc/eks/bootstrap.sh shop --b64-cluster-ca $(cat /etc/ca)\n"
-AL2_WITH_AN_UNKNOWN_VALUE = Foreign(UNKNOWN_VARIABLE, None, {}, {}, lost=(UNKNOWN_VARIABLE,))
-RUNCMD = "#cloud-config\nwrite_files:\n- {path: /etc/motd, content: hi}\nruncmd:\n- /etc/eks/bootstrap.sh shop --use-max-pods false\n"
+AL2_WITH_AN_UNKNOWN_VALUE = Foreign(
+    '#!/bin/bash\nset -e\n/etc/eks/bootstrap.sh shop --b64-cluster-ca "$(cat /etc/ca)" \\\n'
+    '  --kubelet-extra-args "--node-labels=zone=$(zone) --max-pods=20"\n',
+    None,
+    {"name": "shop"},
+    {"max_pods": 20},
+    lost=('"$(cat /etc/ca)"', '"--node-labels=zone=$(zone) --max-pods=20"'),
+)
+AL2_WITH_VARIABLES_ABOVE_THE_CALL = Foreign(
+    f"#!/bin/bash\nset -ex\nB64_CLUSTER_CA={CA}\nAPI_SERVER_URL={ENDPOINT}\nK8S_CLUSTER_DNS_IP=172.20.0.10\n"
+    "/etc/eks/bootstrap.sh shop --kubelet-extra-args '--node-labels=team=a --max-pods=29' --b64-cluster-ca $B64_CLUSTER_CA "
+    "--apiserver-endpoint $API_SERVER_URL --dns-cluster-ip $K8S_CLUSTER_DNS_IP --use-max-pods false --local-disks raid0\n",
+    "al2",
+    FACTS | {"dns_ips": ["172.20.0.10"]},
+    {"family": "al2", "labels": {"team": "a"}, "max_pods": 29, "local_storage": {"strategy": "raid0"}},
+)
+AL2_WITH_VARIABLES_FOR_LATER_COMMANDS = Foreign(
+    "#!/bin/bash\nNAME=shop\n/etc/eks/bootstrap.sh $NAME --local-disks raid0\necho joined $NAME > /var/log/joined\n",
+    "al2",
+    {"name": "shop"},
+    {
+        "family": "al2",
+        "local_storage": {"strategy": "raid0"},
+        "commands": {"post": ["NAME=shop\necho joined $NAME > /var/log/joined\n"]},
+    },
+    lacks=FACTS | {"service_cidr": "10.100.0.0/16", "dns_ips": ["10.100.0.10"]},
+)
+OF_TERRAFORM = f"""#!/bin/bash
+set -e
+cat <<'EOF' > /etc/motd
+run /etc/eks/bootstrap.sh "by hand" $HOME
+EOF
+URL={ENDPOINT}
+NAME=shop
+"""
+CALL_OF_TERRAFORM = (
+    f'/etc/eks/bootstrap.sh --kubelet-extra-args "--node-labels=team=a --register-with-taints=gpu=\\"true\\":NoSchedule" '
+    f"--b64-cluster-ca {CA} --apiserver-endpoint $URL $NAME || logger failed"
+)
+AL2_OF_TERRAFORM = Foreign(
+    f"{OF_TERRAFORM}{CALL_OF_TERRAFORM}\n",
+    None,
+    FACTS,
+    {"commands": {"pre": [OF_TERRAFORM.removeprefix("#!/bin/bash\n")]}},
+    lost=('"--node-labels=team=a --register-with-taints=gpu=\\"true\\":NoSchedule"', CALL_OF_TERRAFORM),
+)
+WITH_A_FUNCTION = f"""#!/bin/bash
+exec > >(tee /var/log/user-data.log) 2>&1
+ARGS=(--b64-cluster-ca {CA})
+EXTRA="--node-labels=team=a"
+EXTRA+=" --max-pods=20"
+join() {{
+  sudo -E /etc/eks/bootstrap.sh shop "${{ARGS[@]}}" --apiserver-endpoint {ENDPOINT} --kubelet-extra-args "$EXTRA"
+}}
+join
+"""
+AL2_WITH_A_FUNCTION = Foreign(WITH_A_FUNCTION, None, FACTS, {"labels": {"team": "a"}, "max_pods": 20}, lost=(WITH_A_FUNCTION,))
+EDIT = "sed -i 's/^set -o errexit/&\\nsource \\/etc\\/profile.d\\/bootstrap.sh/' /etc/eks/bootstrap.sh"
+WITHOUT_A_CALL = (
+    f"#!/bin/bash\ncat > /etc/profile.d/bootstrap.sh <<'X'\nexport USE_MAX_PODS=false\nX\n{EDIT}\nexport KUBELET_EXTRA_ARGS=--v=3\n"
+)
+AL2_WITHOUT_A_CALL = Foreign(WITHOUT_A_CALL, None, {}, {"user_data": [WITHOUT_A_CALL]}, lost=(EDIT, "KUBELET_EXTRA_ARGS=--v=3"))
+EXPORT = "export USE_MAX_PODS=false KUBELET_EXTRA_ARGS=--max-pods=20\n"
+AL2_WITH_EXPORTS = Foreign(
+    f"#!/bin/bash\n{EXPORT}API_RETRY_ATTEMPTS=5 /etc/eks/bootstrap.sh shop\n",
+    None,
+    {"name": "shop"},
+    {"commands": {"pre": [f"set +e\n{EXPORT}:\n"]}},
+    lost=("USE_MAX_PODS=false", "KUBELET_EXTRA_ARGS=--max-pods=20", "API_RETRY_ATTEMPTS=5 /etc/eks/bootstrap.sh shop"),
+)
+EVIL = """#!/bin/bash
+if false; then /etc/eks/bootstrap.sh dead; fi
+eval "/etc/eks/bootstrap.sh inside"
+NAME=shop
+/etc/eks/bootstrap.sh "${NAME^^}" --dns-cluster-ip 10.0.0.10
+"""
+AL2_WITH_CALLS_THAT_MAY_NOT_RUN = Foreign(
+    EVIL,
+    None,
+    {"name": "SHOP", "dns_ips": ["10.0.0.10"]},
+    {},
+    lost=("/etc/eks/bootstrap.sh dead; fi", '"/etc/eks/bootstrap.sh inside"', EVIL),
+)
 CLOUD_CONFIG_OF_CLUSTER_API = Foreign(
-    RUNCMD,
+    "#cloud-config\nwrite_files:\n- {path: /etc/motd, content: hi}\nruncmd:\n- [echo, before it]\n"
+    "- /etc/eks/bootstrap.sh shop --use-max-pods false --local-disks raid0\n- echo after it\n",
+    "al2",
+    {"name": "shop"},
+    {
+        "family": "al2",
+        "max_pods": 110,
+        "local_storage": {"strategy": "raid0"},
+        "user_data": ["#cloud-config\nwrite_files:\n- content: hi\n  path: /etc/motd\n"],
+        "commands": {"pre": ["set +e\necho 'before it'\n:\n"], "post": ["echo after it\n"]},
+    },
+    lacks=FACTS | {"service_cidr": "10.100.0.0/16", "dns_ips": ["10.100.0.10"]},
+)
+RUNCMD_WITH_A_CONDITION = "#cloud-config\nruncmd:\n- test -e /x && /etc/eks/bootstrap.sh shop\n"
+CLOUD_CONFIG_WITH_A_CONDITION = Foreign(
+    RUNCMD_WITH_A_CONDITION,
     None,
     {},
-    {"user_data": [RUNCMD]},
-    lost=("- /etc/eks/bootstrap.sh shop --use-max-pods false",),
+    {},
+    lost=("#!/bin/sh\ntest -e /x && /etc/eks/bootstrap.sh shop\n", "/etc/eks/bootstrap.sh shop"),
 )
 BOTTLEROCKET = Foreign(
     f'[settings.kubernetes]\ncluster-name = "shop"\napi-server = "{ENDPOINT}"\ncluster-certificate = "{CA}"\n'

@@ -98,7 +98,7 @@ ROWS = (
     Row("family", ("al2023", "windows"), COMPLETED, ".*", "scripts without a call or NodeConfig do not tell the family"),
     Row("unread", ("al2",), COMPLETED, ".*", "scripts without a call do not tell the mode"),
     Row("unread", SCRIPT, ".*-static", ".*", "finished files are not read back: the script is kept as user_data"),
-    Row("unread", SCRIPT, ".*", "labels", "the node looks up labels at boot, so the call is unknown"),
+    Row("commands_pre|labels|text", SCRIPT, OWN, "labels", "labels that the node looks up are unknown; the lines are in commands.pre"),
     Row("unread", ("al2", "ubuntu", "windows"), ".*", "override", "the script has no call with known arguments"),
     Row("unread", ("windows",), ".*", "proxy.*", "a script with blocks has no line that is certain to run"),
     Row("cluster.*|dns_ips", ("al2023", "bottlerocket", "windows"), COMPLETED, ".*", "EKS or Karpenter adds the facts of the cluster"),
