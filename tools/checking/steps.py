@@ -242,7 +242,7 @@ def matrix() -> list[Step]:
         *(ansible_test("units", core, *WITH_ANSIBLE, seconds=120, detail=", all that depend on Ansible") for core in older),
         pytest("unit: more examples", 600, "-n", "2", "tests/unit", variables=thorough),
         pytest("unit: oracle without containers, more examples", 900, "-n", "2", "-m", "not docker", "tests/oracle", variables=thorough),
-        pytest("oracle: matrix", 300, "-m", "docker and matrix", "tests/oracle", "--ignore", EXECUTION_ENVIRONMENT),
+        pytest("oracle: matrix", 1300, "-m", "docker and matrix", "tests/oracle", "--ignore", EXECUTION_ENVIRONMENT),
         pytest("oracle: execution environment", 300, EXECUTION_ENVIRONMENT),
         *(molecule(scenario) for scenario in REPEATED_SCENARIOS),
         *docs(),
