@@ -3,14 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs on a node of the laboratory: applies two plans in turns, each one killed somewhere, and then asks the running kubelet.
 
-    python3 apply_kills.py FILE COUNT      FILE: [[plan, expected], [plan, expected]]; the last line is JSON: {"kills": N, "problems": […]}
+    python3 apply_kills.py FILE COUNT      FILE: [[plan, expected], [plan, expected]]
 
-A kill strikes when the run, or the recover program that works for it, starts program number N: before that program, or while it runs. Then
+The last line of the output is JSON: {"kills": N, "steps": N, "problems": […]}. A kill strikes at step N of the run, or of the recover
+program that works for it: before that step, or in the middle of it. A step is a program that starts, or a file that the run renames. Then
 the node is recovered by the next run, or first by the unit as at boot. When the run says healthy, /configz must say what the plan says.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -64,13 +66,46 @@ def run(plan):
     return apply(options)
 
 
+def is_struck():
+    """Count one more step. Returns how a kill strikes at it ("before" or "during"), or None."""
+    with open(f"{FOLDER}/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with open(f"{FOLDER}/count") as handle:
+            number = int(handle.read()) + 1
+        write("count", str(number))
+    try:
+        with open(f"{FOLDER}/at") as handle:
+            at, how, _run = handle.read().split()
+    except FileNotFoundError:
+        return None
+    if number != int(at):
+        return None
+    os.unlink(f"{FOLDER}/at")
+    write("struck", "")
+    return how
+
+
+def make_renames_steps():
+    rename = os.rename
+
+    def step(source, target, **named):
+        how = is_struck()
+        if how != "before":
+            rename(source, target, **named)
+        if how:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    os.rename = step
+
+
 def in_child(plan, at, how):
-    """A run in a process of its own that is killed at program C(at). Returns the number of programs that it started."""
+    """A run in a process of its own that is killed at step C(at). Returns the number of its steps."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(writing)
         os.read(reading, 1)
+        make_renames_steps()
         try:
             run(plan)
         except BaseException as error:
@@ -127,8 +162,8 @@ def main():
         in_child(plan, at, how)
         if number % 3 == 2:
             recover_as_at_boot()
-        problems += [f"kill {how} program {at} of {total}, run {number}: {problem}" for problem in check(plan, expected)]
-    print(json.dumps({"kills": count, "programs": total, "problems": problems}))
+        problems += [f"kill {how} step {at} of {total}, run {number}: {problem}" for problem in check(plan, expected)]
+    print(json.dumps({"kills": count, "steps": total, "problems": problems}))
 
 
 if __name__ == "__main__":

@@ -35,5 +35,5 @@ def test_healthy_means_the_configuration_of_the_plan(kind: str, count: int) -> N
         done = node.exec(["python3", "/run/apply_kills.py", "/run/turns.json", str(count)], environment=environment, timeout=7200)
         assert done.returncode == 0, done.stderr.decode()[-3000:]
         result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    engine.say(f"{kind}: {result['kills']} kills at {result['programs']} programs")
-    assert result["problems"] == [] and result["kills"] == count and result["programs"] > 10
+    engine.say(f"{kind}: {result['kills']} kills at {result['steps']} steps")
+    assert result["problems"] == [] and result["kills"] == count and result["steps"] > 10
