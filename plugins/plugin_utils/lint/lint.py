@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..formats.user_data_kind import Kind
 from ..kubelet_fields import Version
 from ..readers.model import UserData
 from ..readers.user_data import read
@@ -29,10 +28,6 @@ _CHECKS: tuple[Callable[[Subject, Report], None], ...] = (
 )
 
 
-_FAMILIES: Mapping[Kind, str] = {"nodeconfig": "al2023", "powershell": "windows", "toml": "bottlerocket"}
-"""The family that alone reads a kind of text."""
-
-
 @dataclass(frozen=True)
 class Linted:
     """User data with its findings."""
@@ -45,8 +40,7 @@ def lint(data: str | bytes, family: str | None = None, version: Version = None) 
     """Every finding, sorted by place. family, version: of the nodes; the text tells the family in most cases. It raises nothing."""
     user_data = read(data)
     report = Report(user_data)
-    known = family or user_data.family or next((_FAMILIES[part.kind] for part in user_data.parts if part.kind in _FAMILIES), None)
-    subject = Subject(user_data, _stored(data, user_data), known, version)
+    subject = Subject(user_data, _stored(data, user_data), family or user_data.family, version)
     for check in _CHECKS:
         check(subject, report)
     return Linted(user_data, report.findings())

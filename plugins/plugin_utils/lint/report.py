@@ -13,6 +13,8 @@ from ..readers.places import place_of
 from .finding import Finding, of_problem, ordered
 
 _LINE = re.compile(r"\bline ([0-9]{1,6})(?:, column ([0-9]{1,6}))?")
+_OF_KEY = re.compile(r"\.unknown_(?:feature_gate|field|resource|setting)$")
+"""Rules about the key of a setting, and not about its value."""
 _WHOLE = "user data"
 """The name of a document without parts in messages."""
 
@@ -45,7 +47,7 @@ class Report:
         part = self._part_of(problem.path)
         inside = problem.path.removeprefix(part.path).removeprefix(".") if part else problem.path
         if part and inside and not inside.startswith(" "):
-            return of_problem(problem, place_of(part, inside), inside)
+            return of_problem(problem, place_of(part, inside, of_key=bool(_OF_KEY.search(problem.rule))), inside)
         return of_problem(problem, self._line_of(problem, part), part.path if part and part.path else _WHOLE)
 
     def _part_of(self, path: str) -> ReadPart | None:

@@ -25,19 +25,20 @@ _TOML_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[
 _TOML_NAME = re.compile(r"""[A-Za-z0-9_-]+|"([^"]*)"|'([^']*)'""")
 
 
-def place_of(part: ReadPart, path: str) -> Place:
+def place_of(part: ReadPart, path: str, *, of_key: bool = False) -> Place:
     """The place of C(path), such as C(spec.kubelet.config.maxPods) or C(write_files[0].content), in the text of a part.
 
-    It is the value if it is on one line, otherwise its key. For a path that the text does not contain, it is the place of the
-    closest setting around it, or else the first line. In scripts, the last name of the path is searched as a word.
+    It is the value if it is on one line, otherwise its key. of_key: always the key. For a path that the text does not contain,
+    it is the place of the closest setting around it, or else the first line. In scripts, the last name of the path is searched
+    as a word.
     """
     steps = _steps(path)
     lines = part.text.split("\n")
     found = None
     if part.kind in ("nodeconfig", "cloud-config") or part.text.lstrip()[:1] == "{":
-        found = _in_yaml(part.text, steps)
+        found = _in_yaml(part.text, steps, of_key=of_key)
     elif part.kind == "toml":
-        found = _in_toml(part.text, steps)
+        found = _in_toml(part.text, steps, of_key=of_key)
     elif steps:
         found = _in_script(lines, str(steps[-1]))
     if found is None:
@@ -74,7 +75,7 @@ def _tree(text: str) -> Node | None:
         return None
 
 
-def _in_yaml(text: str, steps: Path) -> Span | None:
+def _in_yaml(text: str, steps: Path, *, of_key: bool) -> Span | None:
     node = _tree(text)
     found: Span | None = None
     for step in steps:
@@ -82,7 +83,8 @@ def _in_yaml(text: str, steps: Path) -> Span | None:
         if below is None:
             return found
         key, node = below
-        place = node if node.kind == "scalar" and node.mark.line == node.end.line and node.value else key
+        is_short = node.kind == "scalar" and node.mark.line == node.end.line and node.value
+        place = node if is_short and not of_key else key
         end = place.end.column if place.end is not None and place.end.line == place.mark.line else None
         found = (place.mark.line, place.mark.column, end)
     return found
@@ -98,23 +100,24 @@ def _below(node: Node, step: str | int) -> tuple[Node, Node] | None:
     return None
 
 
-def _in_toml(text: str, steps: Path) -> Span | None:
+def _in_toml(text: str, steps: Path, *, of_key: bool) -> Span | None:
     """The longest match of headers and keys. Values of several lines and inline tables have the place of their key."""
-    spans = _toml_spans(text)
+    spans = _toml_spans(text, of_key)
     names = tuple(map(str, steps))
     return next((spans[names[:count]] for count in range(len(names), 0, -1) if names[:count] in spans), None)
 
 
 @lru_cache(maxsize=32)
-def _toml_spans(text: str) -> Mapping[tuple[str, ...], Span]:
+def _toml_spans(text: str, of_key: bool) -> Mapping[tuple[str, ...], Span]:
     """Every header and key with its place, the first one if there are several. Cached like C(_tree)."""
     found: dict[tuple[str, ...], Span] = {}
-    for path, span in _toml_keys(text.split("\n")):
-        found.setdefault(tuple(map(str, path)), span)
+    for path, key, value in _toml_keys(text.split("\n")):
+        found.setdefault(tuple(map(str, path)), key if of_key else value)
     return MappingProxyType(found)
 
 
-def _toml_keys(lines: list[str]) -> Iterator[tuple[Path, Span]]:
+def _toml_keys(lines: list[str]) -> Iterator[tuple[Path, Span, Span]]:
+    """Every header and key: its path, its own place and that of its value. A header has one place."""
     table: Path = ()
     counts: dict[Path, int] = {}
     for number, line in enumerate(lines):
@@ -123,9 +126,10 @@ def _toml_keys(lines: list[str]) -> Iterator[tuple[Path, Span]]:
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
-            yield table, (number, header.start(1), len(line.rstrip()))
+            whole = (number, header.start(1), len(line.rstrip()))
+            yield table, whole, whole
         elif key := _TOML_KEY.match(line):
-            yield (*table, *_toml_names(key[1])), (number, key.end(), len(line.rstrip()))
+            yield (*table, *_toml_names(key[1])), (number, key.start(1), key.end(1)), (number, key.end(), len(line.rstrip()))
 
 
 def _toml_names(text: str) -> Path:

@@ -42,6 +42,9 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
     """
     problems = Problems()
     known = checked_options(options["family"], options["kubernetes_version"], problems)
+    if not options["sources"]:
+        fix = "list the files with user data; for the playbook lint, in eks_node_lint_sources"
+        problems.add("input.missing_field", "sources", "is empty", fix=fix)
     contents = [_read(path, f"sources[{index}]", problems) for index, path in enumerate(options["sources"])]
     problems.raise_any()
     sources = []

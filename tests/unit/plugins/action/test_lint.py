@@ -53,6 +53,7 @@ def test_a_report_is_written_once_and_not_in_check_mode(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("variables", "rule"),
     [
+        ({}, "input.missing_field"),
         ({"sources": ["none.sh"]}, "input.unreadable_file"),
         ({"sources": ["good.sh"], "family": "al3"}, "input.unknown_value"),
         ({"sources": ["good.sh"], "version": "one"}, "input.invalid_text"),
