@@ -94,7 +94,7 @@ def test_sarif_regions_are_places_in_the_file() -> None:
     lines = SOURCES[0].user_data.document.split("\n")
     results = [one for one in json.loads(sarif(SOURCES))["runs"][0]["results"] if one["ruleId"] == "kubelet.unknown_field"]
     region = results[0]["locations"][0]["physicalLocation"]["region"]
-    assert lines[region["startLine"] - 1][region["startColumn"] - 1 : region["endColumn"] - 1] == "20"
+    assert lines[region["startLine"] - 1][region["startColumn"] - 1 : region["endColumn"] - 1] == "maxPodz"
     # In an encoded part, the line on which the encoded text begins.
     region = results[1]["locations"][0]["physicalLocation"]["region"]
     assert SOURCES[1].user_data.document.split("\n")[region["startLine"] - 1] == ENCODED.split("\n")[-2]
