@@ -197,6 +197,7 @@ NODE_LAYERS: dict[str, frozenset[str]] = {
     "_join": frozenset({"_node"}),
     "_image": frozenset({"_node"}),
     "_engine": frozenset({"_node", "_transaction", "_inspect", "_join"}),
+    "_doctor": frozenset({"_node", "_inspect", "_join", "_image"}),
 }
 """Package of C(plugins/module_utils) → the packages that it may import, beside itself."""
 

@@ -25,7 +25,9 @@ NODEADM = "nodeadm"
 BOOTSTRAP_SCRIPT = "/etc/eks/bootstrap.sh"
 USER_DATA = "the user data"
 
-_USER_DATA_FILE = "/var/lib/cloud/instance/user-data.txt"
+USER_DATA_FILE = "/var/lib/cloud/instance/user-data.txt"
+"""Where cloud-init stores the user data: as EC2 returns it, so it may be packed."""
+
 _WRITTEN_BY_SCRIPT = re.compile(
     r"/etc/systemd/system/kubelet\.service\.d/(?:10-kubelet-args|30-kubelet-extra-args)\.conf\Z|/etc/kubernetes/kubelet/kubelet-config\.json\Z"
 )
@@ -90,12 +92,13 @@ def _writer(host: Host, path: str, has_nodeadm: bool) -> str:
 
 def _node_configs(host: Host) -> list[tuple[str, str]]:
     """The sources of nodeadm, as (name, text), in the order in which they take effect."""
-    content = host.read(_USER_DATA_FILE)
-    found = [(f"{USER_DATA} ({_USER_DATA_FILE})", _decompressed(content))] if content else []
+    content = host.read(USER_DATA_FILE)
+    found = [(f"{USER_DATA} ({USER_DATA_FILE})", decompressed(content))] if content else []
     return found + [(path, host.text(path) or "") for path in nodeadm_files.document_paths(host)]
 
 
-def _decompressed(content: bytes) -> str:
+def decompressed(content: bytes) -> str:
+    """User data as text. What is not gzip after its first bytes is empty."""
     if content.startswith(b"\x1f\x8b"):
         try:
             content = zlib.decompressobj(31).decompress(content, 1024 * 1024)

@@ -155,7 +155,11 @@ _OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
 
 def read_os_release(host: Host) -> Dict[str, str]:
     """The fields of os-release, {} when there is no such file."""
-    text = next((text for text in map(host.text, _OS_RELEASE) if text is not None), "")
+    return parse_release(next((text for text in map(host.text, _OS_RELEASE) if text is not None), ""))
+
+
+def parse_release(text: str) -> Dict[str, str]:
+    """The fields of a file in the form of os-release."""
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line and not line.lstrip().startswith("#"))
     return {name.strip(): _unquote(value) for name, _equals, value in pairs}
 
