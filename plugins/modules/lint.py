@@ -19,14 +19,26 @@ author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 options:
   sources:
-    description: The paths of files with user data. A file contains plain text, base64, gzip, or base64 of gzip.
+    description:
+      - Paths of files, directories, and patterns such as V(nodes/*.yaml). A pattern must match at least one file, and V(**) matches
+        directories of any depth.
+      - A file contains user data as plain text, base64, gzip, or base64 of gzip; or it is a file of another tool that contains user data.
+        The content of the file decides, and not its name.
+      - Terraform, the output of C(terraform show -json) for a plan or a state. The user data of launch templates, launch configurations
+        and instances is checked. What is known only after apply is a note.
+      - Karpenter, manifests of an C(EC2NodeClass). Its C(amiFamily) or the alias of its images sets the family.
+      - Cluster API, manifests of an C(EKSConfig), a C(NodeadmConfig) or their templates. They do not contain the user data, which the
+        controller makes later. The commands, the files, and the settings of kubelet and containerd in them are checked.
+      - CloudFormation, templates with user data that contains no parameters or references. User data that contains them is a note.
+      - The AWS CLI, the output of C(aws ec2 describe-launch-template-versions) and C(aws autoscaling describe-launch-configurations).
+      - In a directory, files are checked that begin like user data or like one of these files. Hidden files are ignored.
     type: list
     elements: path
     required: true
   family:
     description:
       - The family of the nodes, for example V(al2023), or a name of eksctl. Some checks need it. NodeConfigs, TOML and PowerShell
-        show their family.
+        show their family. The family in a manifest of Karpenter takes precedence.
     type: str
   kubernetes_version:
     description: The Kubernetes version of the nodes. Without it, only what every version of the family refuses is found.
@@ -94,10 +106,15 @@ findings:
   elements: dict
   contains:
     source:
-      description: The path of the file, as in O(sources).
+      description: The path of the file, as in O(sources) or below a directory of O(sources).
       type: str
       returned: always
       sample: web.userdata
+    path:
+      description: The place of the user data in a file of another tool, or null.
+      type: str
+      returned: always
+      sample: aws_launch_template.web.user_data
     line:
       description: The line of the file, from 1. In encoded text, the line where it begins.
       type: int
@@ -128,6 +145,12 @@ findings:
       type: str
       returned: always
       sample: install the files in the image, or make sure that the node can reach the address
+skipped:
+  description: The files in directories of O(sources) that are not checked.
+  returned: always
+  type: list
+  elements: str
+  sample: [nodes/README.md]
 counts:
   description: The number of findings of each severity.
   returned: always

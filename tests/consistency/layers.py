@@ -43,6 +43,7 @@ ORDER = (
     "families",
     "importers",
     "readers",
+    "sources",
     "lint",
     "difference",
     "outputs",
@@ -63,9 +64,15 @@ LAZY = {"cryptography", "tomlkit", "tomllib", "email", "tree_sitter", "tree_sitt
 READS_FILES = {"data.py", "rules.py"}
 """The files that read the data files of the library."""
 
-TOUCHES_THE_WORLD = {"outputs/downloads.py", "outputs/folder.py", "outputs/image_inputs.py", "outputs/named_files.py"}
-"""Modules that write what was rendered, that read the files that a node group names, and that fetch the inputs of an image; everything else
-of the library is pure."""
+TOUCHES_THE_WORLD = {
+    "outputs/downloads.py",
+    "outputs/folder.py",
+    "outputs/image_inputs.py",
+    "outputs/named_files.py",
+    "outputs/source_files.py",
+}
+"""Modules that write what was rendered, that read the files that a node group or a lint names, and that fetch the inputs of an image;
+everything else of the library is pure."""
 
 WORLD = {
     "asyncio", "concurrent", "ctypes", "fcntl", "fileinput", "ftplib", "getpass", "glob", "grp", "http", "locale", "logging",

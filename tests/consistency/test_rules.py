@@ -41,6 +41,10 @@ WITHOUT_GOLDEN_MESSAGE = {
     "shell.missing_package": "a note: test_one_winner_shell.py",
     "user_data.replaced_by_override": "a warning: test_one_winner_pods.py",
     "user_data.unread_shell": "a note: test_one_winner_shell.py",
+    **dict.fromkeys(
+        ("sources.no_user_data", "sources.not_base64", "sources.unknown_user_data", "sources.unreadable"),
+        "files of other tools: test_read.py",
+    ),
     "toml.missing_package": "needs a controller without tomlkit: test_toml.py",
 }
 

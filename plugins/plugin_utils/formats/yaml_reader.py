@@ -11,14 +11,15 @@ Import C(load) from C(.yaml).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yaml import events
 from yaml.parser import Parser, ParserError
 
 from .json import MAX_DEPTH
+from .located_text import LocatedText, Spot
 from .yaml_error import YamlError
 from .yaml_scalars import ScalarError, json_number, key_text, resolve
 from .yaml_scanner import Scanner
@@ -34,7 +35,7 @@ class Node:
     """A parsed value that is not yet resolved. C(value) is text or the target of an alias.
 
     kind: C(scalar), C(mapping), C(sequence) or C(alias). mark, end: where it begins and ends. children: of a mapping, keys and values
-    in turn.
+    in turn. style: of a scalar, as PyYAML names it: C(|), C(>), a quote, or None.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Node:
     value: Any = None
     children: list[Node] = field(default_factory=list)
     end: Any = None
+    style: str | None = None
 
     def error(self, message: str) -> YamlError:
         return YamlError(message, self.mark.line + 1, self.mark.column + 1)
@@ -61,15 +63,21 @@ def load_all(text: str, *, strict: bool = True) -> list[Any]:
     return list(_documents(text, strict))
 
 
+def load_located(text: str) -> list[Any]:
+    """The values of all documents, with C(LocatedText) for strings. A local tag such as C(!Sub) is a mapping with this key."""
+    lines = text.split("\n")
+    return list(_documents(text, strict=False, builder=lambda: _LocatedBuilder(lines)))
+
+
 def node_of(text: str) -> Node | None:
     """The first document of a text as nodes with their positions. None if there is no document. Raises C(YamlError)."""
     return next(_nodes(text), None)
 
 
-def _documents(text: str, strict: bool) -> Iterator[Any]:
+def _documents(text: str, strict: bool, builder: Callable[[], _Builder] | None = None) -> Iterator[Any]:
     for node in _nodes(text):
         try:
-            yield _Builder(strict).value(node, 0)
+            yield (builder() if builder else _Builder(strict)).value(node, 0)
         except RecursionError as error:
             raise YamlError("nested too deeply") from error
 
@@ -124,7 +132,7 @@ def _node_of(event: Any, anchors: dict[str, Node]) -> Node:
             raise YamlError(f"the alias *{event.anchor} has no anchor before it", mark.line + 1, mark.column + 1)
         return Node("alias", mark, value=target)
     if isinstance(event, events.ScalarEvent):
-        return Node("scalar", mark, event.tag, event.implicit[0], event.value, end=event.end_mark)
+        return Node("scalar", mark, event.tag, event.implicit[0], event.value, end=event.end_mark, style=event.style)
     return Node("mapping" if isinstance(event, events.MappingStartEvent) else "sequence", mark, event.tag)
 
 
@@ -206,3 +214,39 @@ class _Builder:
 
 def _is_merge(node: Node) -> bool:
     return node.kind == "scalar" and node.value == "<<" and (node.implicit or node.tag == _MERGE_TAG)
+
+
+class _LocatedBuilder(_Builder):
+    """Strings with their places, and local tags as mappings with one key. lines: of the file."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__(strict=False)
+        self._lines = lines
+
+    def value(self, node: Node, depth: int) -> Any:
+        if (node.tag or "").startswith("!") and node.tag != "!":
+            return {node.tag: super().value(replace(node, tag=None, implicit=False), depth + 1)}
+        return super().value(node, depth)
+
+    def _scalar(self, node: Node) -> Any:
+        value = super()._scalar(node)
+        if not isinstance(value, str):
+            return value
+        spots = self._block(node, value) if node.style == "|" else self._on_one_line(node, value)
+        return LocatedText(value, spots or ((node.mark.line + 1, node.mark.column + 1),), is_verbatim=bool(spots))
+
+    def _block(self, node: Node, value: str) -> tuple[Spot, ...]:
+        """The place of each line of a block; an empty tuple if the file has other line ends than the document."""
+        spots = []
+        for number, line in enumerate(value.split("\n"), node.mark.line + 1):
+            raw = self._lines[number].rstrip("\r") if number < len(self._lines) else ""
+            before = raw.removesuffix(line) if line else ""
+            if before.strip(" ") or (line and len(before) + len(line) != len(raw)):
+                return ()
+            spots.append((number + 1, len(before) + 1))
+        return tuple(spots)
+
+    def _on_one_line(self, node: Node, value: str) -> tuple[Spot, ...]:
+        column = node.mark.column + (1 if node.style else 0)
+        is_there = node.style != ">" and "\n" not in value and self._lines[node.mark.line].startswith(value, column)
+        return ((node.mark.line + 1, column + 1),) if is_there else ()

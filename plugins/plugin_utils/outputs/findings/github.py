@@ -25,7 +25,11 @@ def github(sources: Sequence[Source]) -> str:
                 properties["endColumn"] = place.column + place.length
             properties["title"] = finding.rule.id
             written = ",".join(f"{name}={_escaped(str(value), _OF_PROPERTY)}" for name, value in properties.items())
-            message = finding.message + (f"; fix: {finding.fix}" if finding.fix else "")
+            message = (
+                (f"{source.path}: " if source.path and source.has_text else "")
+                + finding.message
+                + (f"; fix: {finding.fix}" if finding.fix else "")
+            )
             lines.append(f"::{_COMMANDS[finding.rule.severity]} {written}::{_escaped(message, _OF_DATA)}\n")
     return "".join(lines)
 

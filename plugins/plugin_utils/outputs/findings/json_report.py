@@ -23,4 +23,4 @@ def _source(source: Source) -> dict[str, Any]:
         place = file_place(source, finding.where)
         at = {"line": place.line, "column": place.column, "length": place.length}
         rows.append({**finding.plain(), "file": at, "why": finding.rule.why, "source": finding.rule.source})
-    return {"name": source.name, "findings": rows}
+    return {"name": source.name, "path": source.path or None, "findings": rows}

@@ -28,4 +28,5 @@ def _suite(source: Source) -> ElementTree.Element:
         place = file_place(source, finding.where)
         row = {"rule": finding.rule.id, "severity": finding.rule.severity, "path": f"{source.name}:{place.line}:{place.column}"}
         findings.append({**row, "message": finding.message, "fix": finding.fix or ""})
-    return suite(findings, [*dict.fromkeys(row["rule"] for row in findings)] or [_CLEAN], source.name)
+    rules = [*dict.fromkeys(row["rule"] for row in findings)]
+    return suite(findings, rules or [_CLEAN], f"{source.name} {source.path}".rstrip())

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...errors import Problems, SpecError
-from ...lint.lint import lint
-from .. import folder
+from ...errors import Problems
+from .. import folder, source_files
 from ..lint_user_data import options as checked_options
 from .github import github
 from .json_report import json_report
 from .junit import junit
 from .sarif import sarif
 from .source import Source, counts, file_place
+from .sources import sources_of
 from .text import text
 
 FORMATS: Mapping[str, Callable[[Sequence[Source]], str]] = {
@@ -45,12 +45,9 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
     if not options["sources"]:
         fix = "list the files with user data; for the playbook lint, in eks_node_lint_sources"
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
-    contents = [_read(path, f"sources[{index}]", problems) for index, path in enumerate(options["sources"])]
+    files = source_files.find(options["sources"], problems)
     problems.raise_any()
-    sources = []
-    for path, content in zip(options["sources"], contents, strict=True):
-        linted = lint(content, *known)
-        sources.append(Source(path, linted.user_data, linted.findings))
+    sources = [source for file in files.found for source in sources_of(file.path, file.content, *known)]
     report = FORMATS[options["format"]](sources)
     changed = False
     if options["report"] is None:
@@ -58,20 +55,14 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
     elif not check_mode:
         changed = folder.write_file(options["report"], report.encode("utf-8"), "report")
     number = counts(sources)
-    result: dict[str, Any] = {"changed": changed, "findings": [row for source in sources for row in _rows(source)], "counts": number}
+    rows = [row for source in sources for row in _rows(source)]
+    result: dict[str, Any] = {"changed": changed, "findings": rows, "counts": number, "skipped": list(files.skipped)}
     if number["error"]:
         plural = "" if number["error"] == 1 else "s"
         result |= {"failed": True, "msg": f"lint: {number['error']} error{plural} in user data"}
     return result
 
 
-def _read(path: str, option: str, problems: Problems) -> bytes:
-    try:
-        return folder.read_content(path, option)
-    except SpecError as error:
-        problems.extend(error.problems)
-        return b""
-
-
 def _rows(source: Source) -> list[dict[str, Any]]:
-    return [{"source": source.name, "line": file_place(source, finding.where).line, **finding.plain()} for finding in source.findings]
+    name = {"source": source.name, "path": source.path or None}
+    return [{**name, "line": file_place(source, finding.where).line, **finding.plain()} for finding in source.findings]

@@ -28,12 +28,12 @@ def sarif(sources: Sequence[Source]) -> str:
     seen: Counter[tuple[str, ...]] = Counter()
     for source in sources:
         for finding in source.findings:
-            words = (source.name, finding.rule.id, finding.message)
+            words = (source.name, *([source.path] if source.path else []), finding.rule.id, finding.message)
             results.append(_result(source, finding, index[finding.rule.id], _fingerprint(*words, str(seen[words]))))
             seen[words] += 1
     run = {
         "tool": {"driver": {"name": "nodebootstrap.eks", "rules": [_rule(rule) for rule in rules]}},
-        "artifacts": [{"location": {"uri": _uri(source.name)}} for source in sources],
+        "artifacts": [{"location": {"uri": uri}} for uri in dict.fromkeys(_uri(source.name) for source in sources)],
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
@@ -57,12 +57,15 @@ def _result(source: Source, finding: Finding, index: int, fingerprint: str) -> d
     if place.length is not None:
         region["endColumn"] = place.column + place.length
     message = finding.message + (f"; fix: {finding.fix}" if finding.fix else "")
+    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(source.name)}, "region": region}}
+    if source.path:
+        location["logicalLocations"] = [{"fullyQualifiedName": source.path}]
     return {
         "ruleId": finding.rule.id,
         "ruleIndex": index,
         "level": finding.rule.severity,
         "message": {"text": message},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(source.name)}, "region": region}}],
+        "locations": [location],
         "partialFingerprints": {"nodebootstrapFinding/v1": fingerprint},
         "properties": {"part": where.part, "line": where.line, "column": where.column},
     }

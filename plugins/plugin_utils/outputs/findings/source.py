@@ -11,15 +11,27 @@ from dataclasses import dataclass
 from ...lint.finding import Finding
 from ...readers.model import Place, UserData
 from ...rules import SEVERITIES
+from ...sources.model import Origin
 
 
 @dataclass(frozen=True)
 class Source:
-    """One linted text. name: the path of its file."""
+    """One linted text.
+
+    name: the path of its file. path, origin: of user data inside the file of another tool. is_secret: whether reports show no line of it.
+    """
 
     name: str
     user_data: UserData
     findings: tuple[Finding, ...]
+    path: str = ""
+    origin: Origin | None = None
+    is_secret: bool = False
+
+    @property
+    def has_text(self) -> bool:
+        """Whether there is user data that a report can show."""
+        return bool(self.user_data.parts or self.user_data.document)
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,16 @@ class FilePlace:
 
 def file_place(source: Source, place: Place) -> FilePlace:
     """The place of a finding in the file. In encoded text, the place where the encoded text begins."""
+    found, origin = _place_in_text(source, place), source.origin
+    if origin is None:
+        return found
+    line, column = origin.spots[min(found.line, len(origin.spots)) - 1]
+    if origin.is_verbatim and found.line <= len(origin.spots):
+        return FilePlace(line, column + found.column - 1, found.length)
+    return FilePlace(line, column, None)
+
+
+def _place_in_text(source: Source, place: Place) -> FilePlace:
     if source.user_data.layers:
         return FilePlace(1, 1, None)
     if place.part is None:

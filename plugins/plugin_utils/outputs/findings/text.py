@@ -28,19 +28,30 @@ def _block(source: Source, finding: Finding) -> str:
     where = finding.where
     place = file_place(source, where)
     name = f"{source.name}:{place.line}:{place.column}"
-    if place.length is None:
-        part = "decoded" if where.part is None else f"part {where.part + 1}, decoded"
-        name += f" ({part}: {where.line}:{where.column})"
+    if inside := _inside(source, finding, is_exact=place.length is not None):
+        name += f" ({inside})"
     number = str(where.line if place.length is None else place.line)
     margin = " " * len(number)
     head = f"{name}: {finding.rule.severity}: {finding.message} [{finding.rule.id}]"
-    shown, caret = _excerpt(line_at(source, where), where.column, where.length, is_secret=finding.rule.id.startswith("secrets."))
-    lines = [head, f"{number} | {shown}".rstrip()]
-    if caret:
-        lines.append(f"{margin} | {caret}")
+    is_secret = source.is_secret or finding.rule.id.startswith("secrets.")
+    shown, caret = _excerpt(line_at(source, where), where.column, where.length, is_secret=is_secret)
+    lines = [head]
+    if source.has_text:
+        lines.append(f"{number} | {shown}".rstrip())
+        if caret:
+            lines.append(f"{margin} | {caret}")
     if finding.fix:
         lines.append(f"{margin} = fix: {finding.fix}")
     return "\n".join([*lines, ""])
+
+
+def _inside(source: Source, finding: Finding, *, is_exact: bool) -> str:
+    """Where in the file a text is whose lines are not those of the file."""
+    where = finding.where
+    if is_exact or not source.has_text:
+        return ""
+    part = "" if where.part is None else f"part {where.part + 1}"
+    return ", ".join(filter(None, (source.path, part, f"decoded: {where.line}:{where.column}")))
 
 
 def _excerpt(line: str, column: int, length: int, *, is_secret: bool) -> tuple[str, str]:

@@ -51,6 +51,10 @@ _GUARD = "another check rejects such an input first; this one protects the code 
 REASONS = {
     **dict.fromkeys(("bottlerocket.unreadable_flag", "live.unencodable_plan"), _GUARD),
     "shell.missing_package": "needs a controller without tree-sitter-bash: test_one_winner_shell.py",
+    **dict.fromkeys(
+        ("sources.no_user_data", "sources.not_base64", "sources.unknown_user_data", "sources.unreadable"),
+        "files of other tools: test_read.py",
+    ),
     "toml.missing_package": "needs a controller without tomlkit: test_toml.py",
     **{f"join.{cause}": _SEARCH for cause in ("check_failed", "kubelet_exits", "not_ready", "not_registered")},
 }

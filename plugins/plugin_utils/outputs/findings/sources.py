@@ -1,0 +1,39 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lints one file: user data itself, or a file of another tool that contains user data."""
+
+from __future__ import annotations
+
+from ...kubelet_fields import Version
+from ...lint.finding import Finding, of_problem
+from ...lint.lint import lint
+from ...readers.model import Place, UserData
+from ...sources.model import SourceText
+from ...sources.read import read
+from .source import Source
+
+_NO_USER_DATA = UserData((), "", (), (), (), ())
+_BEGIN = Place(None, 1, 1, 1)
+
+
+def sources_of(name: str, content: bytes, family: str | None, version: Version) -> list[Source]:
+    """All user data in a file, with its findings. family: of nodes whose family the file does not say."""
+    texts = read(content)
+    if texts is None:
+        linted = lint(content, family, version)
+        return [Source(name, linted.user_data, linted.findings)]
+    return [_source(name, text, family, version) for text in texts]
+
+
+def _source(name: str, text: SourceText, family: str | None, version: Version) -> Source:
+    if text.problem is not None:
+        return Source(name, _NO_USER_DATA, (_finding(text),), text.path, text.origin)
+    linted = lint(text.data, text.family or family, version)
+    return Source(name, linted.user_data, linted.findings, text.path, text.origin, text.is_secret)
+
+
+def _finding(text: SourceText) -> Finding:
+    """The finding about user data that cannot be read. Reports show its path beside the name of the file."""
+    assert text.problem is not None
+    return of_problem(text.problem, _BEGIN, text.path or "the file")

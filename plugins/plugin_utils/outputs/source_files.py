@@ -1,0 +1,80 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds the files with user data that a user named: files, directories and patterns."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..errors import Problems, SpecError
+from ..formats.compression import unwrap
+from ..formats.user_data_kind import classify
+from ..sources.read import read as read_sources
+from . import folder
+
+_LARGEST = 64_000_000
+"""Bytes of a file in a directory that is read: plans of large configurations, but not images and archives."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file with its content. path: as the user wrote it, or below a directory that the user wrote."""
+
+    path: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Files:
+    """found: files to lint, each once. skipped: paths of files in a directory that do not begin like user data or another source."""
+
+    found: tuple[File, ...]
+    skipped: tuple[str, ...]
+
+
+def find(paths: Sequence[str], problems: Problems) -> Files:
+    """The files, in the order of the paths; those of a directory and of a pattern are sorted. Report paths without a file."""
+    found: dict[str, bytes] = {}
+    skipped: list[str] = []
+    for index, path in enumerate(paths):
+        option = f"sources[{index}]"
+        if os.path.isdir(path):
+            content = dict(_of_directory(path))
+            wanted = {name: data for name, data in content.items() if data is not None and _is_source(data)}
+            found |= wanted
+            skipped += [name for name in content if name not in wanted]
+            if not wanted:
+                fix = "name the files, which are then checked whatever they contain"
+                problems.add("input.unreadable_file", option, "is a directory without user data", value=path, fix=fix)
+            continue
+        names = [path]
+        if glob.has_magic(path) and not os.path.lexists(path):
+            names = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
+            if not names:
+                problems.add("input.unreadable_file", option, "matches no file", value=path, fix="correct the pattern, or remove it")
+        for name in names:
+            try:
+                found[name] = folder.read_content(name, option)
+            except SpecError as error:
+                problems.extend(error.problems)
+    return Files(tuple(File(name, data) for name, data in found.items()), tuple(skipped))
+
+
+def _of_directory(path: str) -> Iterator[tuple[str, bytes | None]]:
+    """All files below a directory except hidden ones, sorted. None for what is too large or cannot be read."""
+    for parent, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            full = os.path.join(parent, name)
+            if not name.startswith(".") and os.path.isfile(full):
+                yield full, folder.read(full) if os.path.getsize(full) <= _LARGEST else None
+
+
+def _is_source(content: bytes) -> bool:
+    if (texts := read_sources(content)) is not None:
+        return any(text.path for text in texts)
+    return classify(unwrap(content, "", Problems()).text) not in ("unknown", "empty")

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User data in a file of another tool: its name, its text, and where it is in the file."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Problem
+from ..formats.located_text import LocatedText, Spot
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a text is in a file. spots: the place of each line, or only of the begin; is_verbatim: which of the two."""
+
+    spots: tuple[Spot, ...]
+    is_verbatim: bool
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """User data.
+
+    path: its place in the file in words, such as C(aws_launch_template.web.user_data). data: as a node gets it.
+    family: if the file says it. origin: None if it is not known. is_secret: whether the file marks it as sensitive.
+    problem: why the file does not contain the user data. Then data is C('').
+    """
+
+    path: str
+    data: str | bytes
+    family: str | None = None
+    origin: Origin | None = None
+    is_secret: bool = False
+    problem: Problem | None = None
+
+
+def plain(value: str, path: str, family: str | None = None, *, is_secret: bool = False) -> SourceText:
+    """User data that the file contains as text."""
+    return SourceText(path, value, family, origin_of(value), is_secret)
+
+
+def encoded(value: str, path: str, family: str | None = None, *, is_secret: bool = False) -> SourceText:
+    """User data that the file contains as base64, because the API of EC2 takes nothing else."""
+    try:
+        data = base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
+        message = "is not base64, so EC2 rejects it"
+        return SourceText(path, "", family, origin_of(value), is_secret, Problem("sources.not_base64", path, message))
+    origin = origin_of(value)
+    return SourceText(path, data, family, Origin(origin.spots[:1], False) if origin else None, is_secret)
+
+
+def unknown(path: str, message: str, value: Any = None, fix: str | None = None) -> SourceText:
+    """User data that the file does not contain. value: what it contains instead."""
+    return SourceText(path, "", origin=origin_of(_first_text(value)), problem=Problem("sources.unknown_user_data", path, message, fix=fix))
+
+
+def origin_of(value: str | None) -> Origin | None:
+    """The place of a value in its file."""
+    return Origin(value.spots, value.is_verbatim) if isinstance(value, LocatedText) else None
+
+
+def _first_text(value: Any) -> LocatedText | None:
+    if isinstance(value, LocatedText):
+        return value
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((found for child in children if (found := _first_text(child)) is not None), None)
+
+
+def mapping(value: Any, *names: str) -> dict[str, Any]:
+    """The mapping below these keys, or an empty one."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: Any) -> list[Any]:
+    """C(value) if it is a list, otherwise an empty one."""
+    return value if isinstance(value, list) else []
