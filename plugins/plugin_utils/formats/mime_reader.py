@@ -475,7 +475,8 @@ def _check_use(part: Part, path: str, problems: Problems) -> None:
                 fix="write apiVersion: node.eks.aws/v1alpha1 and kind: NodeConfig",
             )
     elif kind in _SNIFFED or kind in _NEEDS_SHEBANG or kind in GZIPPED:
-        if not text.startswith("#!") and (kind in _NEEDS_SHEBANG or not text.lstrip().lower().startswith(_STARTS)):
+        # Nothing is lost with an empty part. Tools write one for a list of commands without an item, or for two delimiters in a row.
+        if text.strip() and not text.startswith("#!") and (kind in _NEEDS_SHEBANG or not text.lstrip().lower().startswith(_STARTS)):
             problems.add(
                 "mime.no_interpreter",
                 path,

@@ -26,6 +26,12 @@ _ENVIRONMENT_NAME = re.compile(
     re.IGNORECASE,
 )
 """Other ways to set a variable of the environment."""
+_STRING = re.compile(
+    rf"[{_SINGLE}](?:[^{_SINGLE}]|[{_SINGLE}]{{2}})*[{_SINGLE}]|[{_DOUBLE}](?:[^{_DOUBLE}`]|`.|[{_DOUBLE}]{{2}})*[{_DOUBLE}]"
+)
+_NO_END = 1 << 30
+"""More blocks than a text can close."""
+_HERE_STRING = re.compile(rf"@[{_SINGLE}{_DOUBLE}]\s*$")
 _PARAMETER = re.compile(r"-[A-Za-z][A-Za-z0-9]*")
 _BARE = re.compile(r"[A-Za-z0-9_./:\\=+*<>%-]")
 
@@ -55,20 +61,52 @@ def read_calls(text: str, script: str, variable: str, parameters: Iterable[str],
     values: dict[str, Value | None] = {name.lower(): (value,) for name, value in known.items()}
     names = {name.lower(): name for name in parameters}
     calls: list[Mapping[str, Value | None]] = []
-    complete, certain = True, True
+    complete, is_nested, depth = True, False, 0
     for line in _lines(text):
+        before, depth = depth, _depth(line, depth)
         try:
             if (assignment := _ASSIGNMENT.fullmatch(line)) is not None:
                 [word] = _words(assignment[2], values) or [_Word(None, False)]
-                if assignment[1].lower() != variable.lower() or script.lower() not in assignment[2].lower():
-                    values[assignment[1].lower()] = word.value
+                if assignment[1].lower() != variable.lower() or not _names(assignment[2], script, values):
+                    values[assignment[1].lower()] = None if before else word.value
             else:
                 calls.append(_call(line, script, variable, names, values))
+                is_nested = is_nested or before > 0
         except (_UnsupportedSyntaxError, ValueError):
-            complete, certain = False, certain and not set("{}@") & set(line)
+            complete = False
             for name in [name for name in values if name in line.lower()]:
                 values[name] = None
-    return Reading(tuple(calls) if certain and variable.lower() not in values else (), complete)
+    return Reading(() if is_nested or variable.lower() in values else tuple(calls), complete)
+
+
+def _depth(line: str, depth: int) -> int:
+    """The number of blocks that are open behind a line, if C(depth) are open before it.
+
+    Strings and comments of several lines are not followed: behind them, every line counts as a line of a block.
+    """
+    if _HERE_STRING.search(line):
+        return _NO_END
+    at = 0
+    while at < len(line) and depth < _NO_END:
+        if line[at] in _SINGLE + _DOUBLE:
+            string = _STRING.match(line, at)
+            if string is None:
+                return _NO_END
+            at = string.end()
+            continue
+        if line[at] == "#":
+            return _NO_END if line[:at].endswith("<") else depth
+        depth += {"{": 1, "}": -1}.get(line[at], 0)
+        if depth < 0:
+            return _NO_END
+        at += 1
+    return depth
+
+
+def _names(text: str, script: str, values: Mapping[str, Value | None]) -> bool:
+    """Whether a path has the name of the script, or a variable with it."""
+    used = [values.get((match[1] or match[2]).lower()) or () for match in _NAME.finditer(text)]
+    return any(script.lower() in item.lower() for item in (text, *(item for items in used for item in items)))
 
 
 def read_environment(text: str) -> list[tuple[str, str | None]]:

@@ -21,6 +21,8 @@ _LOOKED_UP = ("--apiserver-endpoint", "--b64-cluster-ca")
 _SWITCHES = ("--use-max-pods", "--enable-docker-bridge", "--mount-bpf-fs", "--enable-local-outpost")
 _OF_DOCKER = ("--enable-docker-bridge", "--docker-config-json")
 _FAMILIES_OF_IP = ("ipv4", "ipv6")
+_RESERVES = {"config", "config-dir", "kube-reserved"}
+"""Flags of kubelet that can reserve memory."""
 _DASHED = re.compile(r"--?[A-Za-z]")
 
 
@@ -80,7 +82,7 @@ def _check_call(call: Call, places: _Places, subject: Subject, report: Report) -
     if options.get("--use-max-pods") == "false" and "max-pods" not in call.flags:
         message = "is false, and kubelet-extra-args has no --max-pods, so kubelet runs up to 110 pods, whatever the instance can address"
         problems.add("bootstrap.max_pods_not_set", places.at("--use-max-pods"), message)
-    elif subject.family != "ubuntu" and "max-pods" in call.flags and "kube-reserved" not in call.flags:
+    elif subject.family != "ubuntu" and "max-pods" in call.flags and not _RESERVES & call.flags.keys():
         message = "is set, but the script reserves memory for the number of pods of the instance type"
         problems.add("reserved.sized_for_other_max_pods", places.at("--max-pods"), message, fix="pass --kube-reserved for this number, too")
     check_flags(flags, subject, problems)

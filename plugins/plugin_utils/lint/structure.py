@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
-from ..errors import Problems
+import re
+from dataclasses import replace
+
+from ..bootstrap_calls import SCRIPT
+from ..errors import Problem, Problems
 from ..formats.compression import LIMIT
 from ..formats.secrets import RULES, find_secrets
 from ..formats.user_data_kind import KIND_NAMES, Kind
@@ -23,17 +27,47 @@ _READ_BY: dict[str, tuple[str, frozenset[Kind]]] = {
     "windows": ("Windows", frozenset({"powershell"})),
 }
 """What the image of a family reads; its name in messages."""
+_WITHOUT_NODEADM = ("al2", "ubuntu")
+_ONLY_NODEADM = (
+    "mime.invalid_boundary",
+    "mime.invalid_content_type",
+    "mime.invalid_header",
+    "mime.missing_end",
+    "mime.nested_document",
+    "mime.repeated_header",
+)
+"""Rules about MIME that cloud-init reads."""
+_TAKEN_FOR_HEADER = re.compile(r"None|[!-9;-~]*:|[ \t]|From ")
+"""The begin of a line that cloud-init takes for a header, so it is not run."""
 
 
 def check(subject: Subject, report: Report) -> None:
     """Report the problems that the reader found, and everything about the document as a whole."""
     problems = report.problems
-    problems.extend(subject.user_data.problems)
+    problems.extend(_without_nodeadm(problem, subject) for problem in subject.user_data.problems)
     _check_size(subject, problems)
     _check_encoding(subject, report)
     _check_kinds(subject, problems)
     _check_version(subject, problems)
     _check_secrets(subject, report)
+
+
+def _without_nodeadm(problem: Problem, subject: Subject) -> Problem:
+    """A problem that only nodeadm has, on a family without it, is not an error."""
+    is_harmless = problem.rule in _ONLY_NODEADM and not (
+        problem.rule == "mime.invalid_header" and _TAKEN_FOR_HEADER.match(str(problem.value))
+    )
+    if not is_harmless or not _is_read_without_nodeadm(subject):
+        return problem
+    return replace(problem, rule="mime.refused_by_nodeadm", message=f"{problem.message}; cloud-init accepts this")
+
+
+def _is_read_without_nodeadm(subject: Subject) -> bool:
+    """Whether the nodes have cloud-init alone, and it reads the whole document."""
+    data = subject.user_data
+    calls = any(SCRIPT in part.text for part in data.parts) and not subject.parts("nodeconfig")
+    has_nodeadm = subject.family not in _WITHOUT_NODEADM and not (subject.family is None and calls)
+    return not has_nodeadm and bool(data.parts) and all(item.place.part is not None for item in data.not_understood)
 
 
 def _check_size(subject: Subject, problems: Problems) -> None:

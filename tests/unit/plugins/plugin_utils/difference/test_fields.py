@@ -81,7 +81,8 @@ ROWS = (
     Row("trust", ("al2023", "windows"), r"node_group\.commands\.pre", "the lines that install certificates come first"),
     Row("override", SCRIPT, r"node_group\.user_data\[0\]", "the script has no call"),
     Row("override", ("al2023",), r"node_group\.max_pods", "NodeConfigs are merged"),
-    Row(r"override|proxy\..*", ("windows",), r"parts\[0\]", "the script has no call that is certain to run"),
+    Row("override", ("windows",), r"parts\[0\]", "the script has no call that is certain to run"),
+    Row(r"proxy\..*", ("windows",), r"node_group\.commands\.pre", "the lines that set the proxy are before the call"),
     Row(r"nodeadm\..*", ("al2023",), r"(cluster|node_group)\.(?!nodeadm).*", "the setting has a field of its own"),
     Row(r"bottlerocket\..*", ("bottlerocket",), r"(cluster|node_group)\.(?!bottlerocket).*", "the setting has a field of its own"),
     Row(

@@ -39,6 +39,7 @@ READ = {
     "a path": ("& 'C:\\EKS\\Start.ps1' -Name x", {"Name": ("x",)}),
     "an assignment": ("[string]$Args = '--v=3'\n& $Script -Args $Args", {"Args": ("--v=3",)}),
     "an assignment that uses itself": ('$Args = "$Args --v=4"\n& $Script -Args $Args', {"Args": ("--v=2 --v=4",)}),
+    "a variable with the name of the script": ("$Name = 'Start.ps1'\n$Script = \"$Folder\\$Name\"\n& $Script -Args x", {"Args": ("x",)}),
     "the variable with the path": ('[string]$Script = "$env:ProgramFiles\\EKS\\Start.ps1"\n& $Script -Name x', {"Name": ("x",)}),
 }
 
@@ -56,7 +57,31 @@ def test_a_value_that_is_not_known_is_not_guessed(text: str) -> None:
     assert read(text) == Reading(({"Name": None},), True)
 
 
+BESIDE_BLOCKS = {
+    "a condition in a line": "& $Script -Name x\n$Error = if ($?) { 0 } else { 1 }",
+    "a table": "$Table = @{a = 1}\n& $Script -Name x",
+    "a block before": "if ($a) {\n  if ($b) { c }\n}\n& $Script -Name x",
+    "a block behind": "& $Script -Name x\nforeach ($a in $b) {\n  $a\n}",
+    "a brace in a string": "Write-Host '{' \"}\"\n& $Script -Name x",
+    "a brace in a comment": "$a = { b } # }\n& $Script -Name x",
+    "a here-string behind": "& $Script -Name x\n$a = @'\n}\n'@",
+}
+
+
+@pytest.mark.parametrize("text", BESIDE_BLOCKS.values(), ids=BESIDE_BLOCKS)
+def test_a_call_outside_of_blocks_is_certain(text: str) -> None:
+    assert read(text) == Reading(({"Name": ("x",)},), False)
+
+
+def test_a_value_from_a_block_is_not_known() -> None:
+    assert read("if ($a) {\n$Args = '--v=9'\n}\n& $Script -Args $Args").calls == ({"Args": None},)
+
+
 UNREAD = {
+    "a call behind a here-string": "$a = @'\n{\n'@\n& $Script -Name x",
+    "a call in a block comment": "<# a\n& $Script -Name x\n#>",
+    "a call behind a closing brace": "}\n& $Script -Name x",
+    "a second call in a block": "& $Script -Name x\nif ($a) {\n& $Script -Name y\n}",
     "another command": "Write-Output hi",
     "another script": "& $Other -Name x",
     "a condition": "if ($x) {\n& $Script -Name x\n}",

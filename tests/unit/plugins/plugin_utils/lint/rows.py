@@ -120,6 +120,7 @@ SLASHES = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=%s\n\n--//
 STRUCTURE = (
     # --- MIME: what cloud-init or nodeadm refuse, or lose without a message
     Row("mime.no_interpreter", "error", mime(part("echo hello")), mime(part("#!/bin/sh\necho hello"))),
+    Row("mime.no_interpreter", "error", mime(SCRIPT, part("echo hello")), mime(SCRIPT, "--B\n\n", part(""))),
     Row("mime.text_after_end", "error", f"{HEAD}{SCRIPT}{END}{SCRIPT}{END}", f"{HEAD}{SCRIPT}{SCRIPT}{END}"),
     Row(
         "mime.invalid_content_type",
@@ -172,6 +173,9 @@ STRUCTURE = (
         mime(part("#!/bin/sh", "text/x-shellscript", "Content-Type: text/plain")),
         mime(part("#!/bin/sh", "text/x-shellscript", "X-Note: text/plain")),
     ),
+    Row("mime.refused_by_nodeadm", "note", mime(SCRIPT.replace("\n\n", "\n")), mime(SCRIPT), "al2"),
+    Row("mime.refused_by_nodeadm", "note", SLASHES % "//", SLASHES % '"//"', "ubuntu"),
+    Row("mime.refused_by_nodeadm", "note", f"{HEAD}{part(call())}", f"{HEAD}{part(call())}{END}"),
     Row("mime.unknown_type", "error", mime(part("a: 1", "application/json")), mime(part("#cloud-config\na: 1", "text/cloud-config"))),
     # --- the document as a whole
     Row("user_data.wrong_kind", "error", "echo hello\n", shell("echo hello")),

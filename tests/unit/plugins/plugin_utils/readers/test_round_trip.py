@@ -100,7 +100,7 @@ ROWS = (
     Row("unread", SCRIPT, ".*-static", ".*", "finished files are not read back: the script is kept as user_data"),
     Row("commands_pre|labels|text", SCRIPT, OWN, "labels", "labels that the node looks up are unknown; the lines are in commands.pre"),
     Row("unread", ("al2", "ubuntu", "windows"), ".*", "override", "the script has no call with known arguments"),
-    Row("unread", ("windows",), ".*", "proxy.*", "a script with blocks has no line that is certain to run"),
+    Row("commands_pre|commands_post|proxy|text", ("windows",), OWN, "proxy.*", "the lines that set the proxy come back as commands"),
     Row("cluster.*|dns_ips", ("al2023", "bottlerocket", "windows"), COMPLETED, ".*", "EKS or Karpenter adds the facts of the cluster"),
     Row("cluster.(service_cidr|dns_ips)", (*SCRIPT, "bottlerocket"), OWN, ".*", "the text has the name servers, not the CIDR"),
     Row("cluster.dns_ips", ("al2023", "windows"), OWN, r"(nodeadm\.)?kubelet.config", "name servers come back as those of the cluster"),
