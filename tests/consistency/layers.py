@@ -46,6 +46,7 @@ ORDER = (
     "sources",
     "lint",
     "difference",
+    "explanation",
     "outputs",
     "live",
 )

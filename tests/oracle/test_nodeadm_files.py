@@ -11,6 +11,10 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import InstanceShape, instance_shape
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.explanation import al2023
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.explanation.explain import explain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.explanation.outcome import Machine
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.kubernetes import parse_version
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig import containerd_files, envelope, predict, read
 from ansible_collections.nodebootstrap.eks.tests.oracle import nodeadm_rows
 from ansible_collections.nodebootstrap.eks.tests.oracle.nodeadm_rows import STARTED, row_id
@@ -58,6 +62,27 @@ def test_the_files_of_a_row(case: dict[str, Any]) -> None:
     assert {path: nodeadm_rows.meaning(path, text, flags) for path, text in prediction.files.items()} == nodeadm_rows.files(case)
     assert bool(prediction.warnings) == bool(case["init"].get("warnings")), prediction.warnings
     assert set(prediction.unknown) == {path for path, rows in UNKNOWN.items() if case["id"] in rows}
+
+
+KNOWN_TYPES = [case for case in STARTED if shape(case["instance_type"]) is not None]
+
+
+@pytest.mark.parametrize("case", KNOWN_TYPES, ids=row_id)
+def test_the_explanation_has_the_files_of_a_row(case: dict[str, Any]) -> None:
+    """For user data alone, with placeholders for the instance."""
+    data, machine = nodeadm_rows.user_data(case), shape(case["instance_type"])
+    assert machine is not None
+    version = parse_version(case["kubelet_version"])
+    found = explain(data, "al2023", Machine(machine, version))
+    try:
+        expected = predict.predict(envelope.effective(data)["spec"], al2023.node_of(machine, f"1.{(version or (1, 0))[1]}.0"))
+    except read.NodeConfigError as error:
+        assert str(error) in found.timeline[1].does
+        return
+    files = {file.path: file.content for file in found.files if file.written_by == "nodeadm"}
+    assert files == {**expected.files, **dict.fromkeys(expected.unknown)}
+    settings = {name: row.value for name, row in found.config.items() if row.source != "kubelet"}
+    assert settings["maxPods"] == expected.config["maxPods"] or found.config["maxPods"].source == "user_data"
 
 
 def test_there_are_62() -> None:

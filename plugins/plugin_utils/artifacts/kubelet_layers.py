@@ -130,7 +130,7 @@ def on_image(
     with_cgroups = not (family == "al2" and own_cpus)
     of_flags = dict(flag_fields(layers.flags).values())
     if layers.is_finished_file:
-        base = _image_base(family, minor, with_cgroups)
+        base = image_base(family, minor, with_cgroups=with_cgroups)
         config = effective_config(minor, kubelet.deep_merge(base, layers.drop_in), None, of_flags)
     else:
         file = _image_file(family, minor, with_cgroups, tuple((reserved or _UNKNOWN_RESERVED).items()))
@@ -139,7 +139,8 @@ def on_image(
     return Effective(minor, config, origins, family == "al2", None if shape is None else shape.vcpus, computed)
 
 
-def _image_base(family: str, minor: int, with_cgroups: bool) -> dict[str, Any]:
+def image_base(family: str, minor: int, *, with_cgroups: bool) -> dict[str, Any]:
+    """C(image_config), with or without the cgroups that processes of the system and of kubelet are reserved in."""
     left_out = () if with_cgroups else tuple(kubelet.RESERVED_CGROUPS)
     return {key: value for key, value in image_config(family, minor).items() if key not in left_out}
 
@@ -147,7 +148,7 @@ def _image_base(family: str, minor: int, with_cgroups: bool) -> dict[str, Any]:
 @cache
 def _image_file(family: str, minor: int, with_cgroups: bool, reserved: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
     """The file of the image with the defaults of kubelet. Cached, because most groups differ only in what is merged into it."""
-    return MappingProxyType(file_config(minor, {**_image_base(family, minor, with_cgroups), "kubeReserved": dict(reserved)}))
+    return MappingProxyType(file_config(minor, {**image_base(family, minor, with_cgroups=with_cgroups), "kubeReserved": dict(reserved)}))
 
 
 @cache

@@ -93,11 +93,16 @@ class Prediction:
     which nodeadm writes in random order, are sorted. All files have the mode 0644.
     warnings: messages that nodeadm only logs.
     unknown: path → the reason why the content of this file cannot be predicted. Such a path is not in C(files).
+    config: the fields in kubelet's own file, without those in C(unknown_fields). unknown_fields: field → the reason.
+    flags: of kubelet from nodeadm, as words. Those of the user follow.
     """
 
     files: Mapping[str, str]
     warnings: tuple[str, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    unknown_fields: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
 
 
 def predict(spec: Mapping[str, Any], node: Node) -> Prediction:
@@ -114,7 +119,9 @@ def predict(spec: Mapping[str, Any], node: Node) -> Prediction:
     work.containerd()
     work.kubelet()
     files = {path: text for path, text in sorted(work.files.items()) if path not in work.unknown}
-    return Prediction(files, tuple(work.warnings), dict(sorted(work.unknown.items())))
+    config = {name: value for name, value in work.config.items() if name not in work.unknown_fields}
+    unknown = dict(sorted(work.unknown.items()))
+    return Prediction(files, tuple(work.warnings), unknown, config, work.unknown_fields, tuple(work.flags))
 
 
 def standard_max_pods(node: Node) -> int:
@@ -155,6 +162,9 @@ class _Work:
         self.files: dict[str, str] = {}
         self.warnings: list[str] = []
         self.unknown: dict[str, str] = {}
+        self.config: dict[str, Any] = {}
+        self.unknown_fields: dict[str, str] = {}
+        self.flags: list[str] = []
 
     def environments(self) -> None:
         """systemd's drop-ins for C(instance.environment)."""
@@ -202,7 +212,8 @@ class _Work:
         self._kubeconfig()
         self.files[f"{CREDENTIAL_PROVIDERS}/config.json"] = json.dump(_credential_providers(self._node.minor), indent=4)
         self.files[kubelet.CA_FILE] = base64.b64decode(self._cluster["certificateAuthority"]).decode("utf-8", "replace")
-        lines = ["NODEADM_KUBELET_ARGS=" + " ".join([*self._flags(), *self._spec.get("kubelet", {}).get("flags", [])])]
+        self.flags = self._own_flags()
+        lines = ["NODEADM_KUBELET_ARGS=" + " ".join([*self.flags, *self._spec.get("kubelet", {}).get("flags", [])])]
         if own and self._node.minor < (1, 30):
             lines.append("KUBELET_CONFIG_DROPIN_DIR_ALPHA=on")
         self.files[ENVIRONMENT] = "\n".join(lines)
@@ -212,16 +223,18 @@ class _Work:
             most = self._max_pods()
         except UnsupportedExpression as beyond:
             most = standard_max_pods(self._node)
-            self.unknown[CONFIG_FILE] = f"kubelet.maxPodsExpression: {beyond}"
+            self.unknown_fields |= dict.fromkeys(("kubeReserved", "maxPods"), f"kubelet.maxPodsExpression: {beyond}")
         if self._pulls_with_soci():
-            self.unknown[CONFIG_FILE] = "FastImagePull: kubelet pulls through the SOCI snapshotter"
-        config = kubelet.nodeadm_config(self._node.minor) | {
+            self.unknown_fields["imageServiceEndpoint"] = "FastImagePull: kubelet pulls through the SOCI snapshotter"
+        if self.unknown_fields:
+            self.unknown[CONFIG_FILE] = next(reversed(self.unknown_fields.values()))
+        self.config = kubelet.nodeadm_config(self._node.minor) | {
             "clusterDNS": [cluster_dns(self._cluster["cidr"])],
             "kubeReserved": kube_reserved(most, self._node.vcpus),
             "maxPods": most,
             "providerID": kubelet.provider_id(self._node.availability_zone, self._node.instance_id),
         }
-        self.files[CONFIG_FILE] = json.dump(config, indent=4)
+        self.files[CONFIG_FILE] = json.dump(self.config, indent=4)
 
     def _max_pods(self) -> int:
         expression = self._spec.get("kubelet", {}).get("maxPodsExpression")
@@ -250,7 +263,7 @@ class _Work:
         if self._on_outpost():
             self.unknown[HOSTS] = "the addresses of the API server, as the node resolves them, are appended"
 
-    def _flags(self) -> list[str]:
+    def _own_flags(self) -> list[str]:
         node = self._node
         if self._ipv6 and node.ipv6 is None:
             raise NodeConfigError("the instance has no IPv6 address, and the cluster's cidr is one of IPv6", fatal=True)

@@ -47,20 +47,27 @@ def with_script(parts: Sequence[ReadPart]) -> RunCommands | None:
         return None
     [origin] = callers
     document = cloud_config.load(origin.text, origin.path, Problems())
-    listed = document.get("runcmd")
-    lines, items = ["#!/bin/sh"], [0]
     try:
-        for index, item in enumerate(listed if isinstance(listed, list) else ()):
-            text = shell.command([str(word) for word in item]) if isinstance(item, list) else str(item)
-            added = text.rstrip("\n").split("\n")
-            lines += added
-            items += [index] * len(added)
+        text, items = script_of(document.get("runcmd"))
     except SpecError:
         return None
-    text = "".join(f"{line}\n" for line in lines)
     if SCRIPT not in text:
         return None
     rest = {key: value for key, value in document.items() if key != "runcmd"}
     kept = [replace(part, text=cloud_config.dump(rest)) if part is origin else part for part in parts if part is not origin or rest]
     script = ReadPart(_INDEX, "shell", None, text, 1, 0, 0, "", "")
     return RunCommands((*kept, script), origin, (*items, items[-1]))
+
+
+def script_of(listed: object) -> tuple[str, tuple[int, ...]]:
+    """The script that cloud-init makes of a list of commands, and for each of its lines the index of the command.
+
+    Raises C(SpecError) for a command that a script cannot contain.
+    """
+    lines, items = ["#!/bin/sh"], [0]
+    for index, item in enumerate(listed if isinstance(listed, list) else ()):
+        text = shell.command([str(word) for word in item]) if isinstance(item, list) else str(item)
+        added = text.rstrip("\n").split("\n")
+        lines += added
+        items += [index] * len(added)
+    return "".join(f"{line}\n" for line in lines), tuple(items)
