@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Explains calls of C(/etc/eks/bootstrap.sh) on Amazon Linux 2 and Ubuntu.
 
-Sources: amazon-eks-ami, al2 branch of December 2025; the script of Canonical's images for Kubernetes 1.24 to 1.26. The script runs where user data calls it, in the final stage of cloud-init. It starts kubelet before the commands after the call.
+The script runs where user data calls it, in the final stage of cloud-init. It starts kubelet before the commands after the call.
+Sources: amazon-eks-ami, al2 branch of December 2025; the script of Canonical's images for Kubernetes 1.24 to 1.26.
 """
 
 from __future__ import annotations

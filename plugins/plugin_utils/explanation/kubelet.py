@@ -36,7 +36,7 @@ class Given:
     origins: Mapping[str, Setting] = field(default_factory=dict)
 
     def origin(self, name: str) -> Setting:
-        """The place of a field or a flag, or of what sets it as a whole."""
+        """The place of a field or a flag, or of a setting that contains it."""
         return self.origins.get(name) or self.origins.get(name.partition(".")[0]) or Setting(None, "user_data")
 
 

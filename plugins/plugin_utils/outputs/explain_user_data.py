@@ -35,7 +35,9 @@ def explain_user_data(user_data: Any, instance_type: Any = None, kubernetes_vers
 
 def _shape(instance_type: Any, problems: Problems) -> InstanceShape | None:
     if not isinstance(instance_type, str):
-        problems.add("input.wrong_type", "instance_type", f"must be text, not {type_name(instance_type)}", fix="write it as m5.large")
+        problems.add(
+            "input.wrong_type", "instance_type", f"must be text, not {type_name(instance_type)}", fix="write a type such as m5.large"
+        )
         return None
     try:
         return instance_shape(instance_type)
