@@ -109,7 +109,7 @@ def main():
     except ApplyRefused as error:
         module.fail_json(msg=str(error))
     except (ValueError, KeyError, TypeError) as error:
-        module.fail_json(msg=f"plan or lock does not have the expected form: {type(error).__name__}: {error}")
+        module.fail_json(msg=f"plan or lock does not have the expected form: {error.__class__.__name__}: {error}")
     texts = {provenance.PROVENANCE: provenance.text(found), provenance.SBOM: provenance.text(sbom.document(found))}
     before = {path: _current(host.path(path)) for path in texts}
     changed = [path for path in texts if texts[path] != before[path]]

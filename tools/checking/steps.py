@@ -47,9 +47,13 @@ WITH_ANSIBLE = (
     "tests/unit/roles/",
 )
 
-#: The tests of ansible-test that understand documentation, and that import and compile. The others look for words and names of files, as
+#: The tests of ansible-test that understand documentation, that import and compile, and that check style where ruff does not. The others
+#: look for words and names of files, as
 #: linters do, or are pylint, which takes longer than all of these together.
-SANITY = ("action-plugin-docs", "ansible-doc", "compile", "import", "runtime-metadata", "validate-modules", "yamllint")
+SANITY = (
+    "action-plugin-docs", "ansible-doc", "compile", "import", "no-smart-quotes", "pep8", "runtime-metadata",
+    "validate-modules", "yamllint",
+)  # fmt: skip
 
 #: Scenarios of molecule/ whose subject tests of oracle and lab show as well, by the module or by the playbook.
 REPEATED_SCENARIOS = ("broken_connection", "check_first", "join", "values", "wrong_machine")

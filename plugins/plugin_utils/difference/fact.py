@@ -54,7 +54,7 @@ def typed(value: Any, row: Mapping[str, Any]) -> Any:
         return {name: typed(item, fields.get(name, {}) if fields is not None else items) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [typed(item, row.get("items", {})) for item in value]
-    kind, text = row.get("format", row.get("type")), str(value) if type(value) is int else value
+    kind, text = row.get("format", row.get("type")), str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if kind in ("quantity", "threshold"):
         found: object = parse_quantity(text)
     elif kind == "duration":

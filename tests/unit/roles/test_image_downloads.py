@@ -27,7 +27,8 @@ def downloads(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield task
 
 
-FILES = {path.stem: found for path in sorted(TASKS.glob("*.yml")) if (found := list(downloads(yaml.safe_load(path.read_text("utf-8")))))}
+ALL = {path.stem: list(downloads(yaml.safe_load(path.read_text("utf-8")))) for path in sorted(TASKS.glob("*.yml"))}
+FILES = {name: tasks for name, tasks in ALL.items() if tasks}
 
 
 def test_the_downloads_are_found() -> None:

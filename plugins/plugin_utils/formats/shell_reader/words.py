@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
+from typing import TypeAlias
 
 from . import text as texts
 from .fields import Fields
@@ -45,19 +45,6 @@ class TooLarge(Exception):
     """The script computes more text than any real script."""
 
 
-class _Output(Protocol):
-    @property
-    def is_split(self) -> bool: ...
-    @property
-    def knows_separators(self) -> bool: ...
-    def literal(self, text: str) -> None: ...
-    def quoted(self, pieces: Pieces) -> None: ...
-    def unquoted(self, pieces: Pieces) -> None: ...
-    def elements(self, values: tuple[Pieces, ...]) -> None: ...
-    def separate(self) -> None: ...
-    def unknown_elements(self) -> None: ...
-
-
 class _Pattern:
     """Collects a pattern: the known text, and which of it is quoted."""
 
@@ -94,6 +81,9 @@ class _Pattern:
             self._parts = None
         else:
             self._parts.append((value, is_quoted))
+
+
+_Output: TypeAlias = Fields | _Pattern
 
 
 class WordReader:

@@ -43,8 +43,7 @@ PIECES = (
     "a", " ",
     "\n", "\t", "'", '"', "$", "`", "\\", "(", ")", "((", "))", "{", "}", "[[", "]]", "<<E", "<<-'E'", "E\n", "<<<", ">", "<(", "|", "&&",
     "||", ";", ";;", "&", "#", "=", "+=", "A=", "a=(", "${", "${a[@]}", "${A:=", "$(", "$((", "$'", "if ", "then ", "else ", "fi\n",
-    "for x in ",
-        "do ", "done\n", "while ", "case x in\n", "esac\n", "f() {", "function g ", "eval ", "export ", "local ",
+    "for x in ", "do ", "done\n", "while ", "case x in\n", "esac\n", "f() {", "function g ", "eval ", "export ", "local ",
     "trap ", "exit\n", "return\n", "set -- ",
     "é", "\r\n", "\0", "\ud800", "!", "*", "?", "~", "time ", "coproc ", "select ",
 )  # fmt: skip
