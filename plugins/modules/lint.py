@@ -32,8 +32,9 @@ options:
       - CloudFormation, templates with user data that contains no parameters or references. User data that contains them is a note.
       - The AWS CLI, the output of C(aws ec2 describe-launch-template-versions) and C(aws autoscaling describe-launch-configurations).
       - In a directory, files are checked that begin like user data or like one of these files. Hidden files are ignored.
+      - Environment variables and C(~) in a path are replaced, unless there is a file with this very name.
     type: list
-    elements: path
+    elements: raw
     required: true
   family:
     description:

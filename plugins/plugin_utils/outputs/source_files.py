@@ -9,10 +9,12 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import Problems, SpecError
 from ..formats.compression import unwrap
 from ..formats.user_data_kind import classify
+from ..model.schema import type_name
 from ..sources.read import read as read_sources
 from . import folder
 
@@ -36,12 +38,17 @@ class Files:
     skipped: tuple[str, ...]
 
 
-def find(paths: Sequence[str], problems: Problems) -> Files:
-    """The files, in the order of the paths; those of a directory and of a pattern are sorted. Report paths without a file."""
+def find(sources: Sequence[Any], problems: Problems) -> Files:
+    """The files, in the order of the sources; those of a directory and of a pattern are sorted. Report paths without a file."""
     found: dict[str, bytes] = {}
     skipped: list[str] = []
-    for index, path in enumerate(paths):
+    for index, source in enumerate(sources):
         option = f"sources[{index}]"
+        if not isinstance(source, str):
+            problems.add("input.wrong_type", option, f"must be a path, not {type_name(source)}", fix="write the path of a file")
+            continue
+        # A name that exists is not expanded, whatever characters it contains.
+        path = source if os.path.lexists(source) else os.path.expandvars(os.path.expanduser(source))
         if os.path.isdir(path):
             content = dict(_of_directory(path))
             wanted = {name: data for name, data in content.items() if data is not None and _is_source(data)}

@@ -27,7 +27,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Source]], str]] = {
     "github": github,
 }
 OPTIONS: dict[str, Any] = {
-    "sources": {"type": "list", "elements": "path", "required": True},
+    "sources": {"type": "list", "elements": "raw", "required": True},
     "family": {"type": "str"},
     "kubernetes_version": {"type": "str"},
     "format": {"type": "str", "default": "text", "choices": list(FORMATS)},
