@@ -336,7 +336,8 @@ def _documentation() -> Iterable[KnownGood]:
                     node_config(
                         kubelet(
                             {"maxPods": 29, "clusterDNS": [DNS]},
-                            "--node-labels=eks.amazonaws.com/nodegroup-image=ami-0123456789abcdef0,eks.amazonaws.com/capacityType=ON_DEMAND,eks.amazonaws.com/nodegroup=web",
+                            "--node-labels=eks.amazonaws.com/nodegroup-image=ami-0123456789abcdef0,"
+                            "eks.amazonaws.com/capacityType=ON_DEMAND,eks.amazonaws.com/nodegroup=web",
                         ),
                         start="---\n",
                     ),

@@ -48,10 +48,9 @@ WITH_ANSIBLE = (
 )
 
 #: The tests of ansible-test that understand documentation, that import and compile, and that check style where ruff does not. The others
-#: look for words and names of files, as
-#: linters do, or are pylint, which takes longer than all of these together.
+#: look for words and names of files, or are pylint, which takes longer than all of these together.
 SANITY = (
-    "action-plugin-docs", "ansible-doc", "compile", "import", "no-smart-quotes", "pep8", "runtime-metadata",
+    "action-plugin-docs", "ansible-doc", "compile", "import", "no-assert", "no-smart-quotes", "pep8", "runtime-metadata",
     "validate-modules", "yamllint",
 )  # fmt: skip
 

@@ -101,8 +101,7 @@ def _merge(
     for name in first.keys() | other.keys():
         one, two = first.get(name), other.get(name)
         if one != two:
-            known = one or two
-            assert known is not None
+            known = first[name] if name in first else other[name]
             same = one is not None and two is not None and one.source == two.source
             result[name] = replace(known, value=None, path=known.path if same else None, where=known.where if same else None)
             unknown.setdefault(name, reason)

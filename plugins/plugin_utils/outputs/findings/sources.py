@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ...kubelet_fields import Version
-from ...lint.finding import Finding, of_problem
+from ...lint.finding import of_problem
 from ...lint.lint import lint
 from ...readers.model import Place, UserData
 from ...sources.model import SourceText
@@ -28,12 +28,7 @@ def sources_of(name: str, content: bytes, family: str | None, version: Version) 
 
 def _source(name: str, text: SourceText, family: str | None, version: Version) -> Source:
     if text.problem is not None:
-        return Source(name, _NO_USER_DATA, (_finding(text),), text.path, text.origin)
+        # Reports show the path in the file beside its name.
+        return Source(name, _NO_USER_DATA, (of_problem(text.problem, _BEGIN, text.path or "the file"),), text.path, text.origin)
     linted = lint(text.data, text.family or family, version)
     return Source(name, linted.user_data, linted.findings, text.path, text.origin, text.is_secret)
-
-
-def _finding(text: SourceText) -> Finding:
-    """The finding about user data that cannot be read. Reports show its path beside the name of the file."""
-    assert text.problem is not None
-    return of_problem(text.problem, _BEGIN, text.path or "the file")
