@@ -230,7 +230,7 @@ def _found(command: Command, words: tuple[Word, ...]) -> FoundCall:
             argument = Argument(name, value.pieces if value else (), value.place if value else word.place)
             arguments.append(argument)
             if name == EXTRA_ARGS:
-                flags = list(_flags(argument))
+                flags = list(flags_in(argument))
             at += 2
         else:
             if not any(not one.name for one in arguments):
@@ -240,8 +240,8 @@ def _found(command: Command, words: tuple[Word, ...]) -> FoundCall:
     return FoundCall(command, tuple(arguments), tuple(flags), count == len(words), call)
 
 
-def _flags(argument: Argument) -> Iterator[Argument]:
-    """The flags in the value of C(--kubelet-extra-args)."""
+def flags_in(argument: Argument) -> Iterator[Argument]:
+    """The flags of kubelet in the value of an argument."""
     found: list[list[str | None]] = [[]]
     for piece in argument.pieces:
         if piece is None:

@@ -47,6 +47,7 @@ ORDER = (
     "lint",
     "difference",
     "explanation",
+    "migration",
     "outputs",
     "live",
 )

@@ -144,6 +144,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "image_verify": nothing,
     "node_info": nothing,
     "lint": nothing,
+    "migrate": nothing,
     "render": nothing,
 }
 

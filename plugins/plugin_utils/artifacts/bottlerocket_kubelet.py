@@ -100,6 +100,13 @@ def kubelet_settings(spec: NodeSpec, problems: Problems) -> Iterator[Setting]:
             yield from _flag(name, values, flags.get(name, {}), origin, problems)
 
 
+def setting_of_flag(name: str) -> str | None:
+    """The setting below C(settings.kubernetes) that a flag becomes, or None if there is none."""
+    if name in _FLAGS_ONLY:
+        return _FLAGS_ONLY[name][0]
+    return _SETTINGS.get(data.kubelet_flags()["flags"].get(name, {}).get("config", ""))
+
+
 def _field(name: str, value: Any, origin: str, problems: Problems) -> Iterable[Setting]:
     if name in _SETTINGS:
         return leaves(("kubernetes", _SETTINGS[name]), value, origin)

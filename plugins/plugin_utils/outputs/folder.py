@@ -31,6 +31,11 @@ def check_paths(options: Mapping[str, Any]) -> None:
     problems.raise_any()
 
 
+def absolute(path: str) -> str:
+    """A path from the root. Relative paths start at the current directory."""
+    return os.path.abspath(path)
+
+
 def read(path: str) -> bytes | None:
     """The content of a file, or None if it cannot be read."""
     try:

@@ -88,7 +88,8 @@ def read(parts: Sequence[ReadPart], family: str | None) -> Meaning:
         if part.kind == "shell":
             found.node_group.setdefault("commands", {}).setdefault("post", []).append(part.text)
         elif part.kind not in ("empty", "unknown"):
-            found.lose(part, part.text, "is a part after the script that starts kubelet, and a rendered part would be before it")
+            reason = "is a part after the script that starts kubelet, and a rendered part would be before it"
+            found.lose(part, part.text, reason, effect="kept")
     return found
 
 
@@ -108,9 +109,8 @@ def _read_pre(parts: Sequence[ReadPart], found: Meaning) -> None:
         else:
             kept.append(part)
             if part.kind == "cloud-config" and re.search(r"^runcmd:", part.text, re.MULTILINE):
-                found.lose(
-                    part, part.text, "has runcmd, which runs after the script that starts kubelet, and before it when it is rendered"
-                )
+                reason = "has runcmd, which runs after the script that starts kubelet, and before it when it is rendered"
+                found.lose(part, part.text, reason, effect="kept")
     found.keep(kept)
 
 
@@ -185,12 +185,12 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
     part, text = script.part, script.text
     found.put("trust", script.trust)
     call = next(one for one in script.reading.found if one.command.is_certain)
-    _read_call(call.call or _known_call(call, script, found), script.config, part, found)
+    read_call(call.call or known_call(call, script, found), script.config, part, found)
     if script.proxy and (fields := proxy_of({"default": script.proxy}, found.cluster)) is not None:
         found.put("proxy", fields)
     elif script.proxy:
         found.lose(part, ", ".join(script.proxy.values()), "is a proxy without the entries that every node needs in NO_PROXY")
-    span = _span(text, call.command) if len(script.reading.found) == 1 else None
+    span = call_lines(text, call.command.line) if len(script.reading.found) == 1 else None
     if span is None:
         found.lose(part, part.text, "contains the call inside other commands, which are not read")
     else:
@@ -207,7 +207,7 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
         found.put("commands.post", script.post)
 
 
-def _known_call(call: FoundCall, script: CallerScript, found: Meaning) -> Call:
+def known_call(call: FoundCall, script: CallerScript, found: Meaning) -> Call:
     """The known arguments of a call. The others are reported."""
     name: str | None = None
     options: dict[str, str] = {}
@@ -218,7 +218,7 @@ def _known_call(call: FoundCall, script: CallerScript, found: Meaning) -> Call:
             extra = argument
         elif value is None:
             options.pop(argument.name, None)
-            found.lose_at(script.part, script.place(argument.place), f"{_shown(argument)} is known only on the node")
+            found.lose_at(script.part, script.place(argument.place), f"{_shown(argument)} is known only on the node", "argument")
         elif argument.name:
             options[argument.name] = value
         else:
@@ -231,7 +231,7 @@ def _known_call(call: FoundCall, script: CallerScript, found: Meaning) -> Call:
         for flag in call.flags if not quoted else ():
             flags.setdefault(flag.name, []).extend([flag.value] if flag.value is not None else [])
         reason = "has quotes or words that kubelet gets changed" if extra.value is not None else "is partly known only on the node"
-        found.lose_at(script.part, script.place(extra.place), f"{EXTRA_ARGS} {reason}")
+        found.lose_at(script.part, script.place(extra.place), f"{EXTRA_ARGS} {reason}", "argument")
     return Call(name, options, {flag: values for flag, values in flags.items() if values}, (), call.command.line)
 
 
@@ -239,12 +239,15 @@ def _shown(argument: Argument) -> str:
     return argument.name or "the name of the cluster"
 
 
-def _span(text: str, command: Command) -> tuple[int, int, bool] | None:
-    """The lines of the call (from 0, the last excluded), and whether it is alone on them. None if it is inside other commands."""
+def call_lines(text: str, line: int) -> tuple[int, int, bool] | None:
+    """The lines of a command that begins on C(line), and whether it is alone on them. None if it is inside other commands.
+
+    The lines count from 0, and the last one is excluded.
+    """
     from ..formats import shell_reader
 
     lines = text.split("\n")
-    start = command.line - 1
+    start = line - 1
     for end in range(start + 1, len(lines) + 1):
         if lines[end - 1].endswith("\\"):
             continue
@@ -276,7 +279,7 @@ def _read_around(script: CallerScript, before: str, after: str, found: Meaning) 
             place = alone.assignments[[one.name for one in alone.assignments].index(used[0])].place
             reason = f"sets {used[0]}, which commands after the call use; as commands.post, they run in a shell of their own"
             found.lose_at(script.part, script.place(replace(place, line=place.line + _offset(script.text))), reason)
-    if not _is_only_options(after):
+    if not is_only_options(after):
         found.put("commands.post", [before + after if is_quiet and used else after])
 
 
@@ -285,13 +288,14 @@ def _offset(text: str) -> int:
     return 1 if text.startswith("#!") else 0
 
 
-def _is_only_options(text: str) -> bool:
+def is_only_options(text: str) -> bool:
+    """Whether a script has only comments, and options of its shell."""
     return all(_SETS_OPTIONS.fullmatch(line) for line in text.split("\n"))
 
 
 def _read_before(script: CallerScript, text: str, found: Meaning) -> None:
     lines = text.split("\n")
-    if _is_only_options(text):
+    if is_only_options(text):
         return
     part = script.part
     reported = {item.place.line for item in found.not_understood if item.place.part == part.index}
@@ -300,7 +304,7 @@ def _read_before(script: CallerScript, text: str, found: Meaning) -> None:
             number = part.text.split("\n").index(line) + 1
             if number not in reported:
                 reason = "changes the shell in which the call runs; as commands.pre, it runs in a shell of its own"
-                found.lose(part, line, reason, number)
+                found.lose(part, line, reason, number, "kept")
     stops = any(re.match(r"\s*set -[a-z]*e", line) for line in lines) or bool(_STOPS.match(part.text))
     body = "\n".join(lines)
     command = body if stops else f"set +e\n{body}:\n"
@@ -314,13 +318,15 @@ def _flags(call: Call, part: ReadPart, found: Meaning) -> dict[str, list[str]]:
         plain = values if found.family == "ubuntu" else [value.replace("%%", "") for value in values]
         if found.family != "ubuntu" and (any("%" in value for value in plain) or (found.family is None and plain != values)):
             reason = "contains a percent sign, which systemd replaces on Amazon Linux 2"
-            found.not_understood.append(NotUnderstood(place_of(part, f"--{name}"), f"--{name}={','.join(values)}", reason))
+            text = f"--{name}={','.join(values)}"
+            found.not_understood.append(NotUnderstood(place_of(part, f"--{name}"), text, reason, "argument"))
         else:
             flags[name] = [value if found.family == "ubuntu" else value.replace("%%", "%") for value in values]
     return flags
 
 
-def _read_call(call: Call, config: Mapping[str, Any], part: ReadPart, found: Meaning) -> None:
+def read_call(call: Call, config: Mapping[str, Any], part: ReadPart, found: Meaning) -> None:
+    """Take the settings of a call. config: of kubelet, from a file that the script writes."""
     options = dict(call.options)
     flags = _flags(call, part, found)
     found.state("name", call.cluster_name)
@@ -352,4 +358,5 @@ def _read_call(call: Call, config: Mapping[str, Any], part: ReadPart, found: Mea
     found.read_kubelet(config, flags)
     for name, value in options.items():
         place = place_of(part, name)
-        found.not_understood.append(NotUnderstood(place, f"{name} {value}", "is an option of /etc/eks/bootstrap.sh without a field"))
+        reason = "is an option of /etc/eks/bootstrap.sh without a field"
+        found.not_understood.append(NotUnderstood(place, f"{name} {value}", reason, "argument"))

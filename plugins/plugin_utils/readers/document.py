@@ -66,7 +66,7 @@ def _of_mime(layers: tuple[Layer, ...], text: str) -> UserData:
     if not examined.is_mime:
         return _of_one(layers, text, "unknown", problems)
     parts: list[ReadPart] = []
-    lost = [NotUnderstood(_place(None, item.line, item.text), item.text, item.reason) for item in examined.ignored]
+    lost = [NotUnderstood(_place(None, item.line, item.text), item.text, item.reason, "ignored") for item in examined.ignored]
     for index, found in enumerate(examined.parts):
         undecoded = Problems()
         content, encodings = mime.unwrapped(found.part, found.path, undecoded)
@@ -87,7 +87,7 @@ def _of_mime(layers: tuple[Layer, ...], text: str) -> UserData:
         )
         parts.append(part)
         for problem in undecoded:
-            lost.append(NotUnderstood(_place(None, found.line, found.part.body), found.part.body, problem.message))
+            lost.append(NotUnderstood(_place(None, found.line, found.part.body), found.part.body, problem.message, "ignored"))
         lost.extend(_not_run(part))
     files = tuple(file for part in parts for file in _files(part, problems))
     return UserData(layers, text, tuple(parts), files, tuple(problems), tuple(lost))
@@ -115,7 +115,7 @@ def _kind(media_type: str, text: str) -> Kind:
 def _not_run(part: ReadPart) -> tuple[NotUnderstood, ...]:
     if part.kind != "unknown" or not part.text:
         return ()
-    return (NotUnderstood(_place(part.index, 1, part.text), part.text, f"is {KIND_NAMES['unknown']}"),)
+    return (NotUnderstood(_place(part.index, 1, part.text), part.text, f"is {KIND_NAMES['unknown']}", "ignored"),)
 
 
 def _files(part: ReadPart, problems: Problems) -> tuple[EmbeddedFile, ...]:

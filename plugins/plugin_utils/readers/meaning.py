@@ -15,7 +15,7 @@ from ..errors import SpecError
 from ..formats import mime
 from ..formats.user_data_kind import classify
 from ..network import cluster_dns_ips, no_proxy_entries
-from .model import NotUnderstood, Place, ReadPart
+from .model import Effect, NotUnderstood, Place, ReadPart
 
 Flags = Mapping[str, Sequence[str]]
 
@@ -35,15 +35,15 @@ class Meaning:
     node_group: dict[str, Any] = field(default_factory=dict)
     not_understood: list[NotUnderstood] = field(default_factory=list)
 
-    def lose(self, part: ReadPart, text: str, reason: str, line: int = 1) -> None:
+    def lose(self, part: ReadPart, text: str, reason: str, line: int = 1, effect: Effect = "unknown") -> None:
         """Report text of a part, which begins in C(line), as not understood."""
         if text.strip():
-            self.not_understood.append(NotUnderstood(Place(part.index, line, 1, len(text.partition("\n")[0])), text, reason))
+            self.not_understood.append(NotUnderstood(Place(part.index, line, 1, len(text.partition("\n")[0])), text, reason, effect))
 
-    def lose_at(self, part: ReadPart, place: Place, reason: str) -> None:
+    def lose_at(self, part: ReadPart, place: Place, reason: str, effect: Effect = "unknown") -> None:
         """Report the setting at C(place) as not understood."""
         line = part.text.split("\n")[place.line - 1]
-        self.not_understood.append(NotUnderstood(place, line[place.column - 1 : place.column - 1 + place.length], reason))
+        self.not_understood.append(NotUnderstood(place, line[place.column - 1 : place.column - 1 + place.length], reason, effect))
 
     def put(self, path: str, value: Any) -> None:
         """Set a field of the node group, such as C(kubelet.config). Empty values are left out."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import Problem
 from ..formats.compression import Layer
@@ -71,6 +71,11 @@ class EmbeddedFile:
     kind: Kind
 
 
+Effect = Literal["unknown", "argument", "kept", "ignored"]
+"""Of text that was not understood. argument: it is an argument of the call of the image's script. kept: the fields contain it, and when
+they are rendered, it runs at another time or in another shell. ignored: the programs on a node ignore it. unknown: anything else."""
+
+
 @dataclass(frozen=True)
 class NotUnderstood:
     """Text that was not understood, verbatim."""
@@ -78,6 +83,7 @@ class NotUnderstood:
     place: Place
     text: str
     reason: str
+    effect: Effect = "unknown"
 
 
 @dataclass(frozen=True)

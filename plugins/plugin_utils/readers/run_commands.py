@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ..bootstrap_calls import SCRIPT
 from ..errors import Problems, SpecError
 from ..formats import cloud_config, shell
-from .model import NotUnderstood, ReadPart
+from .model import NotUnderstood, Place, ReadPart
 from .places import place_of
 
 _INDEX = -1
@@ -34,10 +34,11 @@ class RunCommands:
 
     def in_document(self, item: NotUnderstood) -> NotUnderstood:
         """C(item) with its place in the document."""
-        if item.place.part != _INDEX:
-            return item
-        key = f"runcmd[{self.items[item.place.line - 1]}]"
-        return replace(item, place=place_of(self.origin, key))
+        return replace(item, place=self.place(item.place))
+
+    def place(self, place: Place) -> Place:
+        """The place in the document of a place in C(parts)."""
+        return place if place.part != _INDEX else place_of(self.origin, f"runcmd[{self.items[place.line - 1]}]")
 
 
 def with_script(parts: Sequence[ReadPart]) -> RunCommands | None:

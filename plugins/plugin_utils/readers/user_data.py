@@ -27,7 +27,7 @@ def read(data: str | bytes, family: str | None = None) -> UserData:
         text = found.document
         place = Place(None, 1, 1, len(text.partition("\n")[0]))
         return replace(found, not_understood=(*found.not_understood, NotUnderstood(place, text, f"has more than {_LONGEST:,} characters")))
-    meaning = _meaning(found.parts, family)
+    meaning = meaning_of(found.parts, family)
     return replace(
         found,
         family=meaning.family,
@@ -37,7 +37,8 @@ def read(data: str | bytes, family: str | None = None) -> UserData:
     )
 
 
-def _meaning(parts: tuple[ReadPart, ...], family: str | None) -> Meaning:
+def meaning_of(parts: tuple[ReadPart, ...], family: str | None) -> Meaning:
+    """What parts mean together. family: C(al2) or C(ubuntu), for scripts that call C(/etc/eks/bootstrap.sh)."""
     kinds = {part.kind for part in parts}
     if "nodeconfig" in kinds:
         from . import al2023

@@ -1,0 +1,126 @@
+#!/usr/bin/python
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin migrate."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: migrate
+short_description: Move files with user data of Amazon Linux 2 to Amazon Linux 2023
+version_added: 0.1.0
+description:
+  - Reads user data of Amazon Linux 2 or Ubuntu that calls C(/etc/eks/bootstrap.sh), and writes user data with the same meaning for Amazon
+    Linux 2023 or Bottlerocket. For each file, it also writes a report for a change request, as Markdown.
+  - The report lists every argument of the call and every flag of kubelet with what became of it, the scripts that are kept, and the lines
+    that use what Amazon Linux 2023 does not have.
+  - Fails if something needs a decision, for example because a fact of the cluster is missing, and prints all decisions with their choices.
+    It writes no user data for such a file. To decide, change the file, or set O(cluster).
+  - Works like P(nodebootstrap.eks.migrate_user_data#filter). Scripts are read, and never executed. The module does not contact a node or
+    AWS.
+requirements:
+  - tree-sitter and tree-sitter-bash (Python packages on the controller)
+author:
+  - nodebootstrap.eks contributors (@nodebootstrap)
+options:
+  sources:
+    description: The paths of files with user data. A file contains plain text, base64, gzip, or base64 of gzip.
+    type: list
+    elements: path
+    required: true
+  cluster:
+    description:
+      - Facts of the cluster that the files do not contain, in the form of C(cluster) of the module M(nodebootstrap.eks.render). All files
+        are for this cluster.
+    type: raw
+  family:
+    description: The new family, V(al2023) or V(bottlerocket), or a name of eksctl for it.
+    type: str
+    default: al2023
+  output_dir:
+    description:
+      - The directory of the results. The file C(web.sh) becomes C(web.userdata), with the report C(web.md).
+    type: path
+    default: out
+attributes:
+  action:
+    description: Runs on the controller.
+    support: full
+  check_mode:
+    description: Reports the changes without writing a file.
+    support: full
+  diff_mode:
+    description: Shows the files that change.
+    support: full
+  idempotent:
+    description: A second run with the same files changes nothing.
+    support: full
+  platform:
+    description: Where the module runs.
+    support: full
+    platforms: posix
+seealso:
+  - plugin: nodebootstrap.eks.migrate_user_data
+    plugin_type: filter
+  - module: nodebootstrap.eks.lint
+"""
+
+EXAMPLES = r"""
+- name: Write a file with user data of Amazon Linux 2
+  ansible.builtin.copy:
+    dest: web.sh
+    content: |
+      #!/bin/bash
+      /etc/eks/bootstrap.sh demo --use-max-pods false --kubelet-extra-args '--max-pods=29 --node-labels=role=web'
+    mode: "0644"
+
+- name: Write out/web.userdata and out/web.md
+  nodebootstrap.eks.migrate:
+    sources: [web.sh]
+    cluster:
+      endpoint: https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com
+      certificate_authority: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=
+      service_cidr: 10.100.0.0/16
+      kubernetes_version: "1.33"
+"""
+
+RETURN = r"""
+migrations:
+  description: The result of each file, in the order of O(sources).
+  returned: if the files can be read
+  type: list
+  elements: dict
+  contains:
+    source:
+      description: The path of the file, as in O(sources).
+      type: str
+      returned: always
+      sample: web.sh
+    user_data:
+      description: The path of the new user data, or null if something needs a decision.
+      type: str
+      returned: always
+      sample: out/web.userdata
+    report:
+      description: The path of the report.
+      type: str
+      returned: always
+      sample: out/web.md
+    cluster:
+      description: The cluster, as input of M(nodebootstrap.eks.render). Empty for additions to user data that EKS completes.
+      type: dict
+      returned: always
+      sample: {name: demo, service_cidr: 10.100.0.0/16}
+    node_group:
+      description: The node group, as input of M(nodebootstrap.eks.render).
+      type: dict
+      returned: always
+      sample: {family: al2023, labels: {role: web}, max_pods: 29}
+    needs_decision:
+      description: The questions, with C(path), C(question), C(choices) and C(where).
+      type: list
+      elements: dict
+      returned: always
+      sample: []
+"""

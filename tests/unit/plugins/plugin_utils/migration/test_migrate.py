@@ -1,0 +1,332 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Migration: every setting of the original appears once in the report, nothing is guessed, and the rest keeps its order."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.bootstrap_calls import EXTRA_ARGS, OPTIONS, VARIABLES
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.data import kubelet_flags
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import shell
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.migration.lines import ROWS
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.migration.migrate import migrate
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.migration.variables import option_of
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.merge import merge
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.read import parse
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.migrate_user_data import migrate_user_data
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.readers.document import structure
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.migration.threads import (
+    CLOUD_CONFIG,
+    ENDPOINT,
+    FACTS,
+    IDENTITY,
+    SHELL,
+    multipart,
+)
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import CA
+
+VALUES = {
+    "--apiserver-endpoint": ENDPOINT,
+    "--aws-api-retry-attempts": "5",
+    "--b64-cluster-ca": CA,
+    "--cluster-id": "7c9e6679",
+    "--container-runtime": "containerd",
+    "--containerd-config-file": "/etc/containerd/own.toml",
+    "--dns-cluster-ip": "10.100.0.10",
+    "--docker-config-json": "{}",
+    "--enable-docker-bridge": "true",
+    "--enable-local-outpost": "false",
+    "--ip-family": "ipv4",
+    "--kubelet-extra-args": "--v=3",
+    "--local-disks": "raid0",
+    "--mount-bpf-fs": "true",
+    "--pause-container-account": "602401143452",
+    "--pause-container-version": "3.9",
+    "--service-ipv4-cidr": "10.100.0.0/16",
+    "--service-ipv6-cidr": "fd30:1c53:5f8a::/108",
+    "--use-max-pods": "false",
+}
+
+
+def call(*words: str) -> str:
+    """A script with one call."""
+    return f"#!/bin/bash\n/etc/eks/bootstrap.sh shop {' '.join(map(shell.quote, words))}\n"
+
+
+def spec_of(text: str) -> dict[str, Any]:
+    """The merged NodeConfig of rendered user data."""
+    found: dict[str, Any] = merge([parse(part.text) for part in structure(text).parts if part.kind == "nodeconfig"])["spec"]
+    return found
+
+
+def has(spec: Mapping[str, Any], path: str) -> bool:
+    here: Any = {"spec": spec}
+    for name in path.split("."):
+        if not isinstance(here, Mapping) or name not in here:
+            return False
+        here = here[name]
+    return True
+
+
+# --- every setting once
+
+
+@pytest.mark.parametrize("option", sorted(OPTIONS))
+def test_every_option_is_listed_once(option: str) -> None:
+    given = {name: value for name, value in FACTS.items() if name != "service_cidr" or "cidr" not in option}
+    found = migrate(call(option, VALUES[option]), given)
+    rows = [one for one in found.report.arguments if one.name == option]
+    assert len(rows) == 1
+    assert rows[0].outcome == "moved" or rows[0].reason
+    if rows[0].outcome == "needs_decision":
+        assert found.user_data is None
+        assert any(one.where == rows[0].where for one in found.report.decisions)
+    if rows[0].to and found.user_data is not None:
+        assert has(spec_of(found.user_data), rows[0].to)
+
+
+@pytest.mark.parametrize("variable", sorted(VARIABLES))
+def test_every_variable_is_listed_once(variable: str) -> None:
+    option = option_of(variable)
+    assert option in OPTIONS
+    text = f"#!/bin/bash\nexport {variable}={shell.quote(VALUES[option])}\n/etc/eks/bootstrap.sh shop\n"
+    given = {name: value for name, value in FACTS.items() if name != "service_cidr" or "CIDR" not in variable}
+    found = migrate(text, given)
+    assert [one.name for one in found.report.arguments].count(variable) == 1
+    as_option = migrate(call(option, VALUES[option]), given)
+    assert (found.user_data, found.node_group) == (as_option.user_data, as_option.node_group)
+
+
+@pytest.mark.parametrize("flag", sorted(kubelet_flags()["flags"]))
+@pytest.mark.parametrize("version", [None, "1.33"])
+def test_every_flag_of_kubelet_is_listed_once(flag: str, version: str | None) -> None:
+    text = call(EXTRA_ARGS, f"--{flag}=1")
+    found = migrate(text, FACTS | ({"kubernetes_version": version} if version else {}))
+    rows = [one for one in found.report.arguments if one.name == f"--{flag}"]
+    assert len(rows) == 1
+    assert rows[0].outcome == "moved" or rows[0].reason
+    if rows[0].to and found.user_data is not None:
+        assert has(spec_of(found.user_data), rows[0].to), rows[0].to
+    assert (rows[0].outcome == "needs_decision") <= (found.user_data is None)
+
+
+def test_an_argument_that_is_given_twice_counts_once() -> None:
+    found = migrate(call("--use-max-pods", "true", "--use-max-pods", "false", EXTRA_ARGS, "--max-pods=20"), FACTS)
+    outcomes = [(one.name, one.value, one.outcome) for one in found.report.arguments if one.name == "--use-max-pods"]
+    assert outcomes == [("--use-max-pods", "true", "dropped"), ("--use-max-pods", "false", "dropped")]
+    assert found.node_group["max_pods"] == 20
+
+
+def test_words_that_the_script_ignores_are_listed() -> None:
+    found = migrate(call("--use-max-pods=false"), FACTS)
+    assert [(one.name, one.outcome) for one in found.report.arguments][-1] == ("--use-max-pods=false", "dropped")
+    assert "max_pods" not in found.node_group
+
+
+def test_options_of_the_call_win_over_variables() -> None:
+    text = f"#!/bin/bash\nexport KUBELET_EXTRA_ARGS=--max-pods=9\n/etc/eks/bootstrap.sh shop {EXTRA_ARGS} --max-pods=20\n"
+    found = migrate(text, FACTS)
+    assert found.node_group["max_pods"] == 20
+    assert Counter(one.outcome for one in found.report.arguments if one.name == "--max-pods") == {"moved": 1, "dropped": 1}
+
+
+# --- nothing is guessed
+
+
+def test_missing_facts_need_a_decision() -> None:
+    found = migrate(call(EXTRA_ARGS, "--max-pods=20"))
+    assert found.user_data is None
+    assert [one.path for one in found.report.decisions] == [
+        f"cluster.{name}" for name in ("certificate_authority", "endpoint", "service_cidr")
+    ]
+
+
+def test_a_contradiction_needs_a_decision(golden_message: Any) -> None:
+    found = migrate(call("--apiserver-endpoint", ENDPOINT, "--b64-cluster-ca", CA), FACTS | {"endpoint": "https://other", "name": "other"})
+    assert found.user_data is None
+    assert [one.path for one in found.report.decisions] == ["cluster.name", "cluster.endpoint"]
+    assert all(one.where is not None for one in found.report.decisions)
+    golden_message("\n".join(f"{one.path}: {one.question}" for one in found.report.decisions))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#!/bin/bash\nif true; then /etc/eks/bootstrap.sh shop; fi\n",
+        "#!/bin/bash\n[ -f /a ] && /etc/eks/bootstrap.sh shop\n",
+        "#!/bin/bash\n/etc/eks/bootstrap.sh shop\n/etc/eks/bootstrap.sh shop\n",
+        "#!/bin/bash\n/etc/eks/bootstrap.sh $NAME\n",
+        f'#!/bin/bash\n/etc/eks/bootstrap.sh shop {EXTRA_ARGS} "--max-pods=$(nproc)"\n',
+        f"#!/bin/bash\n/etc/eks/bootstrap.sh shop {EXTRA_ARGS} '--node-labels=\"a=b\"'\n",
+        "#!/bin/bash\nfor i in 1 2; do /etc/eks/bootstrap.sh shop; done\n",
+        "#!/bin/bash\nsed -i 's/exit 1/exit 0/' /etc/eks/bootstrap.sh\n/etc/eks/bootstrap.sh shop\n",
+        "#!/bin/bash\nNAME=x\necho a\n/etc/eks/bootstrap.sh shop\necho $NAME\n",
+        "#cloud-config\nbootcmd:\n- /etc/eks/bootstrap.sh shop\n",
+        "#!/bin/bash\ncp kubeconfig /var/lib/kubelet/kubeconfig\nsystemctl start kubelet\n",
+    ],
+)
+def test_what_is_not_certain_needs_a_decision(text: str) -> None:
+    facts = {name: value for name, value in FACTS.items() if name != "name"}
+    found = migrate(text, facts)
+    assert found.user_data is None
+    assert found.report.decisions
+    assert all(one.choices for one in found.report.decisions)
+
+
+# --- scripts around the call
+
+
+def test_scripts_keep_their_order_and_content() -> None:
+    config = "#cloud-config\n# a comment\npackages:   [nfs-utils]\n"
+    first, last = "#!/bin/bash\necho  first # a comment\n", "#!/usr/bin/python3\nprint('last')\n"
+    text = multipart((CLOUD_CONFIG, config), (SHELL, first), (SHELL, call(*IDENTITY.split())), (SHELL, last))
+    found = migrate(text, FACTS)
+    assert found.user_data is not None
+    assert [one.to for one in found.report.kept] == ["node_group.user_data", "node_group.user_data", "node_group.commands.post"]
+    parts = structure(found.user_data).parts
+    assert [part.text for part in parts[:2]] == [config, first]
+    assert last in parts[2].text
+    assert parts[-1].kind == "nodeconfig"
+
+
+def test_parts_after_the_call_that_are_not_scripts_are_kept() -> None:
+    config = "#cloud-config\npackages: [nfs-utils]\n"
+    found = migrate(multipart((SHELL, call(*IDENTITY.split())), (CLOUD_CONFIG, config)), FACTS)
+    assert found.user_data is not None
+    assert config in [part.text for part in structure(found.user_data).parts]
+    assert found.report.warnings
+
+
+def test_base64_of_mime_is_read() -> None:
+    text = call(*IDENTITY.split())
+    encoded = base64.b64encode(multipart((SHELL, text)).encode()).decode()
+    assert migrate(encoded, FACTS).user_data == migrate(text, FACTS).user_data
+
+
+LINES = {
+    "kubelet-config": "jq . /etc/kubernetes/kubelet/kubelet-config.json",
+    "generated-config": "cat /etc/kubernetes/kubelet/config.json",
+    "bootstrap-script": "cat /etc/eks/bootstrap.sh.orig /etc/eks/bootstrap.sh",
+    "max-pods-table": "grep m5 /etc/eks/eni-max-pods.txt",
+    "bootstrap-variable": "USE_MAX_PODS=false",
+    "kubelet-arguments": "cat /etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf",
+    "containerd-config": "cat /etc/containerd/config.toml",
+    "starts-kubelet": "systemctl restart kubelet",
+    "docker": "systemctl enable docker",
+    "extras": "sudo amazon-linux-extras install epel",
+    "epel": "rpm -i https://example.com/a-1.el7.noarch.rpm",
+    "yum-plugins": "yum-config-manager --enable a",
+    "apt": "apt-get update",
+    "ntp": "systemctl start ntpd",
+    "cron": "echo x > /etc/cron.d/x",
+    "rsyslog": "tail /var/log/messages",
+    "python2": "python /opt/a.py",
+    "iptables-service": "systemctl enable iptables",
+    "sysconfig": "echo x > /etc/sysconfig/network-scripts/ifcfg-eth1",
+    "sysv": "chkconfig a on",
+    "cgroup-v1": "cat /sys/fs/cgroup/memory/memory.limit_in_bytes",
+    "aws-cli-1": "$(aws ecr get-login --no-include-email)",
+    "imds-without-token": "curl http://169.254.169.254/latest/meta-data/instance-id",
+}
+NEAR = {
+    "kubelet-config": "cat /etc/kubernetes/kubelet/kubelet-config.yaml",
+    "generated-config": "ls /etc/kubernetes/kubelet/config.json.d/",
+    "bootstrap-script": "cat /opt/bootstrap.sh",
+    "max-pods-table": "cat /etc/eks/release",
+    "bootstrap-variable": "MY_USE_MAX_PODS=false",
+    "kubelet-arguments": "cat /etc/systemd/system/kubelet.service.d/50-own.conf",
+    "containerd-config": "cat /etc/containerd/certs.d/a/hosts.toml",
+    "starts-kubelet": "systemctl status kubelet",
+    "docker": "echo my-docker-images /opt/docker/x docker.io/library/nginx",
+    "extras": "echo no amazon-linux-extras",
+    "epel": "rpm -i https://example.com/a-1.amzn2023.noarch.rpm",
+    "yum-plugins": "yum install -y jq",
+    "apt": "echo apt",
+    "ntp": "systemctl restart chronyd",
+    "cron": "echo cronyism",
+    "rsyslog": "tail /var/log/cloud-init.log",
+    "python2": "python3 /opt/a.py",
+    "iptables-service": "iptables -P FORWARD ACCEPT",
+    "sysconfig": "ls /etc/sysctl.d",
+    "sysv": "systemctl enable a",
+    "cgroup-v1": "cat /sys/fs/cgroup/memory.max",
+    "aws-cli-1": "aws ecr get-login-password",
+    "imds-without-token": "curl -H 'X-aws-ec2-metadata-token: x' http://169.254.169.254/latest/meta-data/instance-id",
+}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_lines_that_need_a_look(row: Any) -> None:
+    def messages(line: str) -> list[str]:
+        text = f"#!/bin/bash\n{line}\n/etc/eks/bootstrap.sh shop {IDENTITY}\n"
+        return [one.message for one in migrate(text, FACTS).report.warnings if one.source == row.source and row.message in one.message]
+
+    assert len(messages(LINES[row.name])) == 1
+    assert messages(NEAR[row.name]) == []
+    assert messages(f"# {LINES[row.name]}") == []
+    assert re.fullmatch(r"https://\S+", row.source)
+
+
+def test_a_restart_after_the_call_is_not_too_early() -> None:
+    found = migrate(f"#!/bin/bash\n/etc/eks/bootstrap.sh shop {IDENTITY}\nsystemctl restart kubelet\n", FACTS)
+    assert found.report.warnings == ()
+
+
+# --- other families
+
+
+def test_bottlerocket_gets_settings() -> None:
+    found = migrate(
+        call(*IDENTITY.split(), EXTRA_ARGS, "--node-labels=a=b --max-pods=20 --image-gc-high-threshold=90"), FACTS, "bottlerocket"
+    )
+    assert found.user_data is not None
+    assert structure(found.user_data).parts[0].kind == "toml"
+    assert "image-gc-high-threshold-percent = 90" in found.user_data
+
+
+def test_bottlerocket_has_no_shell() -> None:
+    found = migrate(f"#!/bin/bash\necho x\n/etc/eks/bootstrap.sh shop {IDENTITY}\n", FACTS, "bottlerocket")
+    assert found.user_data is None
+    assert [one.path for one in found.report.decisions] == ["node_group.commands.pre"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n",
+        "[settings.kubernetes]\ncluster-name = 'a'\n",
+        "<powershell>\nWrite-Output 1\n</powershell>\n",
+        "",
+        "echo no interpreter\n",
+        multipart((SHELL, "#!/bin/bash\n")).replace("--b7--", "--b7--\n\n--b7\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n"),
+    ],
+)
+def test_other_texts_are_refused(text: str, golden_message: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        migrate_user_data(text)
+    golden_message(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "cluster", "family"),
+    [
+        (5, None, "al2023"),
+        (None, [], "windows"),
+        (call(), {"nmae": "shop"}, "al2023"),
+        (call(), {"service_cidr": "10.100.0.0"}, "AmazonLinux2023"),
+        (call(), {}, "al2"),
+    ],
+)
+def test_wrong_arguments_are_refused(text: Any, cluster: Any, family: Any, golden_message: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        migrate_user_data(text, cluster, family)
+    golden_message(caught.value)
