@@ -34,6 +34,8 @@ Every problem that the collection reports has a rule. The ID of a rule never cha
 
 Severities: an **error** is rejected before anything is written, or keeps the node from joining. A **warning** works, but probably
 not as intended. A **note** is for information. Where no severity is given, the rule is an error.
+
+`eks_node_lint_fix=true` of the [playbook `lint`](ci.md#check-existing-user-data) corrects the problems with *Corrected by `fix`*.
 """
 
 
@@ -45,7 +47,7 @@ def page() -> str:
     for area, title in rules.areas().items():
         found = [rule for rule in rules.catalogue().values() if rule.id.startswith(f"{area}.")]
         sources = "; ".join(dict.fromkeys(rule.source for rule in found))
-        rows = [f"| `{rule.id}` | {_title(rule)} | {_cell(rule.why)} | {_cell(rule.fix)} |" for rule in found]
+        rows = [f"| `{rule.id}` | {_title(rule)} | {_cell(rule.why)} | {_fix(rule)} |" for rule in found]
         parts.append(
             f"\n## {title}\n\nSource: {sources}.\n\n| Rule | Problem | Why | Fix |\n| --- | --- | --- | --- |\n" + "\n".join(rows) + "\n"
         )
@@ -54,6 +56,10 @@ def page() -> str:
 
 def _title(rule: Rule) -> str:
     return _cell(rule.title) if rule.severity == "error" else f"({rule.severity}) {_cell(rule.title)}"
+
+
+def _fix(rule: Rule) -> str:
+    return f"{_cell(rule.fix)} *Corrected by `fix`:* {_cell(rule.fixable)}" if rule.fixable else _cell(rule.fix)
 
 
 def _cell(text: str) -> str:

@@ -55,16 +55,23 @@ options:
   report:
     description: The path of the report. Without it, the report is printed.
     type: path
+  fix:
+    description:
+      - Whether to correct the problems with exactly one right answer in the files. C(docs/rules.md) lists the rules. A correction is only
+        made if the finding is gone afterwards. The rest of a file stays as it is, byte for byte. The report contains what is left.
+      - Text in base64 or gzip, encoded parts of MIME, and files of other tools are not changed.
+    type: bool
+    default: false
 attributes:
   action:
     description: Runs on the controller.
     support: full
   check_mode:
-    description: Checks the files without writing a report.
+    description: Checks the files without writing a report or corrections.
     support: full
   diff_mode:
-    description: Reports no differences.
-    support: none
+    description: Shows the corrections of O(fix). A file with a secret is not shown.
+    support: full
   idempotent:
     description: A second run with the same files changes nothing.
     support: full
@@ -146,6 +153,12 @@ findings:
       type: str
       returned: always
       sample: install the files in the image, or make sure that the node can reach the address
+fixed:
+  description: The corrected findings, with the same fields as RV(findings) except C(path) and C(line).
+  returned: with O(fix=true)
+  type: list
+  elements: dict
+  sample: []
 skipped:
   description: The files in directories of O(sources) that are not checked.
   returned: always

@@ -33,6 +33,7 @@ class Rule:
     severity: one of C(SEVERITIES).
     source: where the fact comes from.
     since, until: the first and the last minor version of Kubernetes to which the rule applies; None for no limit.
+    fixable: what C(fix) of the module C(lint) changes in the text; C('') if it changes nothing.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Rule:
     source: str
     since: int | None = None
     until: int | None = None
+    fixable: str = ""
 
 
 @cache

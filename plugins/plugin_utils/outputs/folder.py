@@ -227,6 +227,16 @@ def write_file(path: str, content: bytes, option: str) -> bool:
     return True
 
 
+def replace_content(path: str, content: bytes, option: str) -> None:
+    """Replace the content of an existing file atomically; its mode stays. Raises C(SpecError) if it cannot be written."""
+    full = os.path.realpath(path)
+    try:
+        _replace(full, content, os.stat(full).st_mode & 0o7777)
+    except OSError as error:
+        message = f"{full} cannot be written: {error.strerror or type(error).__name__}"
+        raise SpecError([Problem("output.unwritable_directory", option, message, value=path)]) from error
+
+
 def _remove(path: str, folder: str) -> None:
     """Remove a file, and the directory of its cluster if it was the last one."""
     os.unlink(path)

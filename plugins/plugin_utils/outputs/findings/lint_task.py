@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...errors import Problems
 from .. import folder, source_files
 from ..lint_user_data import options as checked_options
+from .fixes import fixed_file
 from .github import github
 from .json_report import json_report
 from .junit import junit
@@ -32,6 +34,7 @@ OPTIONS: dict[str, Any] = {
     "kubernetes_version": {"type": "str"},
     "format": {"type": "str", "default": "text", "choices": list(FORMATS)},
     "report": {"type": "path"},
+    "fix": {"type": "bool", "default": False},
 }
 
 
@@ -47,16 +50,23 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
     files = source_files.find(options["sources"], problems)
     problems.raise_any()
-    sources = [source for file in files.found for source in sources_of(file.path, file.content, *known)]
+    fixed = [fixed_file(file, *known) for file in files.found] if options["fix"] else []
+    found = [replace(file, content=one.content) for file, one in zip(files.found, fixed, strict=True)] if fixed else files.found
+    sources = [source for file in found for source in sources_of(file.path, file.content, *known)]
     report = FORMATS[options["format"]](sources)
-    changed = False
+    changed = any(one.corrected for one in fixed)
+    if not check_mode:
+        for one in fixed:
+            one.write()
     if options["report"] is None:
         say(report.rstrip("\n"))
     elif not check_mode:
-        changed = folder.write_file(options["report"], report.encode("utf-8"), "report")
+        changed |= folder.write_file(options["report"], report.encode("utf-8"), "report")
     number = counts(sources)
     rows = [row for source in sources for row in _rows(source)]
     result: dict[str, Any] = {"changed": changed, "findings": rows, "counts": number, "skipped": list(files.skipped)}
+    if options["fix"]:
+        result |= {"fixed": [row for one in fixed for row in one.rows()], "diff": [one.diff() for one in fixed if one.corrected]}
     if number["error"]:
         plural = "" if number["error"] == 1 else "s"
         result |= {"failed": True, "msg": f"lint: {number['error']} error{plural} in user data"}

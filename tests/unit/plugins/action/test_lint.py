@@ -71,3 +71,37 @@ def test_the_family_and_the_version_are_used(tmp_path: Path) -> None:
     assert lint(tmp_path, sources=["call.sh"], family="al2").returncode == 0
     assert "[bootstrap.removed_from_image]" in lint(tmp_path, sources=["call.sh"], family="al2023").stdout
     assert "[family.not_in_version]" in lint(tmp_path, sources=["call.sh"], family="al2", version="1.33").stdout
+
+
+def test_corrections_are_written_once_and_not_in_check_mode(tmp_path: Path) -> None:
+    script = tmp_path / "install.sh"
+    script.write_bytes(b"#!/bin/bash\r\nyum install jq\r\n")
+    script.chmod(0o750)
+    (tmp_path / "link.sh").symlink_to("install.sh")
+    given: dict[str, Any] = {"sources": ["link.sh"], "fix": True}
+    checked = lint(tmp_path, "--check", "--diff", **given)
+    assert checked.returncode == 0
+    assert "changed=1" in checked.stdout
+    assert mentions(checked.stdout, "+yum install -y jq")
+    assert script.read_bytes() == b"#!/bin/bash\r\nyum install jq\r\n"
+    assert "changed=1" in lint(tmp_path, **given).stdout
+    assert script.read_bytes() == b"#!/bin/bash\nyum install -y jq\n"
+    assert script.stat().st_mode & 0o777 == 0o750
+    assert (tmp_path / "link.sh").is_symlink()
+    assert "changed=0" in lint(tmp_path, **given).stdout
+
+
+def test_what_cannot_be_corrected_still_fails(tmp_path: Path) -> None:
+    done = lint(tmp_path, "--diff", sources=["bad.yaml"], fix=True)
+    assert done.returncode == 2
+    assert mentions(done.stdout, "[cloud_config.wrong_type]", "1 error")
+    assert (tmp_path / "bad.yaml").read_text(encoding="utf-8") == BAD
+    # Files of other tools are not changed.
+    manifest = "kind: EC2NodeClass\nspec:\n  userData: |\n    #!/bin/bash\n    yum install jq\n"
+    (tmp_path / "nodes.yaml").write_text(manifest, encoding="utf-8")
+    assert "changed=0" in lint(tmp_path, sources=["nodes.yaml"], fix=True).stdout
+    # A diff shows no file with a secret.
+    (tmp_path / "secret.sh").write_text("#!/bin/bash\nyum install jq\ncurl http://u:hunter22@p/\n", encoding="utf-8")
+    shown = lint(tmp_path, "--diff", sources=["secret.sh"], fix=True).stdout
+    assert "hunter22" not in shown
+    assert "install -y" in (tmp_path / "secret.sh").read_text(encoding="utf-8")
