@@ -14,6 +14,8 @@ description:
   - Runs on a Linux node, no matter what set it up. One call returns whether the node has joined its cluster and why not, the files of this
     collection that changed, what M(nodebootstrap.eks.image_verify) finds, the certificates, the clock, disks, memory and pressure, failed
     units, the image and the user data.
+  - M(nodebootstrap.eks.doctor_report) makes a report from the results of all nodes. The role P(nodebootstrap.eks.eks_node_doctor#role) runs
+    both modules.
   - Only reads. It runs the programs that M(nodebootstrap.eks.node_info), M(nodebootstrap.eks.join_check) and
     M(nodebootstrap.eks.image_verify) run, C(systemctl list-units) and C(timedatectl status).
   - Does not fail if a part cannot be examined. The part is then null, and RV(node.problems) contains the reason.
@@ -35,6 +37,7 @@ requirements:
 notes:
   - The module requires root, and fails without it.
 seealso:
+  - module: nodebootstrap.eks.doctor_report
   - module: nodebootstrap.eks.node_info
   - module: nodebootstrap.eks.join_check
   - module: nodebootstrap.eks.image_verify

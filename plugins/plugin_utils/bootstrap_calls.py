@@ -110,12 +110,13 @@ class Call:
 class Argument:
     """An option, a flag of kubelet, or the name of the cluster, which has no name here. place: of the word with its value.
 
-    pieces: text, and None for text that only the node knows.
+    pieces: text, and None for text that only the node knows. option: the place of the option itself.
     """
 
     name: str
     pieces: Pieces
     place: Place
+    option: Place | None = None
 
     @property
     def value(self) -> str | None:
@@ -129,7 +130,7 @@ class FoundCall:
     """A call whose values may be unknown. arguments: the name of the cluster and the options, with their leading dashes.
 
     flags: of kubelet, without dashes. is_whole: whether all arguments are found. command: the place, and the condition of the call.
-    call: with its values, if all of them are known and quotes do not change them.
+    call: with its values, if all of them are known and quotes do not change them. others: the words after the name of the cluster.
     """
 
     command: Command
@@ -137,6 +138,7 @@ class FoundCall:
     flags: tuple[Argument, ...]
     is_whole: bool
     call: Call | None = None
+    others: tuple[Argument, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,7 @@ def _is_edit(command: Command, values: tuple[str | None, ...]) -> bool:
 def _found(command: Command, words: tuple[Word, ...]) -> FoundCall:
     arguments: list[Argument] = []
     flags: list[Argument] = []
+    others: list[Argument] = []
     at = 0
     # Behind a number of words that is unknown, an option could be the value of another one.
     count = next((index for index, word in enumerate(words) if not word.is_single), len(words))
@@ -227,17 +230,17 @@ def _found(command: Command, words: tuple[Word, ...]) -> FoundCall:
             value = words[at + 1] if at + 1 < count else None
             if value is None and count < len(words):
                 break
-            argument = Argument(name, value.pieces if value else (), value.place if value else word.place)
+            argument = Argument(name, value.pieces if value else (), value.place if value else word.place, word.place)
             arguments.append(argument)
             if name == EXTRA_ARGS:
                 flags = list(flags_in(argument))
             at += 2
         else:
-            if not any(not one.name for one in arguments):
-                arguments.append(Argument("", word.pieces, word.place))
+            plain = others if any(not one.name for one in arguments) else arguments
+            plain.append(Argument("", word.pieces, word.place))
             at += 1
     call = _call(tuple(word.value for word in words), command.line)
-    return FoundCall(command, tuple(arguments), tuple(flags), count == len(words), call)
+    return FoundCall(command, tuple(arguments), tuple(flags), count == len(words), call, tuple(others))
 
 
 def flags_in(argument: Argument) -> Iterator[Argument]:

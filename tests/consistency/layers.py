@@ -50,6 +50,7 @@ ORDER = (
     "migration",
     "outputs",
     "live",
+    "doctor",
 )
 """A module imports what stands left of it, or inside its own package."""
 

@@ -23,6 +23,9 @@ FAMILY_ROLES = tuple(f"{FACADE}_{family}" for family in FAMILIES)
 IMAGE = f"{FACADE}_image"
 """The role that builds images. It has variables of its own."""
 
+DOCTOR = f"{FACADE}_doctor"
+"""The role that examines nodes. It has variables of its own."""
+
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
 
@@ -34,7 +37,7 @@ NOT_JOINED = {f"{FACADE}_windows", f"{FACADE}_bottlerocket"}
 SYSTEMS = {"linux": "apply", "windows": "apply_windows", "bottlerocket": "bottlerocket_settings"}
 
 # Variables of the play and the run, which no fact brings.
-MAGIC = {"ansible_check_mode", "ansible_play_batch", "ansible_skip_tags"}
+MAGIC = {"ansible_check_mode", "ansible_play_batch", "ansible_play_hosts_all", "ansible_skip_tags"}
 FACT = re.compile(r"\bansible_[a-z0-9_]+\b|\bhostvars\[[^]]+\]\.ansible_")
 
 
@@ -67,7 +70,7 @@ def test_a_failed_validation_does_not_bury_the_message(role: str) -> None:
 
 
 def test_there_is_a_role_for_every_family() -> None:
-    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE}
+    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR}
 
 
 def test_the_role_of_images_knows_its_variables() -> None:

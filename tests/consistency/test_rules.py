@@ -24,6 +24,9 @@ COMPUTED = re.compile(r"\w+(\.problems\[0\])?\.rule|RULES\[\w+\]|rule")
 ON_NODES = ("image.", "join.")
 """Rules of findings on nodes: test_image_rules.py and test_join_causes.py."""
 
+OF_THE_DOCTOR = "tests/golden/messages/unit/plugins/plugin_utils/doctor/test_node_report.txt"
+"""The findings of the doctor, in a report on a fleet."""
+
 LINTED = "tests/golden/messages/unit/plugins/plugin_utils/lint/test_rules.txt"
 """The findings in existing user data."""
 
@@ -107,7 +110,7 @@ def test_no_rule_is_defined_twice() -> None:
 
 
 def test_every_rule_has_a_golden_message() -> None:
-    files = [*project.under("tests/golden/errors", ".txt"), LINTED]
+    files = [*project.under("tests/golden/errors", ".txt"), LINTED, OF_THE_DOCTOR]
     shown = {rule for name in files for rule in GOLDEN_RULE.findall(project.text(name))}
     expected = {rule for rule in rules.catalogue() if not rule.startswith(ON_NODES)}
     assert sorted(expected - shown) == sorted(WITHOUT_GOLDEN_MESSAGE)

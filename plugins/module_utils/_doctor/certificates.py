@@ -17,7 +17,8 @@ from .._node.kubelet_process import KUBECONFIG, find_kubeconfig
 CLIENT, SERVING, AUTHORITY = "client", "serving", "authority"
 
 _DIRECTORY = "/var/lib/kubelet/pki"
-_CURRENT_CLIENT, _CURRENT_SERVING, _SELF_SIGNED = "kubelet-client-current.pem", "kubelet-server-current.pem", "kubelet.crt"
+_CURRENT_CLIENT, _CURRENT_SERVING = "kubelet-client-current.pem", "kubelet-server-current.pem"
+"""Certificates that the cluster signed. The certificate that kubelet signs itself is not verified by any client."""
 
 
 def read(host: Host, facts: Mapping[str, Any]) -> List[Dict[str, Any]]:
@@ -44,14 +45,8 @@ def _texts(host: Host, facts: Mapping[str, Any]) -> Iterator[Tuple[str, str, str
     if kubeconfig.client_certificate:
         yield CLIENT, kubeconfig.client_certificate[0], host.text(kubeconfig.client_certificate[0]) or ""
     yield CLIENT, f"{directory}/{_CURRENT_CLIENT}", host.text(f"{directory}/{_CURRENT_CLIENT}") or ""
-    # A certificate that the cluster signed replaces the one that kubelet signs itself.
-    signed = host.text(f"{directory}/{_CURRENT_SERVING}")
-    if isinstance(serving, str):
-        yield SERVING, serving, host.text(serving) or ""
-    elif signed is not None:
-        yield SERVING, f"{directory}/{_CURRENT_SERVING}", signed
-    else:
-        yield SERVING, f"{directory}/{_SELF_SIGNED}", host.text(f"{directory}/{_SELF_SIGNED}") or ""
+    path_of_serving = serving if isinstance(serving, str) else f"{directory}/{_CURRENT_SERVING}"
+    yield SERVING, path_of_serving, host.text(path_of_serving) or ""
     if kubeconfig.authority_data:
         yield AUTHORITY, path, _decode(kubeconfig.authority_data)
     elif kubeconfig.authority:

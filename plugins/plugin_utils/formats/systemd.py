@@ -120,6 +120,32 @@ def al2_extra_args(words: Sequence[str]) -> str:
     return " ".join(f'"{word}"' if " " in word else word for word in words).replace("%", "%%")
 
 
+def split_variable(value: str) -> list[str]:
+    """The arguments that systemd makes of C($NAME) in C(ExecStart=): split at blanks. Quotes and backslashes are undone.
+
+    A quote without its pair ends with the text.
+    """
+    words: list[str] = []
+    word: str | None = None
+    quote = ""
+    is_escaped = False
+    for character in value:
+        if is_escaped:
+            word, is_escaped = (word or "") + character, False
+        elif character == "\\":
+            is_escaped = True
+        elif character == quote:
+            quote = ""
+        elif quote or character not in " \t\n\r\"'":
+            word = (word or "") + character
+        elif character in "\"'":
+            word, quote = word or "", character
+        elif word is not None:
+            words.append(word)
+            word = None
+    return words if word is None else [*words, word]
+
+
 def _check(name: str, value: str) -> None:
     problems = []
     if not _NAME.fullmatch(name):

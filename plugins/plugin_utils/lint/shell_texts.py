@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..errors import Problems
 from ..formats import cloud_config
 from ..readers.model import Place, ReadPart
 from ..readers.places import place_of
 from .subject import Subject
+
+if TYPE_CHECKING:
+    from ..formats.shell_reader import Place as ShellPlace
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,18 @@ class ShellText:
     def path(self) -> str:
         """Its path in problems."""
         return f"{self.part.path}.{self.key}".lstrip(".") if self.key else self.part.path
+
+    def at(self, place: ShellPlace) -> Place:
+        """A place in the script. Inside a cloud-config, the place of the script."""
+        if self.key:
+            return place_of(self.part, self.key)
+        return Place(self.part.index, place.line, place.column, max(1, place.length))
+
+    def within(self, place: ShellPlace, word: str) -> Place:
+        """The place of a word inside a place in the script. The place itself if the word is not there, but in a variable."""
+        line = self.text.split("\n")[place.line - 1]
+        found = line.find(word, place.column - 1, place.column - 1 + place.length)
+        return self.at(place if found < 0 else replace(place, column=found + 1, length=len(word)))
 
     def place(self, line: int, word: str = "") -> Place:
         """The place of a word, at or after a line. Inside a cloud-config, the place of the script."""

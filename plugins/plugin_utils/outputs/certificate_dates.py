@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -17,15 +18,29 @@ SOON = timedelta(days=30)
 """The time before the end of a certificate from which on there is a warning."""
 
 
+@dataclass(frozen=True)
+class Validity:
+    """The validity of a certificate. name: its subject."""
+
+    name: str
+    begins: datetime
+    ends: datetime
+
+
+def validity(pem: str) -> list[Validity]:
+    """The validity of each certificate. Empty if the Python package C(cryptography) is missing. Raises C(ValueError)."""
+    try:
+        from cryptography import x509
+    except ImportError:
+        return []
+    return [_validity(certificate) for certificate in x509.load_pem_x509_certificates(pem.encode("ascii", "replace"))]
+
+
 def warnings(specs: Iterable[NodeSpec], now: float) -> list[Problem]:
     """What is wrong with the certificates of node groups at C(now), in seconds since the epoch. Each certificate is reported once.
 
     Empty if the Python package C(cryptography) is missing, which ansible-core normally brings.
     """
-    try:
-        from cryptography import x509
-    except ImportError:
-        return []
     today = datetime.fromtimestamp(now, timezone.utc)
     found: dict[str, Problem] = {}
     for spec in specs:
@@ -33,7 +48,7 @@ def warnings(specs: Iterable[NodeSpec], now: float) -> list[Problem]:
             if text in found:
                 continue
             try:
-                certificates = x509.load_pem_x509_certificates(text.encode("ascii", "replace"))
+                certificates = validity(text)
             except ValueError:
                 continue  # reported without looking at the date, if it is the user's own certificate
             for certificate in certificates:
@@ -54,14 +69,18 @@ def _certificates(spec: NodeSpec) -> Iterator[tuple[str, str]]:
         yield "cluster.certificate_authority", base64.b64decode(spec.cluster.certificate_authority).decode("ascii", "replace")
 
 
-def _message(certificate: Any, today: datetime) -> str | None:
-    begins, ends = (_utc(certificate, name) for name in ("not_valid_before", "not_valid_after"))
-    name = certificate.subject.rfc4514_string() or "without a name"
+def _message(certificate: Validity, today: datetime) -> str | None:
+    name, begins, ends = certificate.name, certificate.begins, certificate.ends
     if ends <= today:
         return f"contains the certificate {name}, which has expired on {ends:%Y-%m-%d}"
     if begins > today:
         return f"contains the certificate {name}, which is not valid before {begins:%Y-%m-%d}"
     return f"contains the certificate {name}, which expires on {ends:%Y-%m-%d}" if ends <= today + SOON else None
+
+
+def _validity(certificate: Any) -> Validity:
+    begins, ends = (_utc(certificate, name) for name in ("not_valid_before", "not_valid_after"))
+    return Validity(certificate.subject.rfc4514_string() or "without a name", begins, ends)
 
 
 def _utc(certificate: Any, name: str) -> datetime:

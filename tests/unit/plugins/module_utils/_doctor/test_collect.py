@@ -101,8 +101,12 @@ def test_no_key_leaves_the_node(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "files", "expected"),
     [
-        ({}, {f"{PKI}/kubelet.crt": VALID}, [("serving", f"{PKI}/kubelet.crt")]),
-        ({"kubelet": {"flags": {"cert-dir": "/pki"}}}, {"/pki/kubelet.crt": VALID}, [("serving", "/pki/kubelet.crt")]),
+        ({}, {f"{PKI}/kubelet.crt": VALID}, []),
+        (
+            {"kubelet": {"flags": {"cert-dir": "/pki"}}},
+            {"/pki/kubelet-server-current.pem": VALID},
+            [("serving", "/pki/kubelet-server-current.pem")],
+        ),
         ({"kubelet": {"config": {"effective": {"tlsCertFile": "/own.pem"}}}}, {"/own.pem": VALID}, [("serving", "/own.pem")]),
         ({}, {f"{PKI}/kubelet-client-current.pem": VALID}, [("client", f"{PKI}/kubelet-client-current.pem")]),
         (

@@ -183,3 +183,25 @@ def test_ordinary_arguments_stay_readable():
     assert systemd.al2_extra_args(["--node-labels=a=b,c=d", "--eviction-hard=memory.available<5%", "--x=a b"]) == (
         '--node-labels=a=b,c=d --eviction-hard=memory.available<5%% "--x=a b"'
     )
+
+
+SPLIT = {
+    "blanks": ("a  b\tc", ["a", "b", "c"]),
+    "double quotes": ('--node-labels="a=b,c=d" --v=2', ["--node-labels=a=b,c=d", "--v=2"]),
+    "quotes around several": ('"--a --b" c', ["--a --b", "c"]),
+    "a quote inside the other": ("'a\"b'", ['a"b']),
+    "a quote without its pair": ('a "b c', ["a", "b c"]),
+    "an empty word": ("a '' b", ["a", "", "b"]),
+    "a backslash": ("a\\d\\ e", ["ad e"]),
+    "nothing": (" ", []),
+}
+
+
+@pytest.mark.parametrize(("value", "split"), SPLIT.values(), ids=SPLIT)
+def test_a_variable_is_split(value: str, split: list[str]) -> None:
+    assert systemd.split_variable(value) == split
+
+
+@given(st.lists(TEXT.filter(lambda text: systemd.al2_extra_args_problem(text) is None), max_size=4))
+def test_arguments_of_the_image_are_split_into_themselves(given_words: list[str]) -> None:
+    assert systemd.split_variable(systemd.al2_extra_args(given_words).replace("%%", "%")) == given_words

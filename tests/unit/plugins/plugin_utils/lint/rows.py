@@ -60,6 +60,11 @@ def call(*words: str) -> str:
     return f"#!/bin/bash\n/etc/eks/bootstrap.sh shop {facts} {' '.join(words)}\n"
 
 
+def conditional(*words: str) -> str:
+    """A script with a call that may not run."""
+    return call(*words).replace("/etc", "if [ -e /etc/eks/bootstrap.sh ]; then\n  /etc", 1) + "fi\n"
+
+
 def extra(words: str) -> str:
     """A call with flags of kubelet."""
     return call(f"--kubelet-extra-args '{words}'")
@@ -407,6 +412,66 @@ SCRIPTS = (
     ),
     Row("bootstrap.invalid_value", "error", call("--use-max-pods no"), call("--use-max-pods true"), "al2"),
     Row("bootstrap.invalid_value", "error", call().replace("https://", ""), call(), "al2"),
+    Row(
+        "bootstrap.invalid_value",
+        "error",
+        call('--use-max-pods no --ip-family "$(cat /family)"'),
+        call('--use-max-pods true --ip-family "$(cat /family)"'),
+        "al2",
+    ),
+    Row("bootstrap.possible_problem", "warning", conditional("--use-max-pods no"), conditional("--use-max-pods true"), "al2"),
+    Row("bootstrap.possible_problem", "warning", conditional(), conditional().replace("  /etc", "  # /etc"), "al2023"),
+    Row("bootstrap.possible_problem", "warning", extra('"--node-labels=a=b --v=3"'), extra('--node-labels="a=b" --v=3')),
+    Row(
+        "bootstrap.unknown_argument",
+        "note",
+        call('--ip-family "$(cat /family)"'),
+        call('--ip-family "$FAMILY"').replace("\n", "\nFAMILY=ipv4\n", 1),
+        "al2",
+    ),
+    Row("bootstrap.unknown_argument", "note", call("$(cat /options)"), call("--ip-family ipv4"), "al2"),
+    Row(
+        "bootstrap.broken_quoting",
+        "error",
+        extra('"--node-labels=a=b --register-with-taints=c=d:NoSchedule"'),
+        extra('--node-labels="a=b,c=d" --register-with-taints="c=d:NoSchedule"'),
+        "al2",
+    ),
+    Row(
+        "bootstrap.broken_quoting",
+        "error",
+        extra("--register-with-taints=a=b:NoSchedule c=d:NoSchedule"),
+        extra("--register-with-taints a=b:NoSchedule,c=d:NoSchedule --v 3"),
+    ),
+    Row(
+        "bootstrap.broken_quoting",
+        "error",
+        call("--kubelet-extra-args \"--node-labels='a=b' --v=2\""),
+        call("--kubelet-extra-args '--node-labels='a=b"),
+        "al2",
+    ),
+    Row(
+        "bootstrap.broken_quoting",
+        "error",
+        call('--kubelet-extra-args "--node-labels=a=b\n --v=2"'),
+        call('--kubelet-extra-args "--node-labels=a=b \\\n --v=2"'),
+        "al2",
+    ),
+    Row("bootstrap.broken_quoting", "error", extra("--node-labels=a=b\n--v=2"), extra("--node-labels=a=b \\\n--v=2"), "al2"),
+    Row("bootstrap.broken_quoting", "error", extra('--node-labels="a=b --v=2'), extra('--node-labels="a=b" --v=2'), "al2"),
+    Row(
+        "taints.invalid_form",
+        "error",
+        extra('--register-with-taints="a=b:Never" --v=2'),
+        extra('--register-with-taints="a=b:NoSchedule" --v=2'),
+        "al2",
+    ),
+    Row(
+        "user_data.bootstraps_twice",
+        "error",
+        shell("/etc/eks/bootstrap.sh shop", "/etc/eks/bootstrap.sh shop"),
+        shell("if [ -e /a ]; then", "  /etc/eks/bootstrap.sh shop --local-disks raid0", "else", "  /etc/eks/bootstrap.sh shop", "fi"),
+    ),
     Row("bootstrap.removed_runtime", "error", call("--container-runtime dockerd"), call("--container-runtime containerd"), "al2"),
     Row("bootstrap.ignored_option", "warning", call("--enable-docker-bridge true"), call("--mount-bpf-fs true"), "al2"),
     Row(
