@@ -64,7 +64,7 @@ OLD_NODES = ("--test", "compile", "--test", "import", "--python", "3.7")
 #: several steps. The last step, C(oracle), has every file that is not named here.
 ORACLE_GROUPS = {
     "transactions": ("test_transaction_crash.py", "test_transaction_boot.py", "test_systemd_quoting.py", "test_imds_info.py"),
-    "live nodes": ("test_apply_plan.py", "test_apply_plan_images.py", "test_node_info.py"),
+    "live nodes": ("test_apply_plan.py", "test_apply_plan_images.py", "test_node_info.py", "test_doctor.py"),
     "drift": ("test_drift.py", "test_apply_kills.py"),
     "connections": ("test_connections.py", "test_al2023_boot.py"),
     "images": ("test_image_role.py", "test_image_cache.py", "test_image_seal.py"),

@@ -16,6 +16,9 @@ from .observations import Facts, Observation, kubelet_version, minor
 HIDDEN = "********"
 """What doctor_info writes instead of a secret."""
 
+_STAND_IN = "hidden-by-doctor-info"
+"""Asterisks are an alias in YAML, and stand for files in a shell: a word is a value everywhere."""
+
 _WAITING = "; this may change by itself, because the node may still be joining"
 
 
@@ -42,8 +45,11 @@ def user_data(facts: Facts) -> Iterator[Observation]:
     text, path, version = found.get("text"), plain.text(found.get("path")), minor(kubelet_version(facts))
     if not isinstance(text, str) or not text:
         return
+    is_redacted = found.get("redacted") is True
+    if is_redacted:
+        text = text.replace(HIDDEN, _STAND_IN)
     linted = _lint(text, plain.text(facts.get("family")) or None, None if version is None else (1, version))
-    first_hidden = _first_hidden_lines(linted, text) if found.get("redacted") is True else {}
+    first_hidden = _first_hidden_lines(linted, text) if is_redacted else {}
     for finding in linted.findings:
         where = finding.where
         if where.line < first_hidden.get(where.part, where.line + 1):
@@ -65,10 +71,10 @@ def _first_hidden_lines(linted: Linted, text: str) -> dict[int | None, int]:
 
     An encoded part is unreadable if any of its text is hidden, and so is the structure of the document.
     """
-    found: dict[int | None, int] = {None: 1} if HIDDEN in text else {}
+    found: dict[int | None, int] = {None: 1} if _STAND_IN in text else {}
     for part in linted.user_data.parts:
-        lines = (number for number, line in enumerate(part.text.split("\n"), 1) if HIDDEN in line)
-        hidden = 1 if part.encoding and HIDDEN in text else next(lines, None)
+        lines = (number for number, line in enumerate(part.text.split("\n"), 1) if _STAND_IN in line)
+        hidden = 1 if part.encoding and _STAND_IN in text else next(lines, None)
         if hidden is not None:
             found[part.index] = hidden
     return found

@@ -186,7 +186,7 @@ BAD = "#cloud-config\nruncmd: echo hello\n"
     ("content", "redacted", "expected"),
     [
         (BAD, False, ["cloud_config.wrong_type"]),
-        (BAD + "password: '********'\n", True, ["cloud_config.wrong_type", "doctor.not_checked"]),
+        (BAD + "password: ********\n", True, ["cloud_config.wrong_type", "doctor.not_checked"]),
         ("#cloud-config\nsecret: ********\nruncmd: echo hello\n", True, ["doctor.not_checked"]),
         ("#!/bin/bash\ntrue '********'\n", False, []),
         ("", False, []),
