@@ -13,7 +13,7 @@ version_added: 0.1.0
 description:
   - Makes one report from the results of M(nodebootstrap.eks.doctor_info) on all nodes, which are grouped by the cause of their problems.
   - Adds the rules of kubelet for rejected settings, the findings of P(nodebootstrap.eks.lint_user_data#filter) in the user data on the
-    nodes, version skew, the support by EKS, and the end of certificates. C(docs/rules.md) lists the rules with their severities.
+    nodes, the support by EKS, and the end of certificates. C(docs/rules.md) lists the rules with their severities.
   - Prints the report, or writes it to O(report) and prints a summary. Contacts no node.
   - The role P(nodebootstrap.eks.eks_node_doctor#role) runs both modules.
 author:

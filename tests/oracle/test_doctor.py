@@ -68,7 +68,7 @@ def test_a_node_with_problems(al2_node: Al2Node, tmp_path: Path) -> None:
     row = nodes[al2_node.container]
     # Kubelet is a stand-in, and there is no API server.
     assert row["state"] == "not joined" and row["kubelet"] == "1.30.14" and row["support_days"] is not None
-    assert {"doctor.changed_files", "doctor.failed_unit", "doctor.version_skew", "cloud_config.wrong_type"} <= causes.keys()
+    assert {"doctor.changed_files", "doctor.failed_unit", "image.kubelet_version", "cloud_config.wrong_type"} <= causes.keys()
     assert any(rule.startswith("join.") for rule in causes)
     messages = [finding["message"] for finding in row["findings"]]
     assert mentions(messages, "/a", "/b", "planted.service", "user-data.txt")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Sequence
 
 from .._join.model import shorten, to_plain_text
 from .._node import journald
@@ -42,10 +42,15 @@ def _states(host: Host, names: List[str]) -> Dict[str, Unit]:
         return {}
 
 
+def _last_lines(entries: Sequence[journald.Entry]) -> List[str]:
+    """What the unit logged, or what systemd says about a unit that logged nothing."""
+    return [entry.text for entry in entries if not entry.systemd] or [entry.text for entry in entries]
+
+
 def _describe(name: str, unit: Unit, is_failed: bool) -> Dict[str, Any]:
     entries = journald.entries(name)
     failure = None if is_failed else journald.last_failure(entries, float("inf"))
-    lines = [entry.text for entry in entries] if is_failed else failure.lines if failure else []
+    lines = _last_lines(entries) if is_failed else failure.lines if failure else []
     ended = unit.inactive_entered
     return {
         "unit": name,
@@ -53,5 +58,5 @@ def _describe(name: str, unit: Unit, is_failed: bool) -> Dict[str, Any]:
         "time": None if ended is None else format_time(to_wall_time(ended)),
         "reason": unit.result if is_failed else failure.how if failure else "",
         "restarts": unit.restarts,
-        "lines": list(shorten(to_plain_text(line) for line in lines[-MAX_LINES:])),
+        "lines": list(shorten(to_plain_text(line, is_document=True) for line in lines[-MAX_LINES:])),
     }

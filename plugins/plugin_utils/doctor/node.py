@@ -41,7 +41,7 @@ def _state(facts: Facts) -> str:
 def _observations(facts: Facts, now: float) -> Iterator[Observation]:
     checks: dict[str, Callable[[], Iterable[Observation]]] = {
         "join": lambda: other_checks.join(facts),
-        "versions": lambda: observations.versions(facts, now),
+        "support": lambda: observations.support(facts, now),
         "certificates": lambda: observations.certificates(facts, now),
         "clock": lambda: observations.clock(facts),
         "disks": lambda: observations.disks(facts),

@@ -29,9 +29,6 @@ MAX_PRESSURE = {("cpu", "some"): 60.0, ("memory", "full"): 10.0, ("io", "full"):
 _RENEWED = 0.1
 """Kubelet renews its certificates when 10 to 30 percent of their time is left."""
 
-_SKEW_OF_OLD, _SKEW, _FIRST_WITH_SKEW = 2, 3, 28
-"""How many minor versions older than the cluster kubelet may be, before and since 1.28."""
-
 _MINOR = re.compile(r"v?1\.(\d{1,3})(?:\.|\Z)")
 
 
@@ -75,24 +72,11 @@ def files(facts: Facts) -> Iterator[Observation]:
 # --- versions ----------------------------------------------------------------------------------------------------------------------
 
 
-def versions(facts: Facts, now: float) -> Iterator[Observation]:
-    """Version skew, and the support by EKS."""
-    node, cluster = minor(kubelet_version(facts)), minor(facts.get("kubernetes_version"))
+def support(facts: Facts, now: float) -> Iterator[Observation]:
+    """The support by EKS. The skew between kubelet and the cluster is a finding of image_verify."""
+    node = minor(kubelet_version(facts))
     if node is None:
         return
-    if cluster is not None:
-        allowed = _SKEW if cluster >= _FIRST_WITH_SKEW else _SKEW_OF_OLD
-        if node > cluster:
-            yield Observation("doctor.version_skew", f"kubelet 1.{node} is newer than the cluster, which runs 1.{cluster}")
-        elif cluster - node > allowed:
-            message = (
-                f"kubelet 1.{node} is {cluster - node} minor versions older than the cluster, which runs 1.{cluster}; {allowed} are allowed"
-            )
-            yield Observation("doctor.version_skew", message)
-    yield from _support(node, now)
-
-
-def _support(node: int, now: float) -> Iterator[Observation]:
     standard, extended = (_ends(node, kind) for kind in ("standard", "extended"))
     today = _day(now)
     if node < min(filter(None, map(minor, data.kubernetes_versions()["eks"]))):

@@ -186,7 +186,7 @@ LOG = "".join(
     for at, systemd, text in reversed(
         [
             (1, True, "Started x."),
-            (2, False, f"cannot use https://user:{CANARY}@proxy"),
+            (2, False, f"cannot use https://user:{CANARY}@proxy, secret={CANARY}"),
             (3, True, "x.service: Main process exited, code=exited, status=3/NOTIMPLEMENTED"),
             (4, True, "x.service: Scheduled restart job, restart counter is at 3."),
         ]
