@@ -25,6 +25,8 @@ EXTRA_ARGS = "--kubelet-extra-args"
 CLUSTER_NAME = "CLUSTER_NAME"
 KUBELET_MAX_PODS = 110
 """kubelet's own default, if the script is told not to compute a number."""
+GUESSED_DNS = "10.100.0.10, or 172.20.0.10 if the VPC has addresses that begin with 10"
+"""The address of the cluster DNS if the script knows neither it nor the service CIDR, and does not ask the EKS API."""
 
 OPTIONS = frozenset(
     {

@@ -78,7 +78,15 @@ EXECUTION_ENVIRONMENT = "tests/oracle/test_execution_environment.py"
 PROGRAMS = "lab: programs"
 
 #: The files of tests/lab that have steps of their own. Labs wait side by side.
-LAB_JOINS = ("test_join.py", "test_join_ipv6.py", "test_join_settings.py", "test_image_gc.py", "test_one_winner.py", "test_user_nodes.py")
+LAB_JOINS = (
+    "test_join.py",
+    "test_join_ipv6.py",
+    "test_join_settings.py",
+    "test_image_gc.py",
+    "test_migration.py",
+    "test_one_winner.py",
+    "test_user_nodes.py",
+)
 LAB_BAKE = "tests/lab/test_bake.py"
 
 

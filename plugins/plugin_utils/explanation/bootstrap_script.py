@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import capacity, kubelet
 from ..artifacts.kubelet_layers import image_base
-from ..bootstrap_calls import EXTRA_ARGS, SCRIPT, Argument, FoundCall
+from ..bootstrap_calls import EXTRA_ARGS, GUESSED_DNS, SCRIPT, Argument, FoundCall
 from ..formats import json
 from ..nodeconfig.predict import cluster_dns
 from ..nodeconfig.read import NodeConfigError
@@ -51,7 +51,6 @@ _OF_AL2 = {
     "/etc/systemd/system/sys-fs-bpf.mount": "the script writes it only if no BPF file system is mounted",
 }
 _LOOKED_UP = "the script asks the EKS API for it"
-_GUESSED = "10.100.0.10, or 172.20.0.10 if the VPC has addresses that begin with 10"
 
 
 @dataclass
@@ -192,7 +191,7 @@ def _outcome(caller: _Caller, family: str, kind: Kind) -> Outcome:
         base["clusterDNS"] = addresses
     else:
         is_looked_up = not {"--apiserver-endpoint", "--b64-cluster-ca"} <= options.keys()
-        lost["clusterDNS"] = _LOOKED_UP if is_looked_up else f"the script computes it on the instance: {_GUESSED}"
+        lost["clusterDNS"] = _LOOKED_UP if is_looked_up else f"the script computes it on the instance: {GUESSED_DNS}"
     pods = capacity.max_pods(kind.shape)
     base["kubeReserved"] = capacity.kube_reserved(pods, kind.shape.vcpus or 1)
     if options.get("--use-max-pods", "true") == "true":

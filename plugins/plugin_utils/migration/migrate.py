@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..bootstrap_calls import EXTRA_ARGS
+from ..bootstrap_calls import EXTRA_ARGS, GUESSED_DNS
 from ..difference.shown import shown
 from ..errors import Problem, SpecError
 from ..families.registry import resolve
@@ -52,6 +52,10 @@ _FIELD_OF_OPTION = {
     "--local-disks": "node_group.local_storage",
     "--use-max-pods": "node_group.max_pods",
 }
+_ASKS_NOTHING = frozenset({"--apiserver-endpoint", "--b64-cluster-ca"})
+"""With these options, the image's script does not ask the EKS API for facts of the cluster."""
+_SETS_DNS = frozenset({"--dns-cluster-ip", "--service-ipv4-cidr", "--service-ipv6-cidr", "--ip-family", "cluster-dns"})
+"""Options of the script and the flag of kubelet from which the address of the cluster DNS follows."""
 
 
 def migrate(data: str | bytes, cluster: Mapping[str, Any] | None = None, family: str = "al2023") -> Migration:
@@ -87,6 +91,7 @@ class _Migrating:
         group = self._node_group(cluster)
         text = None if original.uncertain else self._render(cluster, group)
         rendered = _settings(text) if text and self._family == "al2023" else {}
+        self._warn_about_dns(cluster)
         self._warn_about_lines()
         return Migration(
             original.user_data,
@@ -117,16 +122,9 @@ class _Migrating:
                 choices = (f"correct cluster.{name}", "correct the text", f"remove cluster.{name}")
                 self._decide(f"cluster.{name}", question, choices, self._place_of(f"cluster.{name}"))
         found = {**given, **text}
-        if self._is_computed(found):
+        if found.get("dns_ips") and found["dns_ips"] == _computed_dns(found):
             del found["dns_ips"]
         return found
-
-    def _is_computed(self, cluster: Mapping[str, Any]) -> bool:
-        """Whether the addresses of the DNS follow from the service CIDR."""
-        try:
-            return bool(cluster.get("dns_ips") == cluster_dns_ips(cluster.get("service_cidr") or ""))
-        except SpecError:
-            return False
 
     def _place_of(self, field: str) -> Place | None:
         """The place of the setting that becomes a field."""
@@ -236,6 +234,17 @@ class _Migrating:
     def _own_names(self) -> list[str]:
         return [str(name) for name in self._given_cluster if name not in self._original.meaning.cluster]
 
+    def _warn_about_dns(self, cluster: Mapping[str, Any]) -> None:
+        """The image's script does not ask for the address of the cluster DNS if it has the endpoint and the certificate authority."""
+        used = {one.key for one in self._original.given if one.use == "used"}
+        if self._original.call is None or used & _SETS_DNS or not used >= _ASKS_NOTHING:
+            return
+        addresses = cluster.get("dns_ips") or _computed_dns(cluster)
+        new = f"the new node uses {', '.join(addresses)}" if addresses else "the new node computes it from the service CIDR"
+        message = f"without --dns-cluster-ip, bootstrap.sh computes the address of the cluster DNS: {GUESSED_DNS}; {new}"
+        fix = "compare it with the address of the Service kube-dns, and correct cluster.service_cidr if it differs"
+        self._warnings.append(Caution(self._original.call, message, fix, None))
+
     def _warn_about_lines(self) -> None:
         original = self._original
         if self._family == "al2023":
@@ -310,6 +319,14 @@ _CALL_CHOICES = (
     "keep only the call that the nodes of this group run, without the condition",
     "migrate the text once for each case, and use a node group for each",
 )
+
+
+def _computed_dns(cluster: Mapping[str, Any]) -> list[str]:
+    """The addresses of the cluster DNS that follow from the service CIDR. A wrong one is reported when the node group is rendered."""
+    try:
+        return cluster_dns_ips(cluster.get("service_cidr") or "")
+    except SpecError:
+        return []
 
 
 def _version(cluster: Mapping[str, Any]) -> tuple[int, int] | None:

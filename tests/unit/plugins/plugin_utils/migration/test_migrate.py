@@ -277,8 +277,25 @@ def test_lines_that_need_a_look(row: Any) -> None:
 
 
 def test_a_restart_after_the_call_is_not_too_early() -> None:
-    found = migrate(f"#!/bin/bash\n/etc/eks/bootstrap.sh shop {IDENTITY}\nsystemctl restart kubelet\n", FACTS)
+    words = f"shop {IDENTITY} --dns-cluster-ip 10.100.0.10"
+    found = migrate(f"#!/bin/bash\n/etc/eks/bootstrap.sh {words}\nsystemctl restart kubelet\n", FACTS)
     assert found.report.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "is_computed"),
+    [
+        (IDENTITY, True),
+        (f"{IDENTITY} --dns-cluster-ip 10.100.0.10", False),
+        (f"{IDENTITY} --service-ipv4-cidr 10.100.0.0/16", False),
+        (f"{IDENTITY} {EXTRA_ARGS} --cluster-dns=10.100.0.10", False),
+        (f"--apiserver-endpoint {ENDPOINT}", False),
+    ],
+)
+def test_an_address_of_the_dns_that_the_script_computes_is_reported(words: str, is_computed: bool) -> None:
+    found = migrate(call(*words.split()), FACTS)
+    lines = [one.where.line for one in found.report.warnings if one.where and "10.100.0.10" in one.message]
+    assert lines == [2] * is_computed
 
 
 # --- other families
