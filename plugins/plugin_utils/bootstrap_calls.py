@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from .kubelet_settings import flag_name
 
 if TYPE_CHECKING:
-    from .formats.shell_reader import Assignment, Command, Pieces, Place, Word
+    from .formats.shell_reader import Assignment, Command, Pieces, ShellPlace, Word
 
 SCRIPT = "/etc/eks/bootstrap.sh"
 EXTRA_ARGS = "--kubelet-extra-args"
@@ -117,8 +117,8 @@ class Argument:
 
     name: str
     pieces: Pieces
-    place: Place
-    option: Place | None = None
+    place: ShellPlace
+    option: ShellPlace | None = None
 
     @property
     def value(self) -> str | None:

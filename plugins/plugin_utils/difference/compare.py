@@ -76,7 +76,7 @@ def _drop_cidr(before: Facts, after: Facts) -> None:
 
 def _pair(before: Fact | None, after: Fact | None, path: str) -> Iterator[tuple[str, Fact | None, Fact | None]]:
     present = [fact for fact in (before, after) if fact is not None]
-    if all(fact.is_computed for fact in present):
+    if all(fact.is_computed for fact in present) or (len(present) == 1 and present[0].is_of_both):
         return
     if before is None or after is None or before.meaning != after.meaning:
         paths = {fact.path for fact in present}

@@ -22,13 +22,15 @@ class Fact:
     """A value in the form of the input.
 
     path: in the input. value: as it is written. meaning: equal for values that mean the same. is_computed: whether the value follows from
-    another fact, so that a difference is only one if the other side states it.
+    another fact, so that a difference is only one if the other side states it. is_of_both: whether it is compared only if both sides
+    state it.
     """
 
     path: str
     value: Any
     meaning: Any
     is_computed: bool = False
+    is_of_both: bool = False
 
 
 def path_of(key: Key, start: str = "") -> str:

@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..bootstrap_calls import SCRIPT
 from ..errors import Problems, joined
 from ..formats import cloud_config, toml
 from ..model.spec import PostCommand
 from ..nodeconfig.read import NodeConfigError, decode, document
+from ..readers.bootstrap_script import calls
 from ..readers.document import structure
 from ..readers.model import ReadPart, UserData
+from ..readers.own_script import own_script
 from .fact import Fact, exact, path_of
 from .facts import Facts
 
@@ -24,6 +27,10 @@ _OPTIONS = re.compile(r"\A(?:set -ex?\n)+")
 """Lines that a rendered script for C(commands.pre) has in any case, or that only print commands."""
 _CHARSET = re.compile(r"^[^;]*(?:;\s*charset=\"?(?:us-ascii|utf-8)\"?\s*)?$", re.IGNORECASE)
 _MERGES = ("merge_how", "merge_type")
+_SHELL = re.compile(r"#!\s*\S*/(?:env\s+)?((?:ba|da)?sh)\b([^\n]*)")
+_STOPS = re.compile(r".*\s-[a-z]*e")
+_QUIET = (("set",), (":",), ("true",))
+"""Commands that have no effect outside of the shell."""
 _NO_MEANING = frozenset({"content-type", "content-transfer-encoding", "mime-version"})
 
 
@@ -39,10 +46,50 @@ def sequences(found: UserData, result: Facts) -> Sequences:
         for key, value in _dropped(part):
             place = ("parts", part.kind, *key)
             result[place] = Fact(path_of(("parts", part.index, *key)), value, exact(value))
+    for part in found.parts:
+        if calls(part):
+            for name, value in _shell(part):
+                path = joined(joined("parts", part.index), name)
+                result["parts", part.kind, name] = Fact(path, value, value, is_of_both=True)
     for problem in found.problems:
         path = problem.path or "document"
         result["problems", problem.rule, path] = Fact(path, problem.message, problem.rule)
     return listed
+
+
+def _shell(part: ReadPart) -> Iterator[tuple[str, Any]]:
+    """How the script with the call runs: its shell, and whether it ends or continues with other commands if the call fails."""
+    from ..formats import shell_reader
+
+    match = _SHELL.match(part.text)
+    if match is None:
+        return
+    yield "shell", match[1]
+    if (own := own_script(part.text)) is not None and own.take_post():
+        # Rendered commands do not run in this script.
+        return
+    try:
+        commands = shell_reader.read(part.text).commands
+    except (shell_reader.PackageMissing, RecursionError):
+        return
+    stops = bool(_STOPS.match(match[2]))
+    for index, command in enumerate(commands):
+        words = [word or "" for word in command.values]
+        if words[:1] == ["set"]:
+            stops = _stops_after(words[1:], stops)
+        elif SCRIPT in words:
+            if any(later.values[:1] not in _QUIET for later in commands[index + 1 :]):
+                yield "on_error", "stop" if stops else "continue"
+            return
+
+
+def _stops_after(words: list[str], stops: bool) -> bool:
+    """Whether the shell ends at the first error after C(set) with these arguments."""
+    for index, word in enumerate(words):
+        is_long = word[1:2] == "o" and words[index + 1 : index + 2] == ["errexit"]
+        if word[:1] in ("-", "+") and ("e" in word[1:] or is_long):
+            stops = word[0] == "-"
+    return stops
 
 
 def _plain(text: str) -> str:

@@ -8,28 +8,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..errors import Problems
 from ..formats import pem
-from ..formats.secrets import find_secrets
+from ..formats.secrets import find_secrets, is_secret_name
 
 NOT_SHOWN = "(not shown: it may be a secret)"
-_SECRET_NAMES = (
-    "accesskey",
-    "activationcode",
-    "auth",
-    "chpasswd",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "secret",
-    "secretkey",
-    "token",
-)
 _LONGEST = 16_384
 """Characters of a text that are shown: the limit of EC2 for user data."""
 _LARGEST = 1 << 64
@@ -57,7 +43,7 @@ def authority(text: str) -> str:
 
 def shown(value: Any, name: Any = "") -> Any:
     """C(value) as plain data. name: of the setting, which can show that the value is a secret."""
-    is_secret = _is_secret_name(name)
+    is_secret = isinstance(name, str) and is_secret_name(name)
     if isinstance(value, Mapping):
         return {_text(key): shown(item, name if is_secret else key) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -83,10 +69,6 @@ def _text(value: Any, name: Any = "") -> str:
     if len(value) > _LONGEST:
         return f"{value[:_LONGEST]}… ({len(value)} characters, SHA-256 {_digest(value)})"
     return value
-
-
-def _is_secret_name(name: Any) -> bool:
-    return isinstance(name, str) and re.sub(r"[^a-z]", "", name.lower()).endswith(_SECRET_NAMES)
 
 
 def _certificates(found: tuple[str, ...]) -> str:

@@ -23,7 +23,7 @@ from .model import File, Stage, Step, Unknown
 from .scripts import steps_of
 
 if TYPE_CHECKING:
-    from ..formats.shell_reader import Place as ShellPlace
+    from ..formats.shell_reader import ShellPlace
 
 INIT, CONFIG, FINAL = "cloud-init.service", "cloud-config.service", "cloud-final.service"
 WRITTEN_BY = "cloud-init"

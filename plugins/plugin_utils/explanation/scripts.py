@@ -13,8 +13,7 @@ from ..readers.model import Place
 from .model import Stage, Step, Unknown
 
 if TYPE_CHECKING:
-    from ..formats.shell_reader import Command
-    from ..formats.shell_reader import Place as ShellPlace
+    from ..formats.shell_reader import Command, ShellPlace
 
 _QUIET = (("set",), (":",), ("true",))
 """Programs without an effect on the node."""
@@ -51,7 +50,8 @@ def steps_of(text: str, stage: Stage, unit: str, whole: Place, place: Callable[[
         is_conditional = not command.is_certain or command.may_have_ended
         before = found.get(command.place)
         if before is None or (before.is_conditional and not is_conditional):
-            found[command.place] = Step(stage, unit, f"runs {_source(lines, command)}", place(command.place), is_conditional)
+            does = f"runs {_source(lines, command)}{' in the background' if command.is_background else ''}"
+            found[command.place] = Step(stage, unit, does, place(command.place), is_conditional)
     return list(found.values())
 
 

@@ -22,11 +22,11 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a PEM private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")),
     (
         "an AWS secret access key",
-        re.compile(rf"(?:aws_?)?secret_?(?:access_?)?key{_IS}([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", re.IGNORECASE),
+        re.compile(rf"(?:aws[-_]?)?secret[-_]?(?:access[-_]?)?key{_IS}([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", re.IGNORECASE),
     ),
     (
         "an AWS session token",
-        re.compile(rf"(?:aws_?)?(?:session|security)_?token{_IS}([A-Za-z0-9/+=]{{64,}})", re.IGNORECASE),
+        re.compile(rf"(?:aws[-_]?)?(?:session|security)[-_]?token{_IS}([A-Za-z0-9/+=]{{64,}})", re.IGNORECASE),
     ),
     (
         "an SSM activation code",
@@ -49,6 +49,21 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(rf"\b(?:https?|ftps?|socks[45]h?)://[^\s/:@\"'<>$]+:{_REAL}([^\s/@\"'<>]+)@", re.IGNORECASE),
     ),
 )
+
+_NAMES = (
+    "accesskey",
+    "activationcode",
+    "auth",
+    "chpasswd",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "token",
+)
+"""How names of settings end whose value may be a secret, whatever its shape. Letters only."""
 
 # "auth" and "password" are common words. They count only as a key with a value that can be a secret.
 _AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/=])")
@@ -89,6 +104,11 @@ def have_secret(texts: Iterable[str]) -> bool:
     """Does C(find_secrets) find something in one of the texts? One search over all of them, which is faster than one search for each."""
     # No pattern matches across a NUL character, and each accepts a line break as the border of its text.
     return bool(find_secrets("\n\0\n".join(texts)))
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a setting of this name may have a secret as its value."""
+    return re.sub(r"[^a-z]", "", name.lower()).endswith(_NAMES)
 
 
 def _decoded(text: str) -> Iterator[tuple[int, str]]:

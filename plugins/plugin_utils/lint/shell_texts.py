@@ -16,7 +16,7 @@ from ..readers.places import place_of
 from .subject import Subject
 
 if TYPE_CHECKING:
-    from ..formats.shell_reader import Place as ShellPlace
+    from ..formats.shell_reader import ShellPlace
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from ..bootstrap_calls import EXTRA_ARGS, VARIABLES, Call, FoundCall, flags_in, 
 from ..bootstrap_calls import Argument as CallArgument
 from ..errors import Problem, Problems, SpecError
 from ..formats import shell_reader
-from ..formats.shell_reader import Assignment, Command, PackageMissing, Redirection
-from ..formats.shell_reader import Place as ShellPlace
+from ..formats.shell_reader import Assignment, Command, PackageMissing, Redirection, ShellPlace
 from ..readers import bootstrap_script, run_commands
 from ..readers.bootstrap_script import CallerScript
 from ..readers.document import structure

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..bootstrap_calls import EXTRA_ARGS, SCRIPT, VARIABLES
 from ..formats import shell_reader
-from ..formats.shell_reader import Assignment, Command, Pieces, Place
+from ..formats.shell_reader import Assignment, Command, Pieces, ShellPlace
 
 EXTRA_ARGS_VARIABLE = "KUBELET_EXTRA_ARGS"
 _OPTIONS = {"API_RETRY_ATTEMPTS": "--aws-api-retry-attempts", EXTRA_ARGS_VARIABLE: EXTRA_ARGS}
@@ -35,7 +35,7 @@ class Variable:
 
     name: str
     pieces: Pieces
-    place: Place
+    place: ShellPlace
     appends: bool = False
 
 

@@ -19,8 +19,7 @@ from .own_script import HEAD, own_script
 from .places import place_of
 
 if TYPE_CHECKING:
-    from ..formats.shell_reader import Command, Condition
-    from ..formats.shell_reader import Place as ShellPlace
+    from ..formats.shell_reader import Command, Condition, ShellPlace
 
 _OF_AL2 = frozenset(
     {"--containerd-config-file", "--docker-config-json", "--enable-docker-bridge", "--enable-local-outpost", "--local-disks"}
@@ -198,6 +197,10 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
         lines = text.split("\n")
         if not is_alone:
             script.lose_command(call.command, "has other commands beside the call, which are not read", found)
+        if call.command.is_background:
+            script.lose_command(call.command, "runs in the background, and a rendered call does not", found)
+        if call.command.redirections:
+            script.lose_command(call.command, "has redirections, which have no field", found)
         variables, is_literal, _rest = lines[start].partition(SCRIPT)
         if is_literal and "=" in variables:
             script.lose_command(call.command, "sets variables for the call, which have no field", found)

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .model import Assignment, Command, Condition, Pieces, Place, Redirection, Script, Word, joined, known
+from .model import Assignment, Command, Condition, Pieces, Redirection, Script, ShellPlace, Word, joined, known
 from .source import PackageMissing, Source
 
 __all__ = [
-    "Assignment", "Command", "Condition", "PackageMissing", "Pieces", "Place", "Redirection", "Script", "Word", "joined", "known", "read",
+    "Assignment", "Command", "Condition", "PackageMissing", "Pieces", "Redirection", "Script", "ShellPlace", "Word",
+    "joined", "known", "read",
 ]  # fmt: skip
 
 _LEAST_BUDGET = 200_000

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import builtins
-from .model import DYNAMIC, Assignment, Command, Condition, Pieces, Place, Word, known, spaced
+from .model import DYNAMIC, Assignment, Command, Condition, Pieces, ShellPlace, Word, known, spaced
 from .simple import DECLARATIONS, Simple, SimpleReader, Target
 from .source import Source
 from .state import ALL, UNKNOWN, State, Variable, number, weight
@@ -49,12 +51,13 @@ class CallRunner(SimpleReader):
         self._locals: list[dict[str, Variable]] = []
         self._call_conditions: list[Condition] = []
         self._calls: dict[_Key, int] = {}
+        self._is_background = False
         self._refused: set[_Key] = set()
         self._defined: dict[_Key, tuple[Source, Node]] = {}
 
+    @abstractmethod
     def body(self, node: Node) -> None:
         """Follow the body of a function, or a whole text."""
-        raise NotImplementedError
 
     # --- records ----------------------------------------------------------------------------------------------------------------------
 
@@ -181,6 +184,7 @@ class CallRunner(SimpleReader):
                 tuple(simple.redirections),
                 bool(self._redirected or simple.redirections),
                 may_have_ended=self.state.may_have_ended,
+                is_background=self._is_background,
             )
         )
 
@@ -313,10 +317,7 @@ class CallRunner(SimpleReader):
             return
         self._calls[key] = count + 1
         if record >= 0:
-            old = self.commands[record]
-            self.commands[record] = Command(
-                old.words, old.place, old.condition, old.environment, old.redirections, old.is_redirected, True, old.may_have_ended
-            )
+            self.commands[record] = replace(self.commands[record], is_function=True)
         outer = self.state
         saved = outer.arguments, outer.changed, outer.has_returned, outer.may_have_returned
         outer.arguments = tuple(word.pieces for word in arguments) if all(word.is_single for word in arguments) else None
@@ -378,7 +379,7 @@ class CallRunner(SimpleReader):
         if signals - {"EXIT", "0"}:
             self.state.volatile |= changed
 
-    def _changed_by(self, text: str, place: Place, condition: Condition) -> set[str]:
+    def _changed_by(self, text: str, place: ShellPlace, condition: Condition) -> set[str]:
         """The variables that a text changes when it runs."""
         if not text.strip():
             return set()

@@ -136,8 +136,10 @@ class Interpreter(CallRunner):
             if self.state.has_ended or self.state.has_returned:
                 self._unreachable(node, node.end_byte)
             elif is_background:
+                before, self._is_background = self._is_background, True
                 with self._on_copy():
                     self.statement(node)
+                self._is_background = before
             else:
                 self.statement(node)
 

@@ -21,7 +21,7 @@ DYNAMIC: Pieces = (None,)
 
 
 @dataclass(frozen=True)
-class Place:
+class ShellPlace:
     """Line and column count from 1, in characters. length: on that line."""
 
     line: int
@@ -34,7 +34,7 @@ class Word:
     """One argument. value: None if it is unknown. is_single: whether it is one argument; otherwise, it may be none or several."""
 
     pieces: Pieces
-    place: Place
+    place: ShellPlace
     is_single: bool = True
 
     @property
@@ -63,7 +63,7 @@ class Assignment:
     name: str
     value: str | None
     pieces: Pieces = ()
-    place: Place = Place(1, 1, 0)
+    place: ShellPlace = ShellPlace(1, 1, 0)
     condition: Condition = ""
 
 
@@ -73,17 +73,18 @@ class Command:
 
     words: the program and its arguments. environment: assignments before the program. is_redirected: whether a file or another program
     gets its output. is_function: whether it calls a function of the script, whose commands follow. may_have_ended: whether the script
-    may end earlier without an error of this command's condition.
+    may end earlier without an error of this command's condition. is_background: whether the script does not wait for it.
     """
 
     words: tuple[Word, ...]
-    place: Place
+    place: ShellPlace
     condition: Condition = ""
     environment: tuple[Assignment, ...] = ()
     redirections: tuple[Redirection, ...] = ()
     is_redirected: bool = False
     is_function: bool = False
     may_have_ended: bool = False
+    is_background: bool = False
 
     @property
     def values(self) -> tuple[str | None, ...]:
@@ -113,7 +114,7 @@ class Script:
     is_readable: bool
     assignments: tuple[Assignment, ...] = ()
     exported: frozenset[str] = frozenset()
-    errors: tuple[Place, ...] = ()
+    errors: tuple[ShellPlace, ...] = ()
     has_crlf: bool = field(default=False)
 
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from .fields import Field
-from .model import DYNAMIC, Pieces, Place, Redirection, Word, joined
+from .model import DYNAMIC, Pieces, Redirection, ShellPlace, Word, joined
 from .state import UNKNOWN, Array, Variable
 from .words import Misread, WordReader
 
@@ -182,6 +182,6 @@ class SimpleReader(WordReader):
             is_known = is_known and all(one.is_single for one in fields)
             found += [one.pieces for one in fields]
 
-    def assignment_place(self, target: Target, end: int) -> Place:
+    def assignment_place(self, target: Target, end: int) -> ShellPlace:
         """The place of an assignment."""
         return self.source.place(target.begin, end)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from .model import Place
+from .model import ShellPlace
 from .scanner import Scanner
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class PackageMissing(Exception):
 class Source:
     """place: of the whole text, if it is a word of another script. origin: the script around the text, and where the text begins there."""
 
-    def __init__(self, text: str, place: Place | None = None, origin: tuple[Source, int] | None = None) -> None:
+    def __init__(self, text: str, place: ShellPlace | None = None, origin: tuple[Source, int] | None = None) -> None:
         self.text = text
         self._place = place
         self._origin = origin
@@ -38,7 +38,7 @@ class Source:
     def _lines(self) -> list[int]:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int, end: int) -> ShellPlace:
         """The place of a piece of the text."""
         if self._place is not None:
             return self._place
@@ -48,9 +48,9 @@ class Source:
         line = bisect_right(self._lines, start)
         begin = self._lines[line - 1]
         last = self._lines[line] - 1 if line < len(self._lines) else len(self.text)
-        return Place(line, start - begin + 1, max(0, min(end, last) - start))
+        return ShellPlace(line, start - begin + 1, max(0, min(end, last) - start))
 
-    def errors(self) -> tuple[Place, ...]:
+    def errors(self) -> tuple[ShellPlace, ...]:
         """The places that the grammar does not understand."""
         found = []
         waiting = [self.root]

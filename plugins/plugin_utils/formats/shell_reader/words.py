@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from typing import TypeAlias
 
 from . import text as texts
@@ -86,7 +87,7 @@ class _Pattern:
 _Output: TypeAlias = Fields | _Pattern
 
 
-class WordReader:
+class WordReader(ABC):
     """source: the script. state: of the shell at this point. is_live: whether reading a word has effects, as when bash expands it."""
 
     def __init__(self, source: Source, state: State, budget: int) -> None:
@@ -97,9 +98,9 @@ class WordReader:
         self._budget = budget
         self._depth = 0
 
+    @abstractmethod
     def run_substitution(self, start: int, end: int) -> None:
         """Run the commands of a substitution."""
-        raise NotImplementedError
 
     # --- words ---------------------------------------------------------------------------------------------------------------------
 

@@ -144,6 +144,15 @@ DIFFERENT = {
         call("--v=2", before="ls\n").replace("bash\n", "bash -e\n", 1),
         "node_group.commands.pre",
     ),
+    "a call in the background": (call("--v=2"), call("--v=2").rstrip() + " &\n", "parts[0]"),
+    "a redirection of the call": (call("--v=2"), call("--v=2").rstrip() + " > /var/log/join 2>&1\n", "parts[0]"),
+    "the shell of a script": (call("--v=2"), call("--v=2").replace("bash", "sh", 1), "parts[0].shell"),
+    "commands after a call that fails": (call("--v=2") + "ls\n", call("--v=2", before="") + "ls\n", "parts[0].on_error"),
+    "an option that is switched off": (
+        call("--v=2") + "ls\n",
+        call("--v=2", before="set -e\nset +o errexit\n") + "ls\n",
+        "parts[0].on_error",
+    ),
     "a conditional call": (UNKNOWN, UNKNOWN.replace("shop", "other"), "parts[0]"),
     "an unknown setting of nodeadm": (config("kublet: {a: 1}"), config("kublet: {a: 2}"), "parts[0].spec.kubelet"),
     "an unknown table of Bottlerocket": ("[settings]\n[x]\ny = 1\n", "[settings]\n[x]\ny = 2\n", "parts[0].x"),
@@ -177,6 +186,7 @@ WITH_SECRET = {
     "containerd": (config("flags: [--v=1]"), config("flags: [--v=1]", f"  containerd: {{config: \"[a.auth]\\npassword = '{SECRET}'\"}}\n")),
     "text that is not understood": (UNKNOWN, f"{UNKNOWN}aws configure set aws_secret_access_key {SECRET}\n"),
     "an environment": (NODE_CONFIG, f"{NODE_CONFIG}  instance: {{environment: {{default: {{MY_TOKEN: {SECRET}}}}}}}\n"),
+    "an option of a command": (ONE, f"{ONE}configure --aws-secret-access-key {SECRET}\n"),
     "a proxy": (NODE_CONFIG, f"{NODE_CONFIG}  instance: {{environment: {{default: {{HTTPS_PROXY: 'http://a:{SECRET}@proxy:1'}}}}}}\n"),
 }
 
