@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import posixpath
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -207,6 +208,16 @@ def _given(spec: Mapping[str, Any], found: UserData) -> Given:
         section = document.get("kubelet", {})
         for name, _value in leaves(section.get("config", {}), ()):
             origins[path_of(name)] = Setting(None, "user_data", *_at(part, key, path_of(name, _CONFIG_PATH)))
-        for index, word in enumerate(section.get("flags", ())):
-            origins[f"--{flag_name(word)}"] = Setting(None, "user_data", *_at(part, key, f"spec.kubelet.flags[{index}]"))
-    return Given(kubelet.get("config", {}), nodeconfig_flags.flag_values(kubelet), origins)
+        for index, item in enumerate(section.get("flags", ())):
+            for word in _split(item):
+                origins[f"--{flag_name(word)}"] = Setting(None, "user_data", *_at(part, key, f"spec.kubelet.flags[{index}]"))
+    words = [word for item in kubelet.get("flags", ()) for word in _split(item)]
+    return Given(kubelet.get("config", {}), nodeconfig_flags.flag_values({"flags": words}), origins)
+
+
+def _split(item: str) -> list[str]:
+    """The words that systemd makes of an item of C(flags)."""
+    try:
+        return shlex.split(item)
+    except ValueError:
+        return [item]

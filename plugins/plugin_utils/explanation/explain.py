@@ -55,7 +55,7 @@ def _of_family(found: UserData, data: str | bytes, family: str | None, machine: 
 
 def _unknown(item: NotUnderstood) -> Unknown:
     line = item.text.strip().partition("\n")[0]
-    return Unknown(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…", f"it {item.reason}", item.place)
+    return Unknown(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…", item.reason, item.place)
 
 
 _WIDEST = 120

@@ -61,6 +61,7 @@ def kubelet_config(minor: int, base: Mapping[str, Any], given: Given, lost: Mapp
         else:
             origin = Setting(None, "kubelet")
         if origin.source != "user_data" and key[0] in lost:
+            # The default of kubelet in its place is not the value either.
             continue
         rows[path] = Setting(value, origin.source, origin.path, origin.where)
     return rows

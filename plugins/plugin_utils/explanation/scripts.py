@@ -57,10 +57,8 @@ def steps_of(text: str, stage: Stage, unit: str, whole: Place, place: Callable[[
 
 def _source(lines: list[str], command: Command) -> str:
     """The text of a command; of several lines, the first one."""
-    first, last = command.words[0].place, command.words[-1].place
-    line = lines[command.line - 1][command.place.column - 1 :]
-    if last.line == command.line and last.column >= first.column:
-        text = line[: last.column - command.place.column + last.length]
-    else:
-        text = f"{line.rstrip(' ' + chr(92))} …"
+    place = command.place
+    text = lines[place.line - 1][place.column - 1 : place.column - 1 + place.length].rstrip(" \\")
+    if command.words[-1].place.line != place.line:
+        text = f"{text} …"
     return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"

@@ -24,6 +24,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMess
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.explanation import user_datas
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.explanation.user_datas import CASES, NODE_CONFIG
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.test_any_text import WORDS
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.readers.test_foreign import DOCUMENTS, Foreign
 
 
 def does(result: dict[str, Any]) -> list[str]:
@@ -191,3 +192,50 @@ def test_wrong_arguments(arguments: tuple[Any, ...], golden_message: GoldenMessa
 
 def test_the_versions_of_the_explanation_have_defaults() -> None:
     assert data.kubelet_defaults()["first"] <= 28 and data.kubelet_defaults()["last"] == data.kubelet_flags()["last"]
+
+
+CALL = "/etc/eks/bootstrap.sh demo --apiserver-endpoint https://example.com --b64-cluster-ca aGVsbG8= --dns-cluster-ip 10.100.0.10"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"export USE_MAX_PODS=false\n{CALL}",
+        f"USE_MAX_PODS=false {CALL}",
+        f"sed -i s/a/b/ /etc/eks/bootstrap.sh\n{CALL}",
+        f"{CALL} --kubelet-extra-args \"$EXTRA\"",
+        f"{CALL} --kubelet-extra-args \"--v=3 $EXTRA\"",
+        f"{CALL} --kubelet-extra-args '--max-pods=\"9\"'",
+        f"{CALL} --use-max-pods \"$USE\"",
+        f"{CALL} --kubelet-extra-args \"--max-pods=$PODS\"",
+        f"{CALL} $MORE",
+    ],
+)  # fmt: skip
+def test_a_value_that_something_unknown_can_change_is_not_claimed(text: str) -> None:
+    result = explain_user_data(f"#!/bin/bash\n{text}\n", "m5.large", "1.30", "al2")
+    assert all(item["value"] is None for item in result["kubelet"]["config"] if item["name"] == "maxPods")
+    assert result["unknown"]
+
+
+def test_an_unknown_value_of_one_flag_leaves_the_others() -> None:
+    text = f'#!/bin/bash\n{CALL} --kubelet-extra-args "--node-labels=zone=$ZONE --max-pods=9"\n'
+    result = explain_user_data(text, "m5.large", "1.30", "al2")
+    assert row(result, "maxPods")["value"] == 9
+    assert row(result, "--node-labels", "flags")["value"] is None
+    assert row(result, "clusterDNS")["source"] == "service_cidr"
+
+
+def test_an_item_of_flags_can_be_several_flags() -> None:
+    result = explain_user_data(NODE_CONFIG + "      - --v=3 --max-pods=9\n", "m5.large", "1.33")
+    assert (row(result, "maxPods")["value"], row(result, "--v", "flags")["value"]) == (9, "3")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_documents_of_other_tools(document: Foreign) -> None:
+    found = read(document.text)
+    result = explain_user_data(document.text, "m5.large", "1.30")
+    names = {step["does"] for step in result["timeline"]}
+    if found.cluster.get("name") and found.family in ("al2", "ubuntu"):
+        assert "calls /etc/eks/bootstrap.sh" in names
+    if "max_pods" in found.node_group and found.family in ("al2", "al2023", "ubuntu"):
+        assert row(result, "maxPods")["value"] == found.node_group["max_pods"]
