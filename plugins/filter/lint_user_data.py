@@ -9,10 +9,10 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter 
 
 
 @as_filter
-def lint_user_data(text: Any, family: Any = None, kubernetes_version: Any = None) -> list[dict[str, Any]]:
+def lint_user_data(text: Any, family: Any = None, kubernetes_version: Any = None, instance_type: Any = None) -> list[dict[str, Any]]:
     from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import lint_user_data as sink
 
-    return sink.lint_user_data(text, family, kubernetes_version)
+    return sink.lint_user_data(text, family, kubernetes_version, instance_type)
 
 
 class FilterModule:

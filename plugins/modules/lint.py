@@ -44,6 +44,11 @@ options:
   kubernetes_version:
     description: The Kubernetes version of the nodes. Without it, only what every version of the family refuses is found.
     type: str
+  instance_type:
+    description:
+      - The instance type of the nodes, for example V(m5.large). With it, the number of pods is compared with its addresses, and reserved
+        resources with its size.
+    type: str
   format:
     description:
       - The format of the report.

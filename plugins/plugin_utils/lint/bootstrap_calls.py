@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 
 from .. import rules
-from ..bootstrap_calls import EXTRA_ARGS, OPTIONS, SCRIPT, Argument, FoundCall, read_calls
+from ..bootstrap_calls import EXTRA_ARGS, KUBELET_MAX_PODS, OPTIONS, SCRIPT, Argument, FoundCall, read_calls
 from ..capacity import max_pods_of_type
 from ..data import instance_types
 from ..errors import Problem, Problems
@@ -22,6 +22,7 @@ from ..formats.systemd import split_variable
 from ..kubelet_settings import flag_name
 from ..model.values import certificate_authority
 from ..network import cidr_problem, endpoint_host, ip_problem
+from . import instance
 from .kubelet_settings import Flag, check_configuration, check_dns, check_flags, is_unexpanded
 from .report import Report
 from .shell_texts import ShellText
@@ -36,6 +37,7 @@ _FAMILIES_OF_IP = ("ipv4", "ipv6")
 _RESERVES = {"config", "config-dir", "kube-reserved"}
 """Flags of kubelet that can reserve memory."""
 _DASHED = re.compile(r"--?[A-Za-z]")
+_CHANGED = re.compile(r"[\"'\\]")
 _LINE_BREAK = re.compile(r"(?<!\\)\n")
 _SEVERAL_FLAGS = re.compile(r"\s--[a-z]")
 
@@ -159,11 +161,16 @@ class _Call:
         if extra is None:
             return []
         value, family = extra.value, self._subject.family
-        if value is None or is_unexpanded(value) or (family == "ubuntu" and re.search(r"[\"'\\]", value)):
-            # What the script of Ubuntu makes of quotes is not known.
-            return None
+        if family == "ubuntu" or value is None:
+            if any(_CHANGED.search(piece or "") for piece in extra.pieces):
+                # What the script of Ubuntu makes of quotes is not known.
+                return None
+            if value is None:
+                return [f"--{flag.name}={flag.value}" for flag in self._found.flags if flag.value is not None]
         # A line that ends with a backslash continues, for systemd, too.
         words = split_variable(value.replace("\\\n", " "))
+        if is_unexpanded(value):
+            return words
         if (message := _lost_in_image(value) or _merged(value, words)) is not None:
             fix = "put all flags into one pair of quotes, without other quotes inside"
             problem = Problem("bootstrap.broken_quoting", self._at(extra), message, fix=fix)
@@ -179,6 +186,8 @@ class _Call:
         problems, subject = self.problems, self._subject
         flags = [Flag(name, value, self._at_flag(name), True) for name, value in passed]
         names = {flag.name for flag in flags}
+        extra = self._values.get(EXTRA_ARGS)
+        is_whole = self._found.is_whole and (extra is None or extra.value is not None)
         for flag in flags:
             if f"--{flag.name}" in OPTIONS:
                 fix = f"pass it to the script, before {EXTRA_ARGS}"
@@ -188,16 +197,24 @@ class _Call:
             message = (
                 "is false, and kubelet-extra-args has no --max-pods, so kubelet runs up to 110 pods, whatever the instance can address"
             )
-            if not {"config", "config-dir"} & names and self._found.is_whole:
+            plain = instance.addresses(subject.instance, subject.family) if subject.instance else None
+            is_enough = plain is not None and plain >= KUBELET_MAX_PODS
+            if not {"config", "config-dir"} & names and is_whole and not is_enough:
                 problems.add("bootstrap.max_pods_not_set", self._at_option("--use-max-pods"), message)
-        elif subject.family != "ubuntu" and not _RESERVES & names:
+        elif subject.family != "ubuntu" and is_whole and not _RESERVES & names:
             for flag in flags:
-                if flag.name == "max-pods" and flag.value not in _numbers_of_types():
+                if flag.name == "max-pods" and flag.value not in self._own_numbers():
                     message = "is set, but the script reserves memory for the number of pods of the instance type"
                     fix = "pass --kube-reserved for this number, too"
                     problems.add("reserved.sized_for_other_max_pods", flag.path, message, fix=fix)
         check_flags(flags, subject, problems)
         check_configuration({}, "", flags, subject, problems)
+        instance.check(instance.of_kubelet({}, "", flags), subject, problems)
+
+    def _own_numbers(self) -> Collection[str]:
+        """The number of pods that the script itself sets, or all numbers that it can set."""
+        shape = self._subject.instance
+        return _numbers_of_types() if shape is None else (str(instance.addresses(shape, self._subject.family)),)
 
 
 @cache

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 
 from ..errors import joined
 from ..families.bottlerocket import check_document
+from . import instance
 from .kubelet_settings import check_labels
 from .report import Report
 from .subject import Subject
 
+_RESERVED = ("kube-reserved", "system-reserved")
 _IDENTITY = ("cluster-name", "api-server", "cluster-certificate")
 
 
@@ -31,6 +33,10 @@ def check(subject: Subject, report: Report) -> None:
         elif missing:
             for name in missing:
                 report.problems.add("cluster.missing_field", path, f"{name} is missing, so the node does not join", fix=f"add {name}")
+        reserved = tuple((name, kubernetes[name], f"{path}.{name}") for name in _RESERVED if isinstance(kubernetes.get(name), Mapping))
+        pods = (kubernetes["max-pods"], f"{path}.max-pods") if "max-pods" in kubernetes else None
+        evictions = (kubernetes["eviction-hard"], f"{path}.eviction-hard") if "eviction-hard" in kubernetes else None
+        instance.check(instance.Amounts(pods, reserved, evictions), subject, report.problems)
         labels = kubernetes.get("node-labels")
         for key, value in labels.items() if isinstance(labels, Mapping) else ():
             where = joined(f"{path}.node-labels", key)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,8 +28,8 @@ _OWN_NAMES = (("reserved.kube.", "kubeReserved."), ("reserved.system.", "systemR
 
 _OF_EKS = ("eks.amazonaws.com/nodegroup", "eks.amazonaws.com/nodegroup-image", "eks.amazonaws.com/capacityType")
 _OF_KARPENTER = ("karpenter.sh/", "karpenter.k8s.aws/")
-_UNEXPANDED = ("$", "{{", "%{", "<")
-"""The begin of a placeholder: the value is known only after another program has replaced it."""
+_UNEXPANDED = re.compile(r"\$|\{\{|%\{|<[A-Za-z_][^<>]*>")
+"""A placeholder: the value is known only after another program has replaced it."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def check_flags(flags: Sequence[Flag], subject: Subject, problems: Problems, *, 
 
 def is_unexpanded(text: str) -> bool:
     """Whether another program has to replace a part of the text first."""
-    return any(mark in text for mark in _UNEXPANDED)
+    return bool(_UNEXPANDED.search(text))
 
 
 def _pairs(value: str) -> dict[str, str]:

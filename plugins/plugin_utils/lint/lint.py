@@ -10,6 +10,7 @@ import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..capacity import InstanceShape
 from ..kubelet_fields import Version
 from ..readers.model import UserData
 from ..readers.user_data import read
@@ -36,11 +37,14 @@ class Linted:
     findings: tuple[Finding, ...]
 
 
-def lint(data: str | bytes, family: str | None = None, version: Version = None) -> Linted:
-    """Every finding, sorted by place. family, version: of the nodes; the text tells the family in most cases. It raises nothing."""
+def lint(data: str | bytes, family: str | None = None, version: Version = None, instance: InstanceShape | None = None) -> Linted:
+    """Every finding, sorted by place. It raises nothing.
+
+    family, version, instance: of the nodes; the text tells the family in most cases.
+    """
     user_data = read(data)
     report = Report(user_data)
-    subject = Subject(user_data, _stored(data, user_data), family or user_data.family, version)
+    subject = Subject(user_data, _stored(data, user_data), family or user_data.family, version, instance)
     for check in _CHECKS:
         check(subject, report)
     return Linted(user_data, report.findings())

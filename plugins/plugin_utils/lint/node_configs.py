@@ -18,6 +18,7 @@ from ..kubelet_settings import flag_name
 from ..nodeconfig import read
 from ..nodeconfig.document import check_document
 from ..readers.model import ReadPart
+from . import instance
 from .kubelet_settings import Flag, check_configuration, check_dns, check_flags
 from .report import Report
 from .subject import Subject
@@ -93,6 +94,7 @@ def _check_kubelet(path: str, document: Mapping[str, Any], subject: Subject, rep
     listed += [(flag.path, item) for flag in flags if flag.name == _CLUSTER_DNS for item in flag.value.split(",")]
     check_dns(listed, section(spec, "cluster").get("cidr"), problems)
     check_configuration(config, f"{where}.config", flags, subject, problems)
+    instance.check(instance.of_kubelet(config, f"{where}.config", flags), subject, problems)
 
 
 def _check_containerd(path: str, document: Mapping[str, Any], subject: Subject, problems: Problems) -> None:

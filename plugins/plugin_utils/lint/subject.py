@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..capacity import InstanceShape
 from ..formats.user_data_kind import Kind
 from ..kubelet_fields import Version
 from ..readers.model import ReadPart, UserData
@@ -14,12 +15,13 @@ from ..readers.model import ReadPart, UserData
 
 @dataclass(frozen=True)
 class Subject:
-    """User data. stored: bytes that EC2 stores and counts. family, version: of the nodes; None if they are unknown."""
+    """User data. stored: bytes that EC2 stores and counts. family, version, instance: of the nodes; None if unknown."""
 
     user_data: UserData
     stored: int
     family: str | None
     version: Version
+    instance: InstanceShape | None = None
 
     def parts(self, *kinds: Kind) -> list[ReadPart]:
         """The parts of these kinds, in their order."""

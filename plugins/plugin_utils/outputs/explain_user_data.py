@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from ..capacity import InstanceShape, instance_shape
-from ..errors import Problems, SpecError
+from ..errors import Problems
 from ..explanation.explain import explain
 from ..explanation.outcome import OLDEST_MINOR, Machine
 from ..model.schema import type_name
 from ..versions import known_minors
-from .lint_user_data import options
+from .lint_user_data import instance_type_shape, options
 
 
 def explain_user_data(user_data: Any, instance_type: Any = None, kubernetes_version: Any = None, family: Any = None) -> dict[str, Any]:
@@ -26,25 +24,11 @@ def explain_user_data(user_data: Any, instance_type: Any = None, kubernetes_vers
     if not isinstance(user_data, (str, bytes)):
         problems.add("input.wrong_type", "user_data", f"must be text, not {type_name(user_data)}", fix="pass the content of the user data")
     name, version = options(family, kubernetes_version, problems)
-    shape = None if instance_type is None else _shape(instance_type, problems)
+    shape = None if instance_type is None else instance_type_shape(instance_type, problems)
     if version is not None:
         _check_version(version, kubernetes_version, problems)
     problems.raise_any()
     return explain(user_data, name, Machine(shape, version)).plain()
-
-
-def _shape(instance_type: Any, problems: Problems) -> InstanceShape | None:
-    if not isinstance(instance_type, str):
-        problems.add(
-            "input.wrong_type", "instance_type", f"must be text, not {type_name(instance_type)}", fix="write a type such as m5.large"
-        )
-        return None
-    try:
-        return instance_shape(instance_type)
-    except SpecError as error:
-        fix = "correct the type, or leave it out"
-        problems.extend(replace(problem, path="instance_type", fix=fix) for problem in error.problems)
-        return None
 
 
 def _check_version(version: tuple[int, int], value: Any, problems: Problems) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import Problems
 from .. import folder, source_files
+from ..lint_user_data import instance_type_shape
 from ..lint_user_data import options as checked_options
 from .fixes import fixed_file
 from .github import github
@@ -32,6 +33,7 @@ OPTIONS: dict[str, Any] = {
     "sources": {"type": "list", "elements": "raw", "required": True},
     "family": {"type": "str"},
     "kubernetes_version": {"type": "str"},
+    "instance_type": {"type": "str"},
     "format": {"type": "str", "default": "text", "choices": list(FORMATS)},
     "report": {"type": "path"},
     "fix": {"type": "bool", "default": False},
@@ -45,6 +47,8 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
     """
     problems = Problems()
     known = checked_options(options["family"], options["kubernetes_version"], problems)
+    kind = options["instance_type"]
+    instance = None if kind is None else instance_type_shape(kind, problems)
     if not options["sources"]:
         fix = "list the files with user data; for the playbook lint, in eks_node_lint_sources"
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
@@ -52,7 +56,7 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
     problems.raise_any()
     fixed = [fixed_file(file, *known) for file in files.found] if options["fix"] else []
     found = [replace(file, content=one.content) for file, one in zip(files.found, fixed, strict=True)] if fixed else files.found
-    sources = [source for file in found for source in sources_of(file.path, file.content, *known)]
+    sources = [source for file in found for source in sources_of(file.path, file.content, *known, instance)]
     report = FORMATS[options["format"]](sources)
     changed = any(one.corrected for one in fixed)
     if not check_mode:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ...capacity import InstanceShape
 from ...kubelet_fields import Version
 from ...lint.finding import of_problem
 from ...lint.lint import lint
@@ -17,18 +18,18 @@ _NO_USER_DATA = UserData((), "", (), (), (), ())
 _BEGIN = Place(None, 1, 1, 1)
 
 
-def sources_of(name: str, content: bytes, family: str | None, version: Version) -> list[Source]:
-    """All user data in a file, with its findings. family: of nodes whose family the file does not say."""
+def sources_of(name: str, content: bytes, family: str | None, version: Version, instance: InstanceShape | None = None) -> list[Source]:
+    """All user data in a file, with its findings. family: of nodes whose family the file does not say. version, instance: of the nodes."""
     texts = read(content)
     if texts is None:
-        linted = lint(content, family, version)
+        linted = lint(content, family, version, instance)
         return [Source(name, linted.user_data, linted.findings)]
-    return [_source(name, text, family, version) for text in texts]
+    return [_source(name, text, family, version, instance) for text in texts]
 
 
-def _source(name: str, text: SourceText, family: str | None, version: Version) -> Source:
+def _source(name: str, text: SourceText, family: str | None, version: Version, instance: InstanceShape | None) -> Source:
     if text.problem is not None:
         # Reports show the path in the file beside its name.
         return Source(name, _NO_USER_DATA, (of_problem(text.problem, _BEGIN, text.path or "the file"),), text.path, text.origin)
-    linted = lint(text.data, text.family or family, version)
+    linted = lint(text.data, text.family or family, version, instance)
     return Source(name, linted.user_data, linted.findings, text.path, text.origin, text.is_secret)

@@ -73,6 +73,12 @@ def test_the_family_and_the_version_are_used(tmp_path: Path) -> None:
     assert "[family.not_in_version]" in lint(tmp_path, sources=["call.sh"], family="al2", version="1.33").stdout
 
 
+def test_the_instance_type_is_used(tmp_path: Path) -> None:
+    (tmp_path / "node.toml").write_text("[settings.kubernetes]\nmax-pods = 110\n", encoding="utf-8")
+    assert "[capacity.needs_prefixes]" not in lint(tmp_path, sources=["node.toml"]).stdout
+    assert "[capacity.needs_prefixes]" in lint(tmp_path, sources=["node.toml"], instance_type="m5.large").stdout
+
+
 def test_corrections_are_written_once_and_not_in_check_mode(tmp_path: Path) -> None:
     script = tmp_path / "install.sh"
     script.write_bytes(b"#!/bin/bash\r\nyum install jq\r\n")

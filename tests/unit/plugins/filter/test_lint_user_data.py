@@ -34,7 +34,17 @@ def test_the_family_and_the_version_decide() -> None:
     assert "family.not_in_version" in [finding["rule"] for finding in lint(call, "al2", kubernetes_version="1.33")]
 
 
-@pytest.mark.parametrize("arguments", [(1,), ("a", "al3"), ("a", None, 1.3), (None, "al3", "1")])
+def test_the_instance_type_decides() -> None:
+    settings = "[settings.kubernetes]\nmax-pods = 110\n"
+    assert [finding["rule"] for finding in lint(settings)] == ["bottlerocket.no_cluster"]
+    assert "capacity.needs_prefixes" in [finding["rule"] for finding in lint(settings, instance_type="m5.large")]
+    assert "capacity.needs_prefixes" not in [finding["rule"] for finding in lint(settings, instance_type="m5.8xlarge")]
+
+
+OTHER_FORMS = [(1,), ("a", "al3"), ("a", None, 1.3), (None, "al3", "1"), ("a", None, None, "m5.larg"), ("a", None, None, 5)]
+
+
+@pytest.mark.parametrize("arguments", OTHER_FORMS)
 def test_arguments_of_another_form(arguments: tuple[Any, ...], golden_message: GoldenMessages) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         lint(*arguments)

@@ -19,7 +19,7 @@ CLUSTER = f"    name: shop\n    apiServerEndpoint: {ENDPOINT}\n    certificateAu
 
 @dataclass(frozen=True)
 class Row:
-    """rule, severity: of the catalogue. wrong: breaks the rule. right: a near miss. family, version: of the nodes."""
+    """rule, severity: of the catalogue. wrong: breaks the rule. right: a near miss. family, version, instance_type: of the nodes."""
 
     rule: str
     severity: str
@@ -27,6 +27,7 @@ class Row:
     right: str | bytes
     family: str | None = None
     version: tuple[int, int] | None = None
+    instance_type: str | None = None
 
 
 def document(body: str) -> str:
@@ -429,6 +430,20 @@ SCRIPTS = (
         call('--ip-family "$FAMILY"').replace("\n", "\nFAMILY=ipv4\n", 1),
         "al2",
     ),
+    Row(
+        "labels.forbidden_prefix",
+        "error",
+        call('--kubelet-extra-args "--node-labels=kubernetes.io/role=web --register-with-taints=$(cat /taints)"'),
+        call('--kubelet-extra-args "--node-labels=example.com/role=web --register-with-taints=$(cat /taints)"'),
+        "al2",
+    ),
+    Row(
+        "labels.forbidden_prefix",
+        "error",
+        extra("--node-labels=kubernetes.io/role=web --eviction-hard=memory.available<5%"),
+        extra("--node-labels=example.com/role=web,team=<TEAM> --eviction-hard=memory.available<5%"),
+        "al2",
+    ),
     Row("bootstrap.unknown_argument", "note", call("$(cat /options)"), call("--ip-family ipv4"), "al2"),
     Row(
         "bootstrap.broken_quoting",
@@ -554,4 +569,71 @@ OTHERS = (
     Row("kubelet.unknown_flag", "error", start(ARGS, "'--max-podz=20'"), start(ARGS, "'--max-pods=20'")),
 )
 
-ROWS = (*STRUCTURE, *NODE_CONFIGS, *KUBELET, *SCRIPTS, *OTHERS)
+LARGE = "m5.large"
+"""A type with 2 vCPUs, 8 GiB of memory, and addresses for 29 pods: 434 with prefixes, and 9 or 144 on Windows."""
+
+OF_INSTANCES = (
+    Row("capacity.needs_prefixes", "note", config("maxPods: 110"), config("maxPods: 29"), "al2023", None, LARGE),
+    Row("capacity.needs_prefixes", "note", flags("--max-pods=434"), flags("--max-pods=435"), "al2023", None, LARGE),
+    Row(
+        "capacity.needs_prefixes",
+        "note",
+        extra("--max-pods=30 --kube-reserved=memory=1465Mi"),
+        extra("--max-pods=29 --kube-reserved=memory=1465Mi"),
+        "al2",
+        None,
+        LARGE,
+    ),
+    Row("capacity.needs_prefixes", "note", start(ARGS, "'--max-pods=10'"), start(ARGS, "'--max-pods=9'"), "windows", None, LARGE),
+    Row("capacity.too_many_pods", "warning", settings("max-pods = 435"), settings("max-pods = 29"), "bottlerocket", None, LARGE),
+    Row("capacity.too_many_pods", "warning", start(ARGS, "'--max-pods=145'"), start(ARGS, "'--max-pods=144'"), "windows", None, LARGE),
+    Row("capacity.too_many_pods", "warning", config("maxPods: 50"), config("maxPods: 4"), "al2023", None, "t2.nano"),
+    Row(
+        "reserved.exceeds_capacity",
+        "error",
+        config("kubeReserved: {memory: 7Gi}\nsystemReserved: {memory: 1Gi}"),
+        config("kubeReserved: {memory: 6Gi}\nsystemReserved: {memory: 1Gi}"),
+        "al2023",
+        None,
+        LARGE,
+    ),
+    Row(
+        "reserved.exceeds_capacity",
+        "error",
+        config("kubeReserved: {cpu: '2'}\nsystemReserved: {cpu: 100m}"),
+        config("kubeReserved: {cpu: 1900m}\nsystemReserved: {cpu: 100m}"),
+        "al2023",
+        None,
+        LARGE,
+    ),
+    Row(
+        "reserved.exceeds_capacity",
+        "error",
+        extra("--kube-reserved=cpu=80m,memory=7Gi --eviction-hard=memory.available<1Gi"),
+        extra("--kube-reserved=cpu=80m,memory=7Gi --eviction-hard=memory.available<5%"),
+        "al2",
+        None,
+        LARGE,
+    ),
+    Row(
+        "reserved.exceeds_capacity",
+        "error",
+        settings('memory = "8Gi"', "settings.kubernetes.kube-reserved"),
+        settings('memory = "8Gi"', "settings.kubernetes.kube-reserved").replace("8Gi", "1Gi"),
+        "bottlerocket",
+        None,
+        LARGE,
+    ),
+    Row("reserved.sized_for_other_max_pods", "warning", extra("--max-pods=58"), extra("--max-pods=29"), "al2", None, LARGE),
+    Row(
+        "bootstrap.max_pods_not_set",
+        "warning",
+        call("--use-max-pods false --local-disks raid0"),
+        call("--use-max-pods true --local-disks raid0"),
+        "al2",
+        None,
+        LARGE,
+    ),
+)
+
+ROWS = (*STRUCTURE, *NODE_CONFIGS, *KUBELET, *SCRIPTS, *OTHERS, *OF_INSTANCES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import InstanceShape, instance_shape
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.finding import Finding
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
@@ -19,7 +20,11 @@ OTHER_FAMILY_OR_VERSION = ("cluster.version_not_known", "cluster.version_too_old
 
 def found(row: Row, data: str | bytes) -> tuple[Finding, ...]:
     version = None if row.rule in OTHER_FAMILY_OR_VERSION and data is not row.wrong else row.version
-    return lint(data, row.family, version).findings
+    return lint(data, row.family, version, shape(row)).findings
+
+
+def shape(row: Row) -> InstanceShape | None:
+    return instance_shape(row.instance_type) if row.instance_type else None
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row.rule} {index}" for index, row in enumerate(ROWS)])
@@ -32,7 +37,7 @@ def test_the_rule_fires(row: Row) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row.rule} {index}" for index, row in enumerate(ROWS)])
 def test_the_near_miss_is_accepted(row: Row) -> None:
     version = None if row.rule in OTHER_FAMILY_OR_VERSION else row.version
-    findings = lint(row.right, row.family, version).findings
+    findings = lint(row.right, row.family, version, shape(row)).findings
     wrong = [finding.plain() for finding in findings if finding.rule.id == row.rule or finding.rule.severity == "error"]
     assert not wrong
 
@@ -51,3 +56,9 @@ def test_messages(golden_message: GoldenMessages) -> None:
 def test_there_are_many_rules() -> None:
     assert len({row.rule for row in ROWS}) >= 80
     assert {row.rule for row in ROWS} <= set(rules.catalogue())
+
+
+def test_a_large_instance_has_addresses_for_the_pods_of_kubelet() -> None:
+    text = "#!/bin/bash\n/etc/eks/bootstrap.sh shop --use-max-pods false\n"
+    found = lint(text, "al2", None, instance_shape("m5.8xlarge")).findings
+    assert "bootstrap.max_pods_not_set" not in {finding.rule.id for finding in found}
