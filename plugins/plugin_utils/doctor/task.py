@@ -13,9 +13,10 @@ from .fleet import fleet
 from .json_report import json_report, plain_report
 from .model import Fleet
 from .node import node_report
+from .page import page
 from .text import summary, text
 
-FORMATS: Mapping[str, Callable[[Fleet], str]] = {"text": text, "json": json_report}
+FORMATS: Mapping[str, Callable[[Fleet], str]] = {"text": text, "json": json_report, "html": page}
 OPTIONS: dict[str, Any] = {
     "results": {"type": "dict", "required": True},
     "format": {"type": "str", "default": "text", "choices": list(FORMATS)},

@@ -50,15 +50,16 @@ def _cells(fleet: Fleet, row: Row) -> Sequence[str]:
         row.name,
         row.state,
         values.kubelet or "-",
-        _with_unit(values.support_days, "d"),
-        _with_unit(values.certificate_days, "d"),
-        _with_unit(values.disk_percent, "%"),
+        with_unit(values.support_days, "d"),
+        with_unit(values.certificate_days, "d"),
+        with_unit(values.disk_percent, "%"),
         " ".join(f"{count}{severity[0].upper()}" for severity, count in number.items() if count) or "-",
         worst.id if worst else "-",
     )
 
 
-def _with_unit(value: int | None, unit: str) -> str:
+def with_unit(value: int | None, unit: str) -> str:
+    """A number for people."""
     return "-" if value is None else f"{value} {unit}"
 
 
