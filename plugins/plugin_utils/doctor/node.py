@@ -14,6 +14,7 @@ from .model import FAILED, NOT_JOINED, NOT_READY, READY, UNREACHABLE, Finding, N
 from .observations import Facts, Observation
 
 _UNKNOWN_RULE = "doctor.not_checked"
+_MAX_LINE = 200
 
 
 def node_report(name: str, result: Any, now: float) -> NodeReport:
@@ -25,10 +26,18 @@ def node_report(name: str, result: Any, now: float) -> NodeReport:
     facts = answer.get("node")
     if not isinstance(facts, dict):
         is_unreachable = answer.get("unreachable") is True
-        message = plain.text(answer.get("msg")) or ("no reason given" if answer else "the module did not run on this host")
+        message = _reason(answer)
         rule = "doctor.unreachable" if is_unreachable else "doctor.failed"
         return NodeReport(name, UNREACHABLE if is_unreachable else FAILED, _findings([Observation(rule, message)], (name,)))
     return NodeReport(name, _state(facts), _findings(_observations(facts, now), _names(name, facts)), _values(facts, now))
+
+
+def _reason(answer: Facts) -> str:
+    """Why the module has no result. If Ansible did not understand its output, the last line of that says more."""
+    outputs = (answer.get(name) for name in ("module_stderr", "module_stdout"))
+    lines = [plain.text(line) for output in outputs if isinstance(output, str) for line in output.splitlines() if line.strip()]
+    message = plain.text(answer.get("msg")) or ("no reason given" if answer else "the module did not run on this host")
+    return f"{message}: {lines[-1][:_MAX_LINE]}" if lines else message
 
 
 def _state(facts: Facts) -> str:

@@ -212,6 +212,7 @@ def test_the_family_and_the_version_are_those_of_the_node() -> None:
         ({"unreachable": True, "msg": "Connection timed out"}, UNREACHABLE, "doctor.unreachable"),
         ({"failed": True, "msg": "/bin/sh: python3: not found"}, FAILED, "doctor.failed"),
         ({"failed": True}, FAILED, "doctor.failed"),
+        ({"msg": "MODULE FAILURE", "module_stdout": "/bin/sh: 1: python3: not found\r\n", "module_stderr": ""}, FAILED, "doctor.failed"),
         ({}, FAILED, "doctor.failed"),
         (None, FAILED, "doctor.failed"),
     ],
@@ -219,7 +220,8 @@ def test_the_family_and_the_version_are_those_of_the_node() -> None:
 def test_nodes_without_an_answer(result: Any, state: str, rule: str) -> None:
     report = node_report("n1", result, NOW)
     assert report.state == state and [finding.rule.id for finding in report.findings] == [rule]
-    assert mentions(report.findings[0].message, (result or {}).get("msg", ""))
+    given = result or {}
+    assert mentions(report.findings[0].message, given.get("msg", ""), given.get("module_stdout", "").strip())
 
 
 ANYTHING = st.recursive(
