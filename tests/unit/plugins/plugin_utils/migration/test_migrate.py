@@ -338,7 +338,7 @@ def test_other_texts_are_refused(text: str, golden_message: Any) -> None:
     [
         (5, None, "al2023"),
         (None, [], "windows"),
-        (call(), {"nmae": "shop"}, "al2023"),
+        (call(), {"cluster_name": "shop"}, "al2023"),
         (call(), {"service_cidr": "10.100.0.0"}, "AmazonLinux2023"),
         (call(), {}, "al2"),
     ],
