@@ -13,9 +13,10 @@ from ..artifacts.bottlerocket_kubelet import setting_of_flag
 from ..bootstrap_calls import EXTRA_ARGS
 from ..difference.shown import authority, shown
 from ..kubelet_fields import Version
+from ..lint.kubelet_settings import is_unexpanded
 from .flags import fate
 from .model import Argument, Decision
-from .original import Given
+from .original import UNKNOWN, Given
 
 _CLUSTER_TO = {
     "al2023": {
@@ -56,17 +57,20 @@ _BECOMES = {
     "--service-ipv6-cidr": "service_cidr",
     "--enable-local-outpost": "outpost",
     "--cluster-id": "id",
+    "--dns-cluster-ip": "dns_ips",
 }
 """Options that state a fact of the cluster."""
 
 _SWITCHES = ("true", "false")
+_AT_BOOT = ("write {instance_id}, {instance_lifecycle} or {availability_zone} as the value of the label in the node group of the result",)
 
 
 @dataclass(frozen=True)
 class Target:
     """What the settings move to.
 
-    family_before: None if the text does not tell it. cluster: with the facts that the caller gives. managed: whether EKS or Karpenter
+    family_before: None if the text does not tell it. cluster: with the facts that the caller gives, which are
+    C(given_facts). managed: whether EKS or Karpenter
     adds the facts of the cluster. kubelet_flags: the flags that have an effect.
     """
 
@@ -74,6 +78,7 @@ class Target:
     family: str
     version: Version
     cluster: Mapping[str, Any]
+    given_facts: Container[str]
     managed: bool
     kubelet_flags: Container[str]
 
@@ -108,8 +113,8 @@ def _name(given: Given) -> str:
 
 
 def _path(given: Given) -> str:
-    if given.kind == "name":
-        return "cluster.name"
+    if (field := fact_of(given)) is not None:
+        return f"cluster.{field}"
     return f"kubelet {given.name}" if given.kind == "flag" else given.name
 
 
@@ -135,11 +140,16 @@ def _result(given: Given, target: Target) -> _Result:
         return _extra_args(given, target)
     if given.key in _ALWAYS_DROPPED:
         return _Result(dropped=_ALWAYS_DROPPED[given.key])
+    if (field := fact_of(given)) is not None:
+        return _fact(given, field, target)
     if given.value is None:
         return _unknown()
-    if given.kind == "name" or given.key in _BECOMES:
-        return _fact(given, "name" if given.kind == "name" else _BECOMES[given.key], target)
     return _RULES[given.key](given.value, target)
+
+
+def fact_of(given: Given) -> str | None:
+    """The field of the cluster that a setting states."""
+    return "name" if given.kind == "name" else _BECOMES.get(given.key) if given.kind == "option" else None
 
 
 _ALWAYS_DROPPED = {
@@ -152,31 +162,35 @@ _ALWAYS_DROPPED = {
 }
 
 
-def _unknown() -> _Result:
-    choices = ("write the value", "for a label, write {instance_id}, {instance_lifecycle} or {availability_zone} in a node group")
-    return _Result(question="has a value that only the node knows, or that another tool fills in", choices=choices)
+def _unknown(*others: str) -> _Result:
+    return _Result(question="has a value that only the node knows, or that another tool fills in", choices=("write the value", *others))
 
 
 def _fact(given: Given, field: str, target: Target) -> _Result:
     if field == "outpost" and given.value != "true":
         return _Result(dropped="is the default")
-    if target.managed:
+    if target.managed and field != "dns_ips":
         return _Result(dropped="EKS or Karpenter adds the facts of the cluster")
+    if (given.value is None or is_unexpanded(given.value)) and field not in target.given_facts:
+        return _unknown(f"set cluster.{field}")
     if field == "id" and not target.cluster.get("outpost"):
         choices = ("remove the option", "add --enable-local-outpost true, or set cluster.outpost")
         return _Result(question="names a local cluster on Outposts, and nothing says that the cluster is one", choices=choices)
     to = _CLUSTER_TO[target.family].get(field)
     if to is None:
         return _Result(question="has no setting on Bottlerocket", choices=("migrate to al2023",))
-    return _Result(to=to)
+    is_known = given.value is not None and not is_unexpanded(given.value)
+    return _Result(to=to, note=None if is_known else "the argument cluster gives the value, which the text does not contain")
 
 
 def _extra_args(given: Given, target: Target) -> _Result:
-    if given.value is not None and any(mark in given.value for mark in "\"'\\"):
+    if any(mark in given.text for mark in "\"'\\"):
         fix = "remove the quotes and backslashes inside of the value"
         return _Result(question="contains quotes or backslashes, which change what kubelet gets", choices=(fix,))
-    words = (given.value or "").split()
-    if (loose := [word for word in words if not word.startswith("--")]) and given.value is not None:
+    loose = [word for word in given.text.split() if not word.startswith("--") or UNKNOWN in word.partition("=")[0]]
+    if any(UNKNOWN in word for word in loose):
+        return _Result(question="contains flags that only the node knows, or that another tool fills in", choices=("write the flags",))
+    if loose:
         choices = ("write each flag as --name=value", "remove the word")
         return _Result(question=f"contains the word {loose[0]}, which is not a flag of the form --name=value", choices=choices)
     return _Result(to=_EXTRA_TO[target.family], note="each of its flags is listed")
@@ -186,7 +200,7 @@ def _flag(given: Given, target: Target) -> _Result:
     name = given.key
     if name in _KUBELET_TO[target.family]:
         if given.value is None:
-            return _unknown()
+            return _unknown(*(_AT_BOOT if name == "node-labels" else ()))
         if target.managed and name != "max-pods":
             field = "labels" if name == "node-labels" else "taints"
             choices = (f"set the {field} of the managed node group in EKS, or of the NodePool, and remove them here",)
@@ -238,10 +252,6 @@ def _containerd_config(_value: str, target: Target) -> _Result:
     return _Result(question="names a file for containerd, whose content is not part of the call", choices=choices)
 
 
-def _dns(_value: str, target: Target) -> _Result:
-    return _Result(to=_CLUSTER_TO[target.family]["dns_ips"])
-
-
 def _ip_family(value: str, target: Target) -> _Result:
     cidr = target.cluster.get("service_cidr")
     if cidr is None or target.managed or (":" in cidr) == (value == "ipv6"):
@@ -270,7 +280,6 @@ def _use_max_pods(value: str, target: Target) -> _Result:
 _RULES: Mapping[str, Rule] = {
     "--container-runtime": _container_runtime,
     "--containerd-config-file": _containerd_config,
-    "--dns-cluster-ip": _dns,
     "--ip-family": _ip_family,
     "--local-disks": _local_disks,
     "--use-max-pods": _use_max_pods,

@@ -14,12 +14,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..bootstrap_calls import EXTRA_ARGS, GUESSED_DNS
-from ..difference.shown import shown
+from ..difference.shown import authority, shown
 from ..errors import Problem, SpecError
 from ..families.registry import resolve
 from ..kubelet_settings import field_of
 from ..kubernetes import parse_version
 from ..lint.finding import Finding
+from ..lint.kubelet_settings import is_unexpanded
 from ..lint.lint import lint
 from ..lint.shell_texts import shell_texts
 from ..lint.subject import Subject
@@ -74,6 +75,8 @@ class _Migrating:
         self._warnings: list[Caution] = []
         self._findings: tuple[Finding, ...] = ()
         self._managed = original.call is None and not original.uncertain
+        # A placeholder of another tool is not a fact.
+        self._stated = {name: value for name, value in original.meaning.cluster.items() if not _is_placeholder(value)}
         self._version = _version(given_cluster)
 
     def migration(self) -> Migration:
@@ -81,7 +84,8 @@ class _Migrating:
         original = self._original
         cluster = self._cluster()
         used = {one.key for one in original.given if one.kind == "flag" and one.use == "used"}
-        target = Target(original.meaning.family, self._family, self._version, cluster, self._managed, used)
+        facts = frozenset(self._given_cluster)
+        target = Target(original.meaning.family, self._family, self._version, cluster, facts, self._managed, used)
         arguments = []
         for one in original.given:
             argument, decision = settle(one, target)
@@ -114,11 +118,12 @@ class _Migrating:
 
     def _cluster(self) -> dict[str, Any]:
         """The facts of the text and of the caller, which may not contradict each other."""
-        text = dict(self._original.meaning.cluster)
+        text = self._stated
         given = dict(self._given_cluster)
         for name in sorted(text.keys() & given.keys()):
             if text[name] != given[name]:
-                question = f"differs: the text has {shown(text[name])}, and the argument cluster has {shown(given[name])}"
+                values = [_shown(name, one[name]) for one in (text, given)]
+                question = f"differs: the text has {values[0]}, and the argument cluster has {values[1]}"
                 choices = (f"correct cluster.{name}", "correct the text", f"remove cluster.{name}")
                 self._decide(f"cluster.{name}", question, choices, self._place_of(f"cluster.{name}"))
         found = {**given, **text}
@@ -148,7 +153,9 @@ class _Migrating:
             elif item.effect == "ignored":
                 self._warnings.append(Caution(item.place, f"the text {item.reason}, and is left out", None, None))
             elif item.effect == "unknown" and not (self._is_whole(item) and item.place.part in precise):
-                choices = _CALL_CHOICES if item.place in self._original.uncertain else _REMOVE
+                choices: tuple[str, ...] = _CALL_CHOICES if item.place in self._original.uncertain else _REMOVE
+                if item.place == self._original.call:
+                    choices = _CALL_ALONE
                 self._decide(self._path(item.place), f"{_first_line(item.text)}: {item.reason}", choices, item.place)
         if self._managed:
             self._check_managed()
@@ -210,7 +217,10 @@ class _Migrating:
             text = family.user_data(spec).text
         except SpecError as error:
             self._raise_own(error.problems)
+            decided = {one.path for one in self._decisions}
             for problem in error.problems:
+                if problem.rule == "cluster.missing_field" and problem.path in decided:
+                    continue
                 self._decide(problem.path, problem.message, _choices(problem), self._place_of(problem.path))
             return None
         self._warnings += [Caution(self._place_of(one.path), f"{one.path}: {one.message}", one.advice, None) for one in spec.warnings]
@@ -232,7 +242,7 @@ class _Migrating:
             raise SpecError(own)
 
     def _own_names(self) -> list[str]:
-        return [str(name) for name in self._given_cluster if name not in self._original.meaning.cluster]
+        return [str(name) for name in self._given_cluster if name not in self._stated]
 
     def _warn_about_dns(self, cluster: Mapping[str, Any]) -> None:
         """The image's script does not ask for the address of the cluster DNS if it has the endpoint and the certificate authority."""
@@ -327,6 +337,17 @@ def _computed_dns(cluster: Mapping[str, Any]) -> list[str]:
         return cluster_dns_ips(cluster.get("service_cidr") or "")
     except SpecError:
         return []
+
+
+_CALL_ALONE = ("put the call on a line of its own, with values that the text contains",)
+
+
+def _shown(name: str, value: Any) -> Any:
+    return authority(value) if name == "certificate_authority" and isinstance(value, str) else shown(value)
+
+
+def _is_placeholder(value: Any) -> bool:
+    return any(isinstance(one, str) and is_unexpanded(one) for one in (value if isinstance(value, list) else [value]))
 
 
 def _version(cluster: Mapping[str, Any]) -> tuple[int, int] | None:

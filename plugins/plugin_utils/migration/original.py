@@ -29,6 +29,7 @@ from .variables import EXTRA_ARGS_VARIABLE, Edit, Variable, option_of
 Kind = Literal["name", "option", "flag", "word"]
 Use = Literal["used", "replaced", "unused", "uncertain"]
 
+UNKNOWN = "\0"
 REMOVED = "# (moved to the configuration of the node)"
 """Takes the place of each line that is removed, so that the other lines keep their numbers."""
 
@@ -48,7 +49,7 @@ class Given:
 
     name: as it is written; of a variable, its name. key: the option with its dashes, or the flag without. value: None if it is unknown.
     use: whether it has an effect. C(replaced) by another one, C(unused) because nothing reads it, C(uncertain) because its call may
-    not run.
+    not run. text: its value, with C(UNKNOWN) for what only the node knows.
     """
 
     kind: Kind
@@ -57,6 +58,7 @@ class Given:
     value: str | None
     place: Place
     use: Use = "used"
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -246,7 +248,7 @@ class _Reading:
         for one in call.arguments:
             place = self._place(script, one.place)
             kind: Kind = "option" if one.name else "name"
-            yield Given(kind, one.name, one.name, one.value, place, use if last[one.name] is one else "replaced")
+            yield Given(kind, one.name, one.name, one.value, place, use if last[one.name] is one else "replaced", _text_of(one))
             if one.name == EXTRA_ARGS:
                 yield from self._flags(script, flags_in(one), use if last[one.name] is one else "replaced")
         for word in call.call.others if call.call else ():
@@ -304,7 +306,7 @@ class _Reading:
                 use = "replaced"
             argument = CallArgument(one.name, one.pieces, one.place)
             place = self._place(script, one.place, one.name)
-            rows.append(Given("option", one.name, option, argument.value, place, use))
+            rows.append(Given("option", one.name, option, argument.value, place, use, _text_of(argument)))
             if option != EXTRA_ARGS:
                 if use == "used" and argument.value is not None:
                     options[option] = argument.value
@@ -321,6 +323,10 @@ class _Reading:
         meaning.node_group = {name: value for name, value in meaning.node_group.items() if name not in _OF_CALL} | settings.node_group
         meaning.cluster = settings.cluster
         return iter(rows)
+
+
+def _text_of(argument: CallArgument) -> str:
+    return "".join(UNKNOWN if piece is None else piece for piece in argument.pieces)
 
 
 def _of_assignment(one: Assignment) -> Variable:

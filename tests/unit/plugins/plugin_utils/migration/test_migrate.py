@@ -182,6 +182,34 @@ def test_what_is_not_certain_needs_a_decision(text: str) -> None:
     assert all(one.choices for one in found.report.decisions)
 
 
+@pytest.mark.parametrize("value", ["${ca}", "{{ ca }}"])
+def test_the_argument_cluster_fills_placeholders(value: str) -> None:
+    text = call("--b64-cluster-ca", value, "--dns-cluster-ip", "$DNS").replace("'$DNS'", '"$DNS"')
+    found = migrate(text, FACTS | {"dns_ips": ["10.100.0.20"]})
+    assert found.user_data is not None
+    assert (found.cluster["certificate_authority"], found.cluster["dns_ips"]) == (CA, ["10.100.0.20"])
+    assert [one.reason is not None for one in found.report.arguments if one.name in ("--b64-cluster-ca", "--dns-cluster-ip")] == [
+        True,
+        True,
+    ]
+    without = migrate(text)
+    paths = [one.path for one in without.report.decisions]
+    assert sorted(paths) == [f"cluster.{name}" for name in ("certificate_authority", "dns_ips", "endpoint", "service_cidr")]
+
+
+@pytest.mark.parametrize("extra", ["$ALL", "--max-pods=20 $MORE", "--v 2", "$(flags)"])
+def test_flags_that_are_not_in_the_text_need_a_decision(extra: str) -> None:
+    found = migrate(f'#!/bin/bash\n/etc/eks/bootstrap.sh shop {EXTRA_ARGS} "{extra}"\n', FACTS)
+    assert EXTRA_ARGS in [one.path for one in found.report.decisions]
+    assert [one.outcome for one in found.report.arguments if one.name == EXTRA_ARGS] == ["needs_decision"]
+
+
+def test_an_unknown_value_of_a_flag_that_nodeadm_sets_is_not_needed() -> None:
+    found = migrate(f'#!/bin/bash\n/etc/eks/bootstrap.sh shop {EXTRA_ARGS} "--node-ip=$(cat /ip) --v=3"\n', FACTS)
+    assert found.user_data is not None
+    assert found.node_group["kubelet"] == {"flags": {"v": "3"}}
+
+
 # --- scripts around the call
 
 
