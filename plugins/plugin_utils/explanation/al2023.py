@@ -28,8 +28,9 @@ from .model import Explanation, File, Setting, Step, Unknown
 from .outcome import Kind, Machine, Outcome, of_user
 
 _BOOT_HOOK, _CONFIG, _RUN = "nodeadm-boot-hook.service", "nodeadm-config.service", "nodeadm-run.service"
-_DROP_INS = "/etc/eks/nodeadm.d"
+DROP_INS = "/etc/eks/nodeadm.d"
 _CONFIG_PATH = "spec.kubelet.config"
+_EXPRESSION = "spec.kubelet.maxPodsExpression"
 _LAST_WITH_CONTAINERD_1 = 29
 """The last minor whose images have containerd 1.7 (amazon-eks-ami, July 2026: only the variables of 1.28 and 1.29 ask for it)."""
 _CIDRS = ("10.100.0.0/16", "192.168.0.0/16", "fd00:1234::/108")
@@ -46,7 +47,7 @@ def explain(found: UserData, data: bytes, machine: Machine) -> Explanation:
     unknown: list[Unknown] = []
     middle = cloud_init.steps(found, unknown)
     written = cloud_init.files(found)
-    drop_ins = [file for file in found.files if posixpath.dirname(file.path) == _DROP_INS]
+    drop_ins = [file for file in found.files if posixpath.dirname(file.path) == DROP_INS]
     for file in drop_ins:
         if file.text is None:
             why = "the document does not contain the whole file, and nodeadm merges it over user data"
@@ -68,7 +69,9 @@ def explain(found: UserData, data: bytes, machine: Machine) -> Explanation:
     by_nodeadm = outcome.files_of(result, lambda _path: "nodeadm")
     taken = {file.path for file in by_nodeadm}
     files = sorted([*by_nodeadm, *(file for file in written if file.path not in taken)], key=lambda file: file.path)
-    timeline = [*_before(configs), *middle, *_after(found, spec, result)]
+    where = _place(_documents(found), _EXPRESSION)[1]
+    warnings = [Step("early", _CONFIG, f"logs a warning: {text}", where) for text in result.warnings]
+    timeline = [*_before(configs), *warnings, *middle, *_after(found, spec, result)]
     rows = [row.value for table in (result.config, result.flags) for row in table.values()]
     unknown += [Unknown(name, why) for name, why in sorted(result.unknown.items())]
     unknown += outcome.used_placeholders([*rows, *(file.content for file in files)])
@@ -101,7 +104,7 @@ def _before(configs: list[ReadPart]) -> Iterator[Step]:
 
 def _after(found: UserData, spec: Mapping[str, Any], result: Outcome) -> Iterator[Step]:
     for file in found.files:
-        if posixpath.dirname(file.path) == _DROP_INS:
+        if posixpath.dirname(file.path) == DROP_INS:
             place = place_of(found.parts[file.part], file.key, of_key=True)
             yield Step("nodeadm", _RUN, f"reads {file.path}, which wins over user data, and writes the configuration again", place)
     if strategy := spec.get("instance", {}).get("localStorage", {}).get("strategy"):
@@ -140,14 +143,13 @@ def _outcome(spec: Mapping[str, Any], found: UserData, kind: Kind, cidr: str | N
     given = _given(spec, found)
     unknown = {**prediction.unknown, **prediction.unknown_fields}
     config = kubelet_config(kind.minor, prediction.config, given, prediction.unknown_fields)
-    expression = "spec.kubelet.maxPodsExpression"
     if spec.get("kubelet", {}).get("maxPodsExpression") and not prediction.warnings and "maxPods" in prediction.config:
-        path, place = _place(_documents(found), expression)
+        path, place = _place(_documents(found), _EXPRESSION)
         row = config.get("maxPods")
         if row is not None and row.source == "instance_type":
             config["maxPods"] = of_user(row.value, path, place)
     flags = kubelet_flags(nodeconfig_flags.flag_values({"flags": prediction.flags}), given)
-    return Outcome(dict(prediction.files), unknown, config, flags)
+    return Outcome(dict(prediction.files), unknown, config, flags, prediction.warnings)
 
 
 def node_of(shape: InstanceShape, kubelet_version: str) -> predict.Node:
@@ -171,7 +173,7 @@ def node_of(shape: InstanceShape, kubelet_version: str) -> predict.Node:
 def _documents(found: UserData) -> list[Document]:
     """The NodeConfigs in the order in which nodeadm merges them."""
     listed = [(part, "", part.text) for part in found.parts if part.kind == "nodeconfig"]
-    drop_ins = [file for file in found.files if posixpath.dirname(file.path) == _DROP_INS and file.text is not None]
+    drop_ins = [file for file in found.files if posixpath.dirname(file.path) == DROP_INS and file.text is not None]
     for file in sorted(drop_ins, key=lambda file: posixpath.basename(file.path)):
         listed.append((found.parts[file.part], file.key, file.text or ""))
     documents: list[Document] = []

@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ..bootstrap_calls import SCRIPT
-from ..readers.model import NotUnderstood, UserData
+from ..readers.model import NotUnderstood, Place, UserData
 from ..readers.user_data import read
 from . import al2023, bootstrap_script, bottlerocket, cloud_init, outcome, windows
+from .al2023 import DROP_INS
+from .cloud_init import WRITTEN_BY
 from .model import Explanation, Unknown
 from .outcome import Machine
 
+_SCRIPTS = ("shell", "boothook", "cloud-config", "jinja")
 _SCRIPT_FAMILIES = ("al2", "ubuntu")
 
 
@@ -27,7 +31,7 @@ def explain(data: str | bytes, family: str | None = None, machine: Machine | Non
     known = {item.where for item in result.unknown if item.where is not None}
     lost = [_unknown(item) for item in found.not_understood if item.place not in known]
     broken = [Unknown(problem.path or "the document", problem.message) for problem in found.problems]
-    return replace(result, unknown=(*result.unknown, *broken, *lost))
+    return replace(result, unknown=(*result.unknown, *_mentions(found, result), *broken, *lost))
 
 
 def _of_family(found: UserData, data: str | bytes, family: str | None, machine: Machine) -> Explanation:
@@ -51,6 +55,20 @@ def _of_family(found: UserData, data: str | bytes, family: str | None, machine: 
         unknown.append(Unknown("kubelet", "nothing in this user data starts it: EKS adds that part, or the image has it"))
     unknown += outcome.used_placeholders(file.content for file in files)
     return Explanation(tuple(steps), tuple(files), {}, {}, {}, tuple(unknown))
+
+
+def _mentions(found: UserData, result: Explanation) -> Iterator[Unknown]:
+    """The paths of configuration in user data: what a command does with such a file is not known."""
+    paths = {file.path: "user data mentions this file, and can change it" for file in result.files if file.written_by != WRITTEN_BY}
+    if any(step.stage == "nodeadm" for step in result.timeline):
+        paths[DROP_INS] = "user data mentions this folder; nodeadm merges its files over user data, so settings and files can differ"
+    written = {file.path for file in found.files}
+    for part in found.parts:
+        for number, line in enumerate(part.text.split("\n"), 1) if part.kind in _SCRIPTS else ():
+            for path, why in paths.items():
+                at = line.find(path)
+                if at >= 0 and not any(line.startswith(one, at) for one in written):
+                    yield Unknown(path, why, Place(part.index, number, at + 1, len(path)))
 
 
 def _unknown(item: NotUnderstood) -> Unknown:

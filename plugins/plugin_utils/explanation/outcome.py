@@ -58,13 +58,15 @@ class Kind:
 class Outcome:
     """What follows from user data on one kind of node.
 
-    files: path → text. unknown: path or name → the reason why it cannot be known. config, flags: of kubelet.
+    files: path → text. unknown: path or name → the reason why it cannot be known. config, flags: of kubelet. warnings: what the image's
+    program logs.
     """
 
     files: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
     config: dict[str, Setting] = field(default_factory=dict)
     flags: dict[str, Setting] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 def kinds(machine: Machine, family: str) -> list[tuple[str, Kind]]:
@@ -83,8 +85,9 @@ def kinds(machine: Machine, family: str) -> list[tuple[str, Kind]]:
 def combine(outcomes: Iterable[tuple[str, Outcome]]) -> Outcome:
     """What all outcomes have in common. What differs is unknown, for the reason of the outcome that differs."""
     (_unused, first), *others = outcomes
-    result = Outcome(dict(first.files), dict(first.unknown), dict(first.config), dict(first.flags))
+    result = Outcome(dict(first.files), dict(first.unknown), dict(first.config), dict(first.flags), first.warnings)
     for reason, other in others:
+        result.warnings = tuple(text for text in result.warnings if text in other.warnings)
         for path in first.files.keys() ^ other.files.keys() | {path for path in first.files if first.files[path] != other.files.get(path)}:
             result.unknown.setdefault(path, other.unknown.get(path, reason))
         for path, why in other.unknown.items():

@@ -143,6 +143,20 @@ def test_the_first_runcmd_of_two_is_replaced() -> None:
     assert does(explain_user_data(merged)) == ["runs echo one", "runs echo two"]
 
 
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("cp own.yaml /etc/eks/nodeadm.d/own.yaml", "/etc/eks/nodeadm.d"),
+        ("sed -i s/a/b/ /etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/config.json"),
+    ],
+)
+def test_a_script_that_mentions_a_file_is_listed(command: str, path: str) -> None:
+    parts = ((user_datas.SHELL, f"#!/bin/bash\n{command}"), (user_datas.NODEADM, NODE_CONFIG))
+    found = explain_user_data(user_datas.mime(*parts), "m5.large", "1.33")["unknown"]
+    [where] = [item["where"] for item in found if item["what"] == path]
+    assert (where["part"], where["line"], where["column"]) == (0, 2, command.index(path) + 1)
+
+
 def test_nodeadm_stops_at_what_it_cannot_read() -> None:
     result = explain_user_data(*CASES["al2023-broken"])
     assert not result["files"] and not result["kubelet"]["config"]
@@ -228,6 +242,19 @@ def test_an_unknown_value_of_one_flag_leaves_the_others() -> None:
 def test_an_item_of_flags_can_be_several_flags() -> None:
     result = explain_user_data(NODE_CONFIG + "      - --v=3 --max-pods=9\n", "m5.large", "1.33")
     assert (row(result, "maxPods")["value"], row(result, "--v", "flags")["value"]) == (9, "3")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "source"),
+    [("max_pods - 3", 26, "user_data"), ("0 - max_pods", 29, "instance_type"), ("size('ab')", None, "instance_type")],
+)
+def test_an_expression_for_the_number_of_pods(expression: str, value: int | None, source: str) -> None:
+    text = NODE_CONFIG.replace("      maxPods: 42\n", "").replace("  kubelet:\n", f'  kubelet:\n    maxPodsExpression: "{expression}"\n')
+    result = explain_user_data(text, "m5.large", "1.33")
+    found = [item for item in result["kubelet"]["config"] if item["name"] == "maxPods"]
+    assert [(item["value"], item["source"]) for item in found] == ([] if value is None else [(value, source)])
+    assert any(item["what"] == "maxPods" for item in result["unknown"]) == (value is None)
+    assert any(step["does"].startswith("logs a warning") for step in result["timeline"]) == (value == 29)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
