@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from .model import Assignment, Command, Condition, Pieces, Redirection, Script, ShellPlace, Word, joined, known
 from .source import PackageMissing, Source
@@ -23,6 +24,9 @@ __all__ = [
 
 _LEAST_BUDGET = 200_000
 _BUDGET_PER_CHARACTER = 32
+_KEPT = 16
+_LARGEST_KEPT = 65_536
+"""Characters of a script whose result is kept. User data of EC2 has at most 16,384 bytes."""
 
 
 def read(text: str, known_variables: Mapping[str, str] | None = None, *, helper: str | None = None, starts_empty: bool = False) -> Script:
@@ -33,13 +37,18 @@ def read(text: str, known_variables: Mapping[str, str] | None = None, *, helper:
 
     cloud-init replaces CRLF by LF before it runs a script, and so does this reader.
     """
+    variables = tuple((known_variables or {}).items())
+    return (_read_once if len(text) <= _LARGEST_KEPT else _read)(text, variables, helper, starts_empty)
+
+
+def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str | None, starts_empty: bool) -> Script:
     from .interpreter import Interpreter
     from .state import State
     from .words import TooLarge
 
     has_crlf = "\r\n" in text
     source = Source(text.replace("\r\n", "\n"))
-    state = State.start(known_variables or {}, starts_empty=starts_empty)
+    state = State.start(dict(known_variables), starts_empty=starts_empty)
     interpreter = Interpreter(source, state, _LEAST_BUDGET + _BUDGET_PER_CHARACTER * len(text), helper)
     errors = source.errors()
     is_readable = source.is_readable
@@ -55,3 +64,7 @@ def read(text: str, known_variables: Mapping[str, str] | None = None, *, helper:
         commands = tuple(replace(one, condition="unreadable") for one in commands)
         assignments = tuple(replace(one, value=None, condition="unreadable") for one in assignments)
     return Script(commands, is_readable, assignments, frozenset(interpreter.exported), errors, has_crlf)
+
+
+_read_once = lru_cache(maxsize=_KEPT)(_read)
+"""For the stages that read the same script: readers, and several checks of lint."""

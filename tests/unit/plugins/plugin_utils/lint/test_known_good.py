@@ -45,6 +45,28 @@ TOOLS = (
     "terraform-aws-eks",
 )
 
+WARNINGS = {
+    "bootstrap.ignored_option": ("cluster API al2 docker",),
+    "bootstrap.max_pods_not_set": (
+        "aws-cdk al2 on demand and more options",
+        "cloudposse al2 workers",
+        "cluster API al2 no max pods",
+        "hand-written al2 warm pool",
+        "karpenter al2 custom family",
+    ),
+    "nodeconfig.replaced_value": ("karpenter al2023 MIME", "karpenter al2023 old"),
+    "reserved.sized_for_other_max_pods": (
+        "aws-docs al2 prefixes",
+        "cloudformation al2 node group of CloudFormation, arguments",
+        "hand-written al2 GPU",
+        "hand-written al2 labels of EKS",
+        "karpenter al2 merged",
+        "karpenter al2 unmerged",
+    ),
+}
+"""Warnings that are true: the option has no effect, kubelet runs 110 pods on any instance, a later document wins, or the image reserves
+memory for another number of pods than 110."""
+
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
 def test_there_is_no_error(row: KnownGood) -> None:
@@ -59,6 +81,15 @@ def test_it_is_understood(row: KnownGood) -> None:
     found = read(row.text)
     assert found.family in ((row.family, None) if row.family in ("al2", "ubuntu") else (row.family,)) or not row.cluster
     assert found.cluster.get("name") == row.cluster
+
+
+def test_warnings_are_true() -> None:
+    found: dict[str, set[str]] = {}
+    for row in ROWS:
+        for finding in lint(row.text, row.family, row.version).findings:
+            if finding.rule.severity == "warning":
+                found.setdefault(finding.rule.id, set()).add(row.id)
+    assert {rule: tuple(sorted(ids)) for rule, ids in found.items()} == WARNINGS
 
 
 def test_the_corpus_is_large() -> None:
