@@ -295,6 +295,8 @@ class _Migrating:
                 continue
             elif part.kind == "shell" and part.index in after:
                 yield Kept(place, "node_group.commands.post", text)
+            elif part.kind == "shell" and not _holds(original.meaning.node_group.get("user_data", ()), text):
+                yield Kept(place, "node_group.commands.pre", text)
             else:
                 yield Kept(place, "node_group.user_data", text)
 
@@ -318,10 +320,16 @@ class _Migrating:
         ):
             numbers = [number for number in range(start, end) if lines[number] != REMOVED]
             text = "\n".join(lines[number] for number in numbers)
-            if field in commands and not is_only_options(text):
+            if _holds(commands.get(field, ()), text) and not is_only_options(text):
                 first = next(number for number in numbers if not is_only_options(lines[number]))
                 where = original.place(Place(part.index, first + 1, 1, len(lines[first])))
                 yield Kept(where, f"node_group.commands.{field}", text)
+        # A rendered script writes these commands to a file.
+        for item in commands.get("post", ()):
+            if isinstance(item, Mapping):
+                begin = item["run"].partition("\n")[0]
+                first = next((number for number, line in enumerate(lines) if line == begin), 0)
+                yield Kept(Place(part.index, first + 1, 1, len(lines[first])), "node_group.commands.post", item["run"])
 
 
 _KEPT_FIX = "make sure that it does the same before kubelet starts"
@@ -344,6 +352,11 @@ _CALL_ALONE = ("put the call on a line of its own, with values that the text con
 
 def _shown(name: str, value: Any) -> Any:
     return authority(value) if name == "certificate_authority" and isinstance(value, str) else shown(value)
+
+
+def _holds(items: Iterable[Any], text: str) -> bool:
+    """Whether one of the texts of a field contains a text of the original."""
+    return any(isinstance(item, str) and text.strip("\n") in item for item in items)
 
 
 def _is_placeholder(value: Any) -> bool:

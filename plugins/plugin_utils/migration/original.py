@@ -206,7 +206,6 @@ class _Reading:
             given += self._overlay(set_by_variables, meaning)
         meaning.node_group = _without_removed(meaning.node_group)
         caller = self._caller
-        span = bootstrap_script.call_lines(caller.caller.text, caller.certain.command.line) if caller and caller.certain else None
         uncertain = [
             self._place(script, call.command.place)
             for script in self._scripts
@@ -221,10 +220,22 @@ class _Reading:
             call=self._place(caller, caller.certain.command.place) if caller and caller.certain else None,
             uncertain=tuple(uncertain),
             caller=caller.caller.part if caller else None,
-            lines=(span[0], span[1]) if span else None,
+            lines=self._lines(),
             cleaned={index: part.text for index, part in cleaned.items()},
             commands=self._commands,
         )
+
+    def _lines(self) -> tuple[int, int] | None:
+        """The lines of the call in its part."""
+        if self._caller is None or self._caller.certain is None:
+            return None
+        script, command = self._caller.caller, self._caller.certain.command
+        span = bootstrap_script.call_lines(script.text, command.line)
+        if span is None:
+            return None
+        # The lines of a rendered script are others than those of its part.
+        start = script.place(command.place).line - 1
+        return start, start + span[1] - span[0]
 
     def _place(self, script: _Script, place: ShellPlace, word: str = "") -> Place:
         """The place of a value in the document; that of C(word) in it, if the text has it."""

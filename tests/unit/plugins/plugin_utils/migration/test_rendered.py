@@ -68,6 +68,16 @@ def test_every_field(shape: T.Shape) -> None:
     assert seen <= DECIDED.keys()
 
 
+def test_the_report_says_what_became_of_the_commands() -> None:
+    commands = {"pre": ["echo first"], "post": ["echo last"]}
+    spec, family = resolve(COMPLETE, {"family": "al2", "commands": commands, "max_pods": 20, "user_data": ["#!/bin/bash\necho own\n"]})
+    found = migrate(family.user_data(spec).text, COMPLETE)
+    assert [one.to for one in found.report.kept] == [f"node_group.{name}" for name in ("user_data", "commands.pre", "commands.post")]
+    words = ("echo own", "echo first", "echo last")
+    assert all(word in one.text for word, one in zip(words, found.report.kept, strict=True))
+    assert found.node_group["commands"]["post"][0]["run"] == "echo last\n"
+
+
 KEYS = st.sampled_from(["role", "team", "example.com/pool", "a"])
 WORDS = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 GROUPS = st.fixed_dictionaries(
