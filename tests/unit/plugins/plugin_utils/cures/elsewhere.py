@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.fields import AL2023
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.kubelet import CONFIG, FLAGS, config, flags
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures.row import REMOVED, Cure, group
@@ -50,6 +51,10 @@ _GUARD = "another check rejects such an input first; this one protects the code 
 
 REASONS = {
     **dict.fromkeys(("bottlerocket.unreadable_flag", "live.unencodable_plan"), _GUARD),
+    **dict.fromkeys(
+        (rule for rule in rules.catalogue() if rule.startswith("doctor.")),
+        "found on nodes, not in input: doctor/test_node_report.py has near misses",
+    ),
     "shell.missing_package": "needs a controller without tree-sitter-bash: test_one_winner_shell.py",
     **dict.fromkeys(
         ("sources.no_user_data", "sources.not_base64", "sources.unknown_user_data", "sources.unreadable"),
