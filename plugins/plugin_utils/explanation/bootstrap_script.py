@@ -9,8 +9,6 @@ Sources: amazon-eks-ami, al2 branch of December 2025; the script of Canonical's 
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -271,10 +269,7 @@ def _dns(caller: _Caller) -> list[str]:
 
 def _add_files(caller: _Caller, family: str, base: Mapping[str, Any], lost: Mapping[str, str], result: Outcome) -> None:
     options = caller.options
-    try:
-        authority = base64.b64decode(options.get("--b64-cluster-ca", ""), validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
-        authority = ""
+    authority = outcome.authority(options.get("--b64-cluster-ca", ""))
     if authority and "--apiserver-endpoint" in options.keys() | caller.lost.keys():
         result.files[kubelet.CA_FILE] = authority
     else:

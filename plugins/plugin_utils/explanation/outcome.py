@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -115,6 +116,14 @@ def files_of(outcome: Outcome, written_by: Callable[[str], str]) -> list[File]:
     settings = outcome.config.keys() | outcome.flags.keys()
     paths = outcome.files.keys() | (outcome.unknown.keys() - settings)
     return [File(path, written_by(path), outcome.files.get(path)) for path in sorted(paths) if path[:1] == "/" or path[1:3] == ":\\"]
+
+
+def authority(text: str) -> str | None:
+    """The text of a certificate authority in base64. None for other text."""
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8") or None
+    except ValueError:
+        return None
 
 
 def used_placeholders(texts: Iterable[Any]) -> list[Unknown]:

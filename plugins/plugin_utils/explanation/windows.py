@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 
 from .. import windows_calls
@@ -79,19 +77,12 @@ def explain(found: UserData) -> Explanation:
     timeline.append(Step("kubelet", "kubelet", "registers the node with the API server"))
     timeline.append(Step("kubelet", "kube-proxy", "starts"))
     files = [
-        File(_CA_FILE, windows_calls.NAME, _authority(call.get("Base64ClusterCA"))),
+        File(_CA_FILE, windows_calls.NAME, outcome.authority((call.get("Base64ClusterCA") or ("",))[0])),
         *(File(path, windows_calls.NAME, None) for path in _FILES),
     ]
     unknown += [Unknown(file.path, _FROM_INSTANCE) for file in files if file.content is None]
     unknown += outcome.used_placeholders(row.value for row in flags.values())
     return Explanation(tuple(timeline), tuple(sorted(files, key=lambda file: file.path)), {}, flags, settings, tuple(unknown))
-
-
-def _authority(values: tuple[str, ...] | None) -> str | None:
-    try:
-        return base64.b64decode(values[0], validate=True).decode() if values else None
-    except (binascii.Error, UnicodeDecodeError):
-        return None
 
 
 def _call_place(part: ReadPart) -> Place | None:

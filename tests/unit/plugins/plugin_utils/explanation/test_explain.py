@@ -231,6 +231,12 @@ def test_a_value_that_something_unknown_can_change_is_not_claimed(text: str) -> 
     assert result["unknown"]
 
 
+@pytest.mark.parametrize("text", [CASES["al2"][0], user_datas.POWERSHELL])
+def test_an_authority_that_is_not_base64_is_no_file(text: str) -> None:
+    result = explain_user_data(text.replace("aGVsbG8=", "ä"), "m5.large", "1.30")
+    assert not [file for file in result["files"] if "ca" in file["path"] and file["content"]]
+
+
 def test_an_unknown_value_of_one_flag_leaves_the_others() -> None:
     text = f'#!/bin/bash\n{CALL} --kubelet-extra-args "--node-labels=zone=$ZONE --max-pods=9"\n'
     result = explain_user_data(text, "m5.large", "1.30", "al2")
