@@ -222,5 +222,5 @@ def cautions(texts: Iterable[ShellText], removed: Container[Line], after: Contai
                 place = (-1 if text.key else text.part.index, number)
                 if match is None or line.lstrip().startswith("#") or place in removed or (row.before_only and place in after):
                     continue
-                word = next(group for group in match.groups() if group)
+                word = next(filter(None, match.groups()), "")
                 yield Caution(text.place(number, word), f"{word} {row.message}", row.fix, row.source)

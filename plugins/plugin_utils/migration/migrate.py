@@ -321,7 +321,7 @@ class _Migrating:
             numbers = [number for number in range(start, end) if lines[number] != REMOVED]
             text = "\n".join(lines[number] for number in numbers)
             if _holds(commands.get(field, ()), text) and not is_only_options(text):
-                first = next(number for number in numbers if not is_only_options(lines[number]))
+                first = next((number for number in numbers if not is_only_options(lines[number])), start)
                 where = original.place(Place(part.index, first + 1, 1, len(lines[first])))
                 yield Kept(where, f"node_group.commands.{field}", text)
         # A rendered script writes these commands to a file.

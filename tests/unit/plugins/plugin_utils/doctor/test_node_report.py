@@ -88,14 +88,14 @@ def test_a_healthy_node() -> None:
     assert values.certificate_days is not None and values.certificate_days > 30000
 
 
-@pytest.mark.parametrize(("rule", "parts", "near_miss"), ROWS, ids=[f"{rule}-{index}" for index, (rule, *_) in enumerate(ROWS)])
+@pytest.mark.parametrize(("rule", "parts", "near_miss"), ROWS, ids=[f"{row[0]}-{index}" for index, row in enumerate(ROWS)])
 def test_rules(rule: str, parts: dict[str, Any], near_miss: dict[str, Any]) -> None:
     assert f"doctor.{rule}" in found(parts)
     assert f"doctor.{rule}" not in found(near_miss)
 
 
 def test_every_rule_of_the_doctor_has_a_row() -> None:
-    rows = {f"doctor.{rule}" for rule, *_ in ROWS}
+    rows = {f"doctor.{row[0]}" for row in ROWS}
     own = {rule for rule in rules.catalogue() if rule.startswith("doctor.")}
     # These depend on the time, or are states of a node.
     assert own - rows == {"doctor.certificate_ends", "doctor.failed", "doctor.unreachable"}
