@@ -10,6 +10,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, user_data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings import lint_task
 
@@ -22,8 +23,17 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        return super().run(tmp, task_vars) | run_action(self, task_vars or {}, self._lint)
+        result = super().run(tmp, task_vars)
+        variables: dict[str, Any] = {}
+        self._compute_environment_string(variables)
+        try:
+            with client.environment(to_plain(variables)):
+                return result | run_action(self, task_vars or {}, self._lint)
+        except client.AwsError as error:
+            return result | {"failed": True, "msg": f"lint: {error}"}
 
     def _lint(self) -> dict[str, Any]:
-        _unused, validated = self.validate_argument_spec(lint_task.OPTIONS)
-        return lint_task.lint_task(to_plain(validated), check_mode=self._task.check_mode, say=Display().display)
+        _unused, validated = self.validate_argument_spec({**lint_task.OPTIONS, **client.OPTIONS}, **client.RULES)
+        options = to_plain(validated)
+        fetch = user_data.Reader(options).read
+        return lint_task.lint_task(options, check_mode=self._task.check_mode, say=Display().display, fetch=fetch)

@@ -14,9 +14,16 @@ description:
   - Checks user data that any tool rendered, before a node boots with it, and fails if there is a finding of severity C(error).
   - The checks are those of P(nodebootstrap.eks.lint_user_data#filter). C(docs/rules.md) lists the rules with their severities.
   - Prints the findings, or writes them to O(report). Lines with a secret are not shown.
-  - Scripts are read, and never executed. The module does not contact a node or AWS.
+  - Scripts are read, and never executed. The module does not contact a node. It contacts AWS only if O(sources) contains a mapping. This
+    needs boto3 on the controller, and the permissions C(ec2:DescribeLaunchTemplateVersions), for all launch templates also
+    C(ec2:DescribeLaunchTemplates), and for an Auto Scaling group C(autoscaling:DescribeAutoScalingGroups) and
+    C(autoscaling:DescribeLaunchConfigurations).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.aws
+requirements:
+  - boto3 >= 1.26, for user data in an AWS account
 options:
   sources:
     description:
@@ -31,6 +38,10 @@ options:
         controller makes later. The commands, the files, and the settings of kubelet and containerd in them are checked.
       - CloudFormation, templates with user data that contains no parameters or references. User data that contains them is a note.
       - The AWS CLI, the output of C(aws ec2 describe-launch-template-versions) and C(aws autoscaling describe-launch-configurations).
+      - A mapping names user data in an AWS account, which is only read. It has one of the keys C(launch_template) with a name or an ID,
+        C(auto_scaling_group) with a name, for its launch templates or its launch configuration, and C(all_launch_templates) with V(true),
+        for all launch templates of the region, or for those with the C(tags), a mapping. The C(version) of launch templates is
+        C($Default), C($Latest) or a number, by default C($Default). Findings in an account follow those in files.
       - In a directory, files are checked that begin like user data or like one of these files. Hidden files are ignored.
       - Environment variables and C(~) in a path are replaced, unless there is a file with this very name.
     type: list

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,13 +39,15 @@ class Files:
 
 
 def find(sources: Sequence[Any], problems: Problems) -> Files:
-    """The files, in the order of the sources; those of a directory and of a pattern are sorted. Report paths without a file."""
+    """The files, in the order of the sources; those of a directory and of a pattern are sorted. Mappings are skipped. Report
+    paths without a file."""
     found: dict[str, bytes] = {}
     skipped: list[str] = []
     for index, source in enumerate(sources):
         option = f"sources[{index}]"
         if not isinstance(source, str):
-            problems.add("input.wrong_type", option, f"must be a path, not {type_name(source)}", fix="write the path of a file")
+            if not isinstance(source, Mapping):
+                problems.add("input.wrong_type", option, f"must be a path or a mapping, not {type_name(source)}", fix="write a path")
             continue
         # A name that exists is not expanded, whatever characters it contains.
         path = source if os.path.lexists(source) else os.path.expandvars(os.path.expanduser(source))

@@ -60,6 +60,11 @@ def unknown(path: str, message: str, value: Any = None, fix: str | None = None) 
     return SourceText(path, "", origin=origin_of(_first_text(value)), problem=Problem("sources.unknown_user_data", path, message, fix=fix))
 
 
+def no_user_data(path: str) -> SourceText:
+    """A file of another tool, or an object of an account, that has no user data."""
+    return SourceText(path, "", problem=Problem("sources.no_user_data", path, "has no user data"))
+
+
 def origin_of(value: str | None) -> Origin | None:
     """The place of a value in its file."""
     return Origin(value.spots, value.is_verbatim) if isinstance(value, LocatedText) else None

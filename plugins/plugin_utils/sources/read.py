@@ -14,7 +14,7 @@ from ..formats.json import JsonError
 from ..formats.located_text import load_json
 from ..formats.yaml_error import YamlError
 from . import cloud_formation, cluster_api, karpenter, launch_templates, terraform
-from .model import SourceText, listed
+from .model import SourceText, listed, no_user_data
 
 _READERS: tuple[Callable[[Mapping[str, Any]], list[SourceText] | None], ...] = (
     terraform.read,
@@ -84,5 +84,5 @@ def _of_documents(documents: list[Any]) -> list[SourceText] | None:
                     is_known = True
                     found += texts
     if is_known and not found:
-        return [SourceText("", "", problem=Problem("sources.no_user_data", "", "has no user data"))]
+        return [no_user_data("")]
     return found if is_known else None

@@ -20,15 +20,14 @@ def github(sources: Sequence[Source]) -> str:
     for source in sources:
         for finding in source.findings:
             place = file_place(source, finding.where)
-            properties = {"file": source.name, "line": place.line, "col": place.column}
-            if place.length:
+            properties = {"file": source.name, "line": place.line, "col": place.column} if source.is_file else {}
+            if place.length and source.is_file:
                 properties["endColumn"] = place.column + place.length
             properties["title"] = finding.rule.id
             written = ",".join(f"{name}={_escaped(str(value), _OF_PROPERTY)}" for name, value in properties.items())
+            inside = source.path if source.is_file else f"{source.name}:{place.line}:{place.column}"
             message = (
-                (f"{source.path}: " if source.path and source.has_text else "")
-                + finding.message
-                + (f"; fix: {finding.fix}" if finding.fix else "")
+                (f"{inside}: " if inside and source.has_text else "") + finding.message + (f"; fix: {finding.fix}" if finding.fix else "")
             )
             lines.append(f"::{_COMMANDS[finding.rule.severity]} {written}::{_escaped(message, _OF_DATA)}\n")
     return "".join(lines)

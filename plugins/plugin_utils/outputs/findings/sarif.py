@@ -33,7 +33,7 @@ def sarif(sources: Sequence[Source]) -> str:
             seen[words] += 1
     run = {
         "tool": {"driver": {"name": "nodebootstrap.eks", "rules": [_rule(rule) for rule in rules]}},
-        "artifacts": [{"location": {"uri": uri}} for uri in dict.fromkeys(_uri(source.name) for source in sources)],
+        "artifacts": [{"location": {"uri": uri}} for uri in dict.fromkeys(_uri(source.name) for source in sources if source.is_file)],
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
@@ -57,9 +57,11 @@ def _result(source: Source, finding: Finding, index: int, fingerprint: str) -> d
     if place.length is not None:
         region["endColumn"] = place.column + place.length
     message = finding.message + (f"; fix: {finding.fix}" if finding.fix else "")
-    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(source.name)}, "region": region}}
-    if source.path:
-        location["logicalLocations"] = [{"fullyQualifiedName": source.path}]
+    location: dict[str, Any] = {}
+    if source.is_file:
+        location["physicalLocation"] = {"artifactLocation": {"uri": _uri(source.name)}, "region": region}
+    if source.path or not source.is_file:
+        location["logicalLocations"] = [{"fullyQualifiedName": source.path or source.name}]
     return {
         "ruleId": finding.rule.id,
         "ruleIndex": index,

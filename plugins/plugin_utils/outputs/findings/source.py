@@ -19,6 +19,7 @@ class Source:
     """One linted text.
 
     name: the path of its file. path, origin: of user data inside the file of another tool. is_secret: whether reports show no line of it.
+    is_file: whether the name is a path. Otherwise it is the name of an object in an AWS account.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Source:
     path: str = ""
     origin: Origin | None = None
     is_secret: bool = False
+    is_file: bool = True
 
     @property
     def has_text(self) -> bool:

@@ -24,12 +24,17 @@ def sources_of(name: str, content: bytes, family: str | None, version: Version, 
     if texts is None:
         linted = lint(content, family, version, instance)
         return [Source(name, linted.user_data, linted.findings)]
-    return [_source(name, text, family, version, instance) for text in texts]
+    return [source_of(name, text, family, version, instance) for text in texts]
 
 
-def _source(name: str, text: SourceText, family: str | None, version: Version, instance: InstanceShape | None) -> Source:
+def source_of(
+    name: str, text: SourceText, family: str | None, version: Version, instance: InstanceShape | None, *, is_file: bool = True
+) -> Source:
+    """One user data with its findings. is_file: whether the name is a path."""
+    path = text.path if is_file else ""
     if text.problem is not None:
         # Reports show the path in the file beside its name.
-        return Source(name, _NO_USER_DATA, (of_problem(text.problem, _BEGIN, text.path or "the file"),), text.path, text.origin)
+        finding = of_problem(text.problem, _BEGIN, path or ("the file" if is_file else "user data"))
+        return Source(name, _NO_USER_DATA, (finding,), path, text.origin, is_file=is_file)
     linted = lint(text.data, text.family or family, version, instance)
-    return Source(name, linted.user_data, linted.findings, text.path, text.origin, text.is_secret)
+    return Source(name, linted.user_data, linted.findings, path, text.origin, text.is_secret, is_file)
