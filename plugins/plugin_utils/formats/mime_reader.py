@@ -52,7 +52,7 @@ MAX_NESTING = 20
 """Limits for a document. User data of EC2 has room for a few hundred parts."""
 
 _HEADER_OF_EMAIL = re.compile(r"From |[!-9;-~]*:|[ \t]")
-"""The begin of a line that Python's email takes for a header. At any other line, it begins the content."""
+"""The beginning of a line that Python's email takes for a header. At any other line, it begins the content."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ _MEDIA_TYPES: Mapping[Kind, str] = {
 _FIRST_WORDS = re.compile(
     r"(?:set[ ]-[a-z]|export[ ]\w+=|echo[ ]|yum[ ]|dnf[ ]|apt-get[ ]|systemctl[ ]|mkdir[ ]|sudo[ ]|sysctl[ ]|/etc/eks/bootstrap\.sh[ ])"
 )
-"""The begin of a line that only a shell understands."""
+"""The beginning of a line that only a shell understands."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ _ONLY_NODEADM = (
 )
 """Rules about MIME that cloud-init reads."""
 _TAKEN_FOR_HEADER = re.compile(r"None|[!-9;-~]*:|[ \t]|From ")
-"""The begin of a line that cloud-init takes for a header, so it is not run."""
+"""The beginning of a line that cloud-init takes for a header, so it is not run."""
 
 
 def check(subject: Subject, report: Report) -> None:

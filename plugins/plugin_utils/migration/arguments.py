@@ -69,9 +69,8 @@ _AT_BOOT = ("write {instance_id}, {instance_lifecycle} or {availability_zone} as
 class Target:
     """What the settings move to.
 
-    family_before: None if the text does not tell it. cluster: with the facts that the caller gives, which are
-    C(given_facts). managed: whether EKS or Karpenter
-    adds the facts of the cluster. kubelet_flags: the flags that have an effect.
+    family_before: None if the text does not tell it. cluster: the facts of the text and of the caller. given_facts: the names of those of
+    the caller. managed: whether EKS or Karpenter adds the facts of the cluster. kubelet_flags: the flags that have an effect.
     """
 
     family_before: str | None

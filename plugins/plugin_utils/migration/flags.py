@@ -36,8 +36,8 @@ _SET_BY_BOTTLEROCKET = {
     if name not in ("cloud-provider", "hostname-override", "node-ip")
 }
 _DEFAULTS = {("cgroup-driver", "systemd"): "systemd is the cgroup driver that nodeadm sets"}
-_FIRST_WITHOUT_AL2_REASON = 27
-"""Flags that were removed before are not in use: kubelet of the last clusters with Amazon Linux 2 would not start with them."""
+_OLDEST_MINOR_IN_USE = 27
+"""The oldest kubelet on the last nodes with Amazon Linux 2. Flags that were removed before it are not in use."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,6 @@ def fate(name: str, values: Sequence[str], family: str, version: Version) -> Fat
     if field is not None and values:
         return Fate(field=field, value=value_of(name, values))
     instead = str(row.get("instead", ""))
-    if instead.startswith("remove it: ") or row.get("until", minor) < _FIRST_WITHOUT_AL2_REASON:
+    if instead.startswith("remove it: ") or row.get("until", minor) < _OLDEST_MINOR_IN_USE:
         return Fate(dropped=f"{gone}" + (f"; {instead.removeprefix('remove it: ')}" if instead else ""))
     return Fate(question=f"{gone}, and no field of kubelet's configuration replaces it")

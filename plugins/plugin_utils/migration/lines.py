@@ -37,7 +37,7 @@ class Row:
 
 
 def _program(names: str) -> re.Pattern[str]:
-    """A program at the begin of a command."""
+    """A program at the beginning of a command."""
     return re.compile(
         rf"(?:^|[;&|(`]|\b(?:sudo|then|do|else|exec|command|nohup|time|!)\s)\s*(?:-\w+\s+)*((?:/usr/s?bin/|/s?bin/)?(?:{names}))(?![\w.-])"
     )

@@ -59,9 +59,9 @@ _SETS_DNS = frozenset({"--dns-cluster-ip", "--service-ipv4-cidr", "--service-ipv
 """Options of the script and the flag of kubelet from which the address of the cluster DNS follows."""
 
 
-def migrate(data: str | bytes, cluster: Mapping[str, Any] | None = None, family: str = "al2023") -> Migration:
-    """The new user data with a report. cluster: facts that the original does not have. Raises C(SpecError)."""
-    return _Migrating(read_original(data), dict(cluster or {}), family).migration()
+def migrate(data: str | bytes, cluster: Mapping[str, Any] | None = None, family: str = "al2023", path: str = "user_data") -> Migration:
+    """The new user data with a report. cluster: facts that the original does not have. path: of C(data) in errors. Raises C(SpecError)."""
+    return _Migrating(read_original(data, path), dict(cluster or {}), family).migration()
 
 
 class _Migrating:

@@ -85,10 +85,13 @@ class Original:
         return self.commands.place(place) if self.commands else place
 
 
-def read_original(data: str | bytes) -> Original:
-    """Everything in C(data). Raises C(SpecError) if it cannot be read, or if it is not user data of Amazon Linux 2 or Ubuntu."""
+def read_original(data: str | bytes, path: str) -> Original:
+    """Everything in C(data). path: of the text in messages.
+
+    Raises C(SpecError) if it cannot be read, or if it is not user data of Amazon Linux 2 or Ubuntu.
+    """
     found = structure(data)
-    _check(found)
+    _check(found, path)
     commands = None if any(map(bootstrap_script.calls, found.parts)) else run_commands.with_script(found.parts)
     parts = commands.parts if commands else found.parts
     try:
@@ -96,22 +99,21 @@ def read_original(data: str | bytes) -> Original:
     except PackageMissing as error:
         fix = "run pip install tree-sitter tree-sitter-bash"
         message = f"contains shell scripts, which cannot be read: {error}"
-        raise SpecError([Problem("shell.missing_package", "user_data", message, fix=fix)]) from None
+        raise SpecError([Problem("shell.missing_package", path, message, fix=fix)]) from None
 
 
-def _check(found: UserData) -> None:
+def _check(found: UserData, path: str) -> None:
     problems = Problems()
     for problem in found.problems:
         if rules.catalogue()[problem.rule].severity == "error":
-            problems.extend([replace(problem, path=f"user_data.{problem.path}" if problem.path else "user_data")])
+            problems.extend([replace(problem, path=f"{path}.{problem.path}".rstrip("."))])
     for part in found.parts:
         if (reason := _BEFORE.get(part.kind)) is not None:
-            path = f"user_data.{part.path}" if part.path else "user_data"
             fix = "pass the user data of Amazon Linux 2 or Ubuntu, without this part"
-            problems.add("user_data.wrong_kind", path, reason, fix=fix)
+            problems.add("user_data.wrong_kind", f"{path}.{part.path}".rstrip("."), reason, fix=fix)
     if not len(problems) and all(part.kind in ("empty", "unknown") for part in found.parts):
         fix = "pass the content of user data that cloud-init runs, for example a script that begins with #!"
-        problems.add("user_data.wrong_kind", "user_data", "has no part that cloud-init runs", fix=fix)
+        problems.add("user_data.wrong_kind", path, "has no part that cloud-init runs", fix=fix)
     problems.raise_any()
 
 

@@ -12,7 +12,7 @@ from ..errors import Problems
 from ..formats.read_once import read_once
 
 _MARKER = re.compile(r"^(?:---|\.\.\.)(?=\s|\Z)", re.MULTILINE)
-"""A line that ends a YAML document. No scalar can contain it at the begin of a line."""
+"""A line that ends a YAML document. No scalar can contain it at the beginning of a line."""
 
 
 @read_once

@@ -33,7 +33,7 @@ def checked(text: Any, cluster: Any, family: Any, path: str = "user_data") -> Mi
         allowed = ", ".join(FAMILIES)
         problems.add("input.unknown_value", "family", "cannot be the target", value=family, allowed=allowed, nearest=guess)
     problems.raise_any()
-    return migrate(text, cluster, target)
+    return migrate(text, cluster, target, path)
 
 
 def plain(found: Migration) -> dict[str, Any]:

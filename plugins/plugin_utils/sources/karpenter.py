@@ -11,7 +11,7 @@ from typing import Any
 from .model import SourceText, listed, mapping, plain
 
 _FAMILIES = (("al2023", "al2023"), ("al2", "al2"), ("bottlerocket", "bottlerocket"), ("ubuntu", "ubuntu"), ("windows", "windows"))
-"""The begin of a name of Karpenter, in lower case, and the family."""
+"""The beginning of a name of Karpenter, in lower case, and the family."""
 
 
 def read(document: Mapping[str, Any]) -> list[SourceText] | None:

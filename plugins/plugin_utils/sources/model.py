@@ -16,7 +16,7 @@ from ..formats.located_text import LocatedText, Spot
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a text is in a file. spots: the place of each line, or only of the begin; is_verbatim: which of the two."""
+    """Where a text is in a file. spots: the place of each line, or only of the beginning; is_verbatim: which of the two."""
 
     spots: tuple[Spot, ...]
     is_verbatim: bool

@@ -25,7 +25,7 @@ _READERS: tuple[Callable[[Mapping[str, Any]], list[SourceText] | None], ...] = (
 )
 
 _USER_DATA = re.compile(r"\s*(?:#!|#cloud-|#include|##[ \t]*template:)", re.IGNORECASE)
-"""The begin of user data that contains no other document, whatever its lines look like."""
+"""The beginning of user data that contains no other document, whatever its lines look like."""
 
 _DOCUMENT = re.compile(
     r"""^(?:---[ \t]+)?["']?(?:

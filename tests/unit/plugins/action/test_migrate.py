@@ -62,6 +62,16 @@ def test_bottlerocket(tmp_path: Path) -> None:
     assert "max-pods = 20" in (tmp_path / "out/web.userdata").read_text(encoding="utf-8")
 
 
+def test_each_source_that_cannot_be_migrated_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.sh").write_text("", encoding="utf-8")
+    (tmp_path / "new.yaml").write_text("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n", encoding="utf-8")
+    done = migrate(tmp_path, sources=["empty.sh", "web.sh", "new.yaml"], cluster=COMPLETE)
+    assert done.returncode == 2
+    assert mentions(done.stdout, "sources[0]: ", "sources[2]: ")
+    assert "user_data: " not in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("variables", "rule"),
     [
