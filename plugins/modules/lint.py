@@ -175,7 +175,7 @@ fixed:
   type: list
   elements: dict
   sample: []
-skipped:
+unchecked_files:
   description: The files in directories of O(sources) that are not checked.
   returned: always
   type: list

@@ -73,6 +73,16 @@ def test_a_result_of_every_action_that_renders_is_described_in_one_way(name: str
     assert len(texts) > 2 and all(text == texts[0] for text in texts)
 
 
+def test_results_do_not_use_names_of_ansible() -> None:
+    """A result with C(skipped), for example, is never checked against C(failed_when)."""
+    reserved = {"ansible_facts", "exception", "failed", "invocation", "results", "skipped", "unreachable"}
+    project.none_of(
+        f"{name}: RETURN has {word}, which has a meaning for Ansible"
+        for _kind, stem, name in found("modules")
+        for word in sorted(reserved & (project.documentation("modules", stem).get("return") or {}).keys())
+    )
+
+
 def test_documented_parameters_are_the_real_ones() -> None:
     project.none_of(
         problem

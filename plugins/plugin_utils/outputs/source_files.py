@@ -32,17 +32,17 @@ class File:
 
 @dataclass(frozen=True)
 class Files:
-    """found: files to lint, each once. skipped: paths of files in a directory that do not begin like user data or another source."""
+    """found: files to lint, each once. unchecked: paths of files in a directory that do not begin like user data or another source."""
 
     found: tuple[File, ...]
-    skipped: tuple[str, ...]
+    unchecked: tuple[str, ...]
 
 
 def find(sources: Sequence[Any], problems: Problems) -> Files:
-    """The files, in the order of the sources; those of a directory and of a pattern are sorted. Mappings are skipped. Report
+    """The files, in the order of the sources; those of a directory and of a pattern are sorted. Mappings are left out. Report
     paths without a file."""
     found: dict[str, bytes] = {}
-    skipped: list[str] = []
+    unchecked: list[str] = []
     for index, source in enumerate(sources):
         option = f"sources[{index}]"
         if not isinstance(source, str):
@@ -55,7 +55,7 @@ def find(sources: Sequence[Any], problems: Problems) -> Files:
             content = dict(_of_directory(path))
             wanted = {name: data for name, data in content.items() if data is not None and _is_source(data)}
             found |= wanted
-            skipped += [name for name in content if name not in wanted]
+            unchecked += [name for name in content if name not in wanted]
             if not wanted:
                 fix = "name the files, which are then checked whatever they contain"
                 problems.add("input.unreadable_file", option, "is a directory without user data", value=path, fix=fix)
@@ -70,7 +70,7 @@ def find(sources: Sequence[Any], problems: Problems) -> Files:
                 found[name] = folder.read_content(name, option)
             except SpecError as error:
                 problems.extend(error.problems)
-    return Files(tuple(File(name, data) for name, data in found.items()), tuple(skipped))
+    return Files(tuple(File(name, data) for name, data in found.items()), tuple(unchecked))
 
 
 def _of_directory(path: str) -> Iterator[tuple[str, bytes | None]]:

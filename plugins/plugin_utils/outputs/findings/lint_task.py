@@ -73,7 +73,7 @@ def lint_task(
         changed |= folder.write_file(options["report"], report.encode("utf-8"), "report")
     number = counts(sources)
     rows = [row for source in sources for row in _rows(source)]
-    result: dict[str, Any] = {"changed": changed, "findings": rows, "counts": number, "skipped": list(files.skipped)}
+    result: dict[str, Any] = {"changed": changed, "findings": rows, "counts": number, "unchecked_files": list(files.unchecked)}
     if options["fix"]:
         result |= {"fixed": [row for one in fixed for row in one.rows()], "diff": [one.diff() for one in fixed if one.corrected]}
     if number["error"]:

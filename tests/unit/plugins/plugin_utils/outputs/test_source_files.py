@@ -60,7 +60,7 @@ def test_paths(paths: list[str], found: list[str]) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_skipped_files_of_a_directory() -> None:
-    assert source_files.find(["nodes"], Problems()).skipped == ("nodes/README.md", "nodes/broken.gz", "nodes/empty", "nodes/plain.yaml")
+    assert source_files.find(["nodes"], Problems()).unchecked == ("nodes/README.md", "nodes/broken.gz", "nodes/empty", "nodes/plain.yaml")
 
 
 @pytest.mark.usefixtures("here")
