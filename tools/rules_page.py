@@ -35,7 +35,7 @@ Every problem that the collection reports has a rule. The ID of a rule never cha
 Severities: an **error** is rejected before anything is written, or keeps the node from joining. A **warning** works, but probably
 not as intended. A **note** is for information. Where no severity is given, the rule is an error.
 
-`eks_node_lint_fix=true` of the [playbook `lint`](ci.md#check-existing-user-data) corrects the problems with *Corrected by `fix`*.
+`eks_node_lint_fix=true` of the [playbook `lint`](existing-user-data.md#corrections) corrects the problems with *Corrected by `fix`*.
 """
 
 

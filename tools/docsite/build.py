@@ -117,13 +117,23 @@ def tabs() -> str:
     return '<fieldset class="families"><legend>User data for</legend>\n' + "\n".join(rows) + "\n</fieldset>"
 
 
+def readme_block(marker: str) -> str:
+    """The block of the README after a comment that begins with C(marker). Tests run these blocks."""
+    text = (TOP / "README.md").read_text(encoding="utf-8")
+    found = re.search(rf"^<!-- {re.escape(marker)}[^\n]* -->\n```[a-z]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise SystemExit(f"README.md has no block with {marker}")
+    return found[1]
+
+
 def write_landing_page() -> None:
     """Write the landing page from its template, the drawing, its input, and what is really rendered from this input."""
     page = (HERE / "index.md").read_text(encoding="utf-8")
     drawing = re.sub(r"<!--.*?-->\n", "", (TOP / "docs" / "flow.svg").read_text(encoding="utf-8"), flags=re.DOTALL)
     given = (HERE / "landing.yml").read_text(encoding="utf-8")
     shown = "".join(line for line in given.splitlines(keepends=True) if not line.startswith(("---", "# ")))
-    for name, value in {"drawing": drawing, "input": shown, "outputs": tabs()}.items():
+    findings = {"defects": readme_block("file: web.userdata"), "findings": readme_block("output from: web.userdata:")}
+    for name, value in {"drawing": drawing, "input": shown, "outputs": tabs(), **findings}.items():
         page = page.replace(f"@{name}@", value.strip())
     (SOURCES / "index.md").write_text(page, encoding="utf-8")
 

@@ -44,7 +44,7 @@ _TAKEN_FOR_HEADER = re.compile(r"None|[!-9;-~]*:|[ \t]|From ")
 def check(subject: Subject, report: Report) -> None:
     """Report the problems that the reader found, and everything about the document as a whole."""
     problems = report.problems
-    problems.extend(_without_nodeadm(problem, subject) for problem in subject.user_data.problems)
+    problems.extend(_with_line(_without_nodeadm(problem, subject), subject, report) for problem in subject.user_data.problems)
     _check_size(subject, problems)
     _check_encoding(subject, report)
     _check_kinds(subject, problems)
@@ -60,6 +60,17 @@ def _without_nodeadm(problem: Problem, subject: Subject) -> Problem:
     if not is_harmless or not _is_read_without_nodeadm(subject):
         return problem
     return replace(problem, rule="mime.refused_by_nodeadm", message=f"{problem.message}; cloud-init accepts this")
+
+
+def _with_line(problem: Problem, subject: Subject, report: Report) -> Problem:
+    """A problem of the whole document with the place of the value that causes it, if a line contains it."""
+    value = problem.value
+    if problem.path or not isinstance(value, str) or not value:
+        return problem
+    for number, line in enumerate(subject.user_data.document.split("\n"), 1):
+        if (column := line.find(value) + 1) > 0:
+            return replace(problem, path=report.locate(f"line {number}", Place(None, number, column, len(value)), "user data"))
+    return problem
 
 
 def _is_read_without_nodeadm(subject: Subject) -> bool:

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...capacity import InstanceShape
 from ...kubelet_fields import Version
-from ...lint.finding import of_problem
+from ...lint.finding import Finding, of_problem
 from ...lint.lint import lint
 from ...readers.model import Place, UserData
 from ...sources.model import SourceText
 from ...sources.read import read
-from .source import Source
+from .source import Source, file_place
 
 _NO_USER_DATA = UserData((), "", (), (), (), ())
 _BEGIN = Place(None, 1, 1, 1)
@@ -23,7 +25,7 @@ def sources_of(name: str, content: bytes, family: str | None, version: Version, 
     texts = read(content)
     if texts is None:
         linted = lint(content, family, version, instance)
-        return [Source(name, linted.user_data, linted.findings)]
+        return [_by_line(Source(name, linted.user_data, linted.findings))]
     return [source_of(name, text, family, version, instance) for text in texts]
 
 
@@ -37,4 +39,14 @@ def source_of(
         finding = of_problem(text.problem, _BEGIN, path or ("the file" if is_file else "user data"))
         return Source(name, _NO_USER_DATA, (finding,), path, text.origin, is_file=is_file)
     linted = lint(text.data, text.family or family, version, instance)
-    return Source(name, linted.user_data, linted.findings, path, text.origin, text.is_secret, is_file)
+    return _by_line(Source(name, linted.user_data, linted.findings, path, text.origin, text.is_secret, is_file))
+
+
+def _by_line(source: Source) -> Source:
+    """The findings in the order of the file. Those of the document as a whole are among those of the parts."""
+
+    def place(finding: Finding) -> tuple[int, int]:
+        found = file_place(source, finding.where)
+        return found.line, found.column
+
+    return replace(source, findings=tuple(sorted(source.findings, key=place)))

@@ -33,7 +33,7 @@ def test_an_error_fails_the_run(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stdout + done.stderr
     facts = ("bad.yaml:2:9: error: ", "[cloud_config.wrong_type]", "2 | runcmd: echo hello", "1 error, 0 warnings, 0 notes")
     assert mentions(done.stdout, *facts)
-    assert done.stdout.count("is not a list") == 1
+    assert done.stdout.count("cloud_config.wrong_type") == 1
     good = lint(tmp_path, sources=["good.sh"])
     assert good.returncode == 0, good.stdout + good.stderr
     assert "0 errors, 0 warnings, 0 notes" in good.stdout
