@@ -61,7 +61,7 @@ def test_the_flags_and_files_of_al2023(node: FakeNode) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [NODE_CONFIG.encode(), gzip.compress(NODE_CONFIG.encode()), json.dumps({"maxPods": 20, "a": "--node-ip=1"})],
+    [NODE_CONFIG.encode(), gzip.compress(NODE_CONFIG.encode(), mtime=0), json.dumps({"maxPods": 20, "a": "--node-ip=1"})],
     ids=["YAML", "gzip", "JSON"],
 )
 def test_the_node_config_from_which_nodeadm_writes(node: FakeNode, content: Any) -> None:

@@ -172,7 +172,7 @@ def test_named_files_are_rendered_like_text(tmp_path: Path, family: str) -> None
     text = {"bottlerocket": '[settings]\nmotd = "x"\n', "windows": "Write-Host x"}.get(family, "#!/bin/bash\necho x\n")
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts/plain").write_text(text)
-    (tmp_path / "parts/packed").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "parts/packed").write_bytes(gzip.compress(text.encode(), mtime=0))
     as_text = render(COMPLETE, {"family": family, "user_data": [text, text, text]})
     given = {"family": family, "user_data": [text], "user_data_files": ["parts/plain", str(tmp_path / "parts/packed")]}
     rendered = render(COMPLETE, with_files(given, str(tmp_path)))

@@ -42,7 +42,7 @@ def kinds(found: UserData) -> list[str]:
         (GOOD, ()),
         (GOOD.encode(), ()),
         (base64.b64encode(GOOD.encode()).decode(), ("base64",)),
-        (gzip.compress(GOOD.encode()), ("gzip",)),
+        (gzip.compress(GOOD.encode(), mtime=0), ("gzip",)),
         (base64.b64encode(gzip_bytes(GOOD.encode())), ("base64", "gzip")),
     ],
 )
