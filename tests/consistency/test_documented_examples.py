@@ -140,6 +140,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "image_seal": builder,
     # They change nothing outside the folder of the playbook.
     "doctor_info": nothing,
+    "doctor_logs": nothing,
     "doctor_report": nothing,
     "image_fetch": nothing,
     "image_verify": nothing,

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,25 @@ def doctor(folder: Path, *hosts: str) -> dict[str, Any]:
     command = ["ansible-playbook", str(PLAYBOOK), "-i", ",".join(hosts) + ",", "-c", "community.docker.docker"]
     command += ["-e", "ansible_python_interpreter=/usr/bin/python3 eks_node_doctor_kubernetes_version=1.27"]
     command += ["-e", f"eks_node_doctor_format=json eks_node_doctor_report={folder}/doctor.json"]
+    command += ["-e", "eks_node_doctor_logs=true"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     report = (folder / "doctor.json").read_text(encoding="utf-8")
     assert CANARY not in done.stdout + report
     found: dict[str, Any] = json.loads(report)
     return found
+
+
+def check_logs(path: Path) -> None:
+    """The archive of the logs has the programs and files of the node, and no secrets."""
+    with tarfile.open(path) as archive:
+        contents = {member.name: archive.extractfile(member) for member in archive.getmembers()}
+        entries = {name.removeprefix("logs/"): content.read().decode() for name, content in contents.items() if content is not None}
+    assert CANARY not in "".join(entries.values())
+    expected = {"index.json", "processes.txt", "files/proc/mounts", "files/etc/os-release", "programs/uname_a.txt"}
+    assert expected <= entries.keys(), entries["index.json"]
+    assert "systemd" in entries["processes.txt"] and "planted.service" in entries["programs/systemctl_list-units_failed.txt"]
+    assert any(name.startswith("files/etc/kubernetes/") for name in entries)
 
 
 def files(node: Al2Node) -> str:
@@ -74,4 +88,6 @@ def test_a_node_with_problems(al2_node: Al2Node, tmp_path: Path) -> None:
     assert mentions(messages, "/a", "/b", "planted.service", "user-data.txt")
     assert row["disk_percent"] is not None
 
+    check_logs(tmp_path / f"doctor-logs/{al2_node.container}.tar.gz")
+    assert sorted(path.name for path in (tmp_path / "doctor-logs").iterdir()) == [f"{al2_node.container}.tar.gz"]
     assert files(al2_node) == before

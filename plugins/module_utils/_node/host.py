@@ -82,15 +82,20 @@ class Host:
     def head(self, path: str, count: int) -> bytes:
         """The first bytes of a regular file of any size. Links are followed. Empty without a readable file."""
         try:
-            handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+            return self.part(path, count)
         except (OSError, ValueError):
             return b""
-        try:
-            return os.read(handle, count) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-        except OSError:
-            return b""
-        finally:
-            os.close(handle)
+
+    def part(self, path: str, count: int, from_end: bool = False) -> bytes:
+        """The first or last bytes of a regular file of any size. Links are followed. Raises OSError, and ValueError for other files."""
+        handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("is not a regular file")
+            if from_end and status.st_size > count:
+                stream.seek(-count, os.SEEK_END)
+            return stream.read(count)
 
     def names(self, directory: str) -> list[str]:
         """The sorted names in a directory, [] when it does not exist."""

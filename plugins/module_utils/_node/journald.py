@@ -15,7 +15,7 @@ from typing import NamedTuple, Sequence
 
 from . import programs
 
-LINES = 600
+LINES, TEXT_LINES = 600, 5000
 TIMEOUT_SECONDS = 10.0
 _MAX_BYTES = 16 * 1024 * 1024
 _MAX_TEXT = 20000
@@ -62,6 +62,11 @@ def kernel_entries() -> list[Entry]:
     argv = ["journalctl", "-q", "-b", "--no-pager", "-a", "-o", "json", "-r", "-n", str(LINES), "_TRANSPORT=kernel"]
     found = [entry for entry in map(_parse, programs.first_lines(argv, LINES, TIMEOUT_SECONDS, _MAX_BYTES)) if entry is not None]
     return found[::-1]
+
+
+def text_argv(*selection: str) -> tuple[str, ...]:
+    """The command that prints the newest selected messages of this boot as text, oldest first."""
+    return ("journalctl", "-q", "-b", "--no-pager", "-n", str(TEXT_LINES), *selection)
 
 
 def write_only_to_memory() -> None:

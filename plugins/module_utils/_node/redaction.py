@@ -31,6 +31,8 @@ _KEY_FILE = re.compile(
 )
 # The beginning of a JSON web token, a token of EKS, an AWS access key ID, a Kubernetes bootstrap token.
 _TOKEN = re.compile(r"\b(?P<web>eyJ)|\bk8s-aws-v1\.[\w-]+|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|(?<![\w./-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w./-])")
+# A token of any form behind the word that announces it. A word of a sentence, as in "bearer token", has no digit and is shorter.
+_BEARER = re.compile(r"\b(?P<lead>Bearer[ \t]+)(?:(?=[A-Za-z._~+/-]*[0-9])|(?=[\w.~+/-]{20}))[\w.~+/-]+=*", re.IGNORECASE)
 _WEB_TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*")
 _WORD = re.compile(r"[\w-]*")
 # Long base64 can contain anything, and it may continue on the next lines.
@@ -39,7 +41,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 
 _NAME = (
-    r"[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential|(?:api|private|access|secret)[_-]?key(?:[_-]?id)?|activation[_-]?code|"
+    r"[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential|(?:api|private|access|secret|fastopen)[_-]?key(?:[_-]?id)?|activation[_-]?code|"
     r"auth|authorization|header)s?"
 )
 _SECRET_NAME = re.compile(_NAME + r"\Z", re.IGNORECASE)
@@ -67,6 +69,7 @@ def redact_string(word: str) -> str:
     word = _URL.sub(_hide_user, word)
     word = _KEY_FILE.sub(HIDDEN, word)
     word = _hide_tokens(word)
+    word = _BEARER.sub(r"\g<lead>" + HIDDEN, word)
     return _BASE64.sub(_hide_base64, word)
 
 

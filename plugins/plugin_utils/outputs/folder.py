@@ -213,14 +213,17 @@ def write(changes: Changes) -> None:
             raise SpecError([Problem("output.unwritable_directory", "output_dir", message, value=changes.folder)]) from error
 
 
-def write_file(path: str, content: bytes, option: str) -> bool:
-    """Write one file, which the user named in C(option). Returns whether it changed. Raises C(SpecError) if it cannot be written."""
+def write_file(path: str, content: bytes, option: str, *, private: bool = False) -> bool:
+    """Write one file, which the user named in C(option). Returns whether it changed. Raises C(SpecError) if it cannot be written.
+
+    private: other users can read neither the file nor a directory that is created for it.
+    """
     full = os.path.abspath(path)
     if read(full) == content:
         return False
     try:
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        _replace(full, content, 0o644)
+        os.makedirs(os.path.dirname(full), 0o700 if private else 0o777, exist_ok=True)
+        _replace(full, content, 0o600 if private else 0o644)
     except OSError as error:
         message = f"{full} cannot be written: {error.strerror or type(error).__name__}"
         raise SpecError([Problem("output.unwritable_directory", option, message, value=path)]) from error

@@ -56,6 +56,7 @@ _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
     "nodebootstrap.eks": {
         "apply_plan": _APPLY_PLAN,
         "cluster_info": {"name": ["str"], "region": ["str"]},
+        "doctor_logs": {"folder": ["str"], "timeout": ["int", "float"]},
         "image_import": {
             "images": ["list"],
             "folder": ["str"],

@@ -82,6 +82,7 @@ KEPT = [
     "image: 602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause@sha256:" + "0123456789abcdef" * 4,
     "certificateAuthority: " + CERTIFICATE,
     "environment:\n  default:\n    HTTPS_PROXY: http://proxy:3128",
+    "Unable to authenticate the request: invalid bearer token, Bearer authentication",
     "url: https://ABCDEF.gr7.eu-west-1.eks.amazonaws.com\nlabels: a=b,c=d",
 ]
 
@@ -96,6 +97,15 @@ def test_secrets_in_command_lines() -> None:
     hidden = secrets.HIDDEN
     shown = ["kubelet", f"--manifest-url-header={hidden}", "--foo-token", hidden, f"--url=http://{hidden}@b", "--anonymous-auth=false"]
     assert secrets.redact_command_line(words) == shown
+
+
+@pytest.mark.parametrize("token", [f"{CANARY}1", CANARY * 4, f"{CANARY}/7+a=="])
+def test_tokens_behind_the_word_bearer(token: str) -> None:
+    assert secrets.redact_string(f"-H 'X: bearer  {token}' after") == f"-H 'X: bearer  {secrets.HIDDEN}' after"
+
+
+def test_keys_of_the_kernel() -> None:
+    assert secrets.redact_document(f"net.ipv4.tcp_fastopen_key = {CANARY}\na = 1") == f"net.ipv4.tcp_fastopen_key = {secrets.HIDDEN}\na = 1"
 
 
 def test_secrets_in_kubelets_configuration() -> None:
