@@ -88,7 +88,7 @@ from ..module_utils._node.zip_imports import compile_once
 
 compile_once()
 
-from ..module_utils._doctor.logs import collect
+from ..module_utils._doctor.logs import LogCollector
 from ..module_utils._node.host import Host
 
 
@@ -101,7 +101,7 @@ def main():
         module.fail_json(msg=f"timeout {timeout} is out of range: more than 0 and at most 60 seconds")
     if os.geteuid() != 0:
         module.fail_json(msg="root is required to collect the logs of a node: set become: true")
-    archive, entries = collect(Host(timeout))
+    archive, entries = LogCollector(Host(timeout)).collect()
     module.exit_json(changed=False, archive=base64.b64encode(archive).decode("ascii"), entries=entries)
 
 

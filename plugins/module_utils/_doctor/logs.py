@@ -15,7 +15,7 @@ import json
 import os
 import tarfile
 import time
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
 
 from .._node import programs
 from .._node.errors import ApplyRefused
@@ -28,6 +28,8 @@ MAX_BYTES = 16 * 1024 * 1024
 """Of all entries, before compression."""
 
 MAX_SECONDS = 120.0
+"""After that, nothing more is started."""
+
 MAX_FILES = 200
 """Of one folder."""
 
@@ -39,85 +41,102 @@ INDEX = "index.json"
 PROCESSES = "processes.txt"
 
 
-class _Archive:
-    """The entries so far, and what became of each source."""
+class LogCollector:
+    """Collects the sources of a node, one after the other, and remembers what became of each.
 
-    def __init__(self) -> None:
-        self.entries: Dict[str, bytes] = {}
-        self.index: List[Dict[str, Any]] = []
+    C(clock): seconds, which limit the time of all sources together.
+    """
+
+    def __init__(self, host: Host, clock: Callable[[], float] = time.monotonic) -> None:
+        self._host = host
+        self._clock = clock
+        self._deadline = clock() + MAX_SECONDS
+        self._entries: Dict[str, bytes] = {}
+        self._index: List[Dict[str, Any]] = []
         self._room = MAX_BYTES
 
-    def add(self, place: str, source: str, content: bytes, keep_end: bool, reason: str = "") -> None:
+    def collect(self) -> Tuple[bytes, int]:
+        """The archive and the number of its entries."""
+        for source in SOURCES:
+            if not self._has_time():
+                self._leave_out(_name(source), _name(source), NO_TIME)
+            elif isinstance(source, Files):
+                self._add_files(source)
+            else:
+                self._add_program(source)
+        if self._has_time():
+            self._add(PROCESSES, "/proc/*/cmdline", _processes(self._host), keep_end=False)
+        else:
+            self._leave_out(PROCESSES, "/proc/*/cmdline", NO_TIME)
+        index = (json.dumps(self._index, indent=1) + "\n").encode()
+        return _pack({**self._entries, INDEX: index}), len(self._entries)
+
+    def _has_time(self) -> bool:
+        return self._clock() < self._deadline
+
+    def _add(self, place: str, source: str, content: bytes, keep_end: bool, reason: str = "") -> None:
         """Add an entry. C(content): at most the kept part, C(MARGIN_BYTES) and one byte, which shows that there is more."""
         if b"\0" in content:
-            self.leave_out(place, source, "contains NUL bytes")
+            self._leave_out(place, source, "contains NUL bytes")
             return
         text, is_cut = _shorten(content, min(MAX_ENTRY_BYTES, self._room), keep_end)
         if is_cut and not text:
-            self.leave_out(place, source, "the archive is full" if self._room < MAX_ENTRY_BYTES else "has a line that is too long")
+            self._leave_out(place, source, "the archive is full" if self._room < MAX_ENTRY_BYTES else "has a line that is too long")
             return
         self._room -= len(text)
-        self.entries[place] = text
-        self.index.append({"name": place, "source": source, "bytes": len(text), "cut": is_cut, "reason": reason})
+        self._entries[place] = text
+        self._index.append({"name": place, "source": source, "bytes": len(text), "cut": is_cut, "reason": reason})
 
-    def leave_out(self, place: str, source: str, reason: str) -> None:
-        """Record that there is no entry, and why."""
-        self.index.append({"name": place, "source": source, "bytes": 0, "cut": False, "reason": reason})
+    def _leave_out(self, place: str, source: str, reason: str) -> None:
+        self._index.append({"name": place, "source": source, "bytes": 0, "cut": False, "reason": reason})
 
-    def compressed(self) -> bytes:
-        """The archive. The same entries give the same bytes."""
-        self.entries[INDEX] = (json.dumps(self.index, indent=1) + "\n").encode()
-        buffer = io.BytesIO()
-        with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
-            for place, content in sorted(self.entries.items()):
-                entry = tarfile.TarInfo(f"logs/{place}")
-                entry.size = len(content)
-                entry.mode = 0o600
-                archive.addfile(entry, io.BytesIO(content))
-        return buffer.getvalue()
+    def _add_files(self, source: Files) -> None:
+        paths = list(_paths(self._host, source))
+        if not paths:
+            self._leave_out(_name(source), _name(source), "there is no such file")
+        for number, path in enumerate(paths):
+            place = f"files{path}"
+            if number >= MAX_FILES or not self._has_time():
+                reason = f"{MAX_FILES} files of this folder are enough" if number >= MAX_FILES else NO_TIME
+                self._leave_out(place, path, f"{reason}; {len(paths) - number} files are left out")
+                return
+            try:
+                content = self._host.part(path, MAX_ENTRY_BYTES + MARGIN_BYTES + 1, source.keep_end)
+            except (OSError, ValueError) as error:
+                self._leave_out(place, path, getattr(error, "strerror", None) or str(error))
+            else:
+                self._add(place, path, content, source.keep_end)
+
+    def _add_program(self, source: Program) -> None:
+        shown = " ".join(source.argv)
+        try:
+            result = self._host.run_program(source.argv)
+        except ApplyRefused as error:
+            self._leave_out(source.place, shown, str(error))
+            return
+        if result.status == programs.NOT_INSTALLED:
+            self._leave_out(source.place, shown, f"{source.argv[0]} is not installed")
+            return
+        content = (result.output + result.errors).encode("utf-8", "replace")
+        count = MAX_ENTRY_BYTES + MARGIN_BYTES + 1
+        reason = f"ended with status {result.status}" if result.status else ""
+        self._add(source.place, shown, content[-count:] if source.keep_end else content[:count], source.keep_end, reason)
 
 
-def collect(host: Host, clock: Callable[[], float] = time.monotonic) -> Tuple[bytes, int]:
-    """The archive and the number of its entries. C(clock): seconds, which limit the time of all sources together."""
-    archive = _Archive()
-    timeout, deadline = host.timeout, clock() + MAX_SECONDS
-    for source in SOURCES:
-        left = deadline - clock()
-        if left <= 0:
-            archive.leave_out(_name(source), _name(source), NO_TIME)
-        elif isinstance(source, Files):
-            _add_files(archive, host, source, lambda: clock() < deadline)
-        else:
-            host.timeout = min(timeout, left)
-            _add_program(archive, host, source)
-    host.timeout = timeout
-    if clock() < deadline:
-        archive.add(PROCESSES, "/proc/*/cmdline", _processes(host), keep_end=False)
-    else:
-        archive.leave_out(PROCESSES, "/proc/*/cmdline", NO_TIME)
-    return archive.compressed(), len(archive.entries)
+def _pack(entries: Mapping[str, bytes]) -> bytes:
+    """A compressed archive. The same entries give the same bytes."""
+    buffer = io.BytesIO()
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
+        for place, content in sorted(entries.items()):
+            entry = tarfile.TarInfo(f"logs/{place}")
+            entry.size = len(content)
+            entry.mode = 0o600
+            archive.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
 
 
 def _name(source: Union[Files, Program]) -> str:
     return source.place if isinstance(source, Program) else f"{source.folder}/{source.pattern}"
-
-
-def _add_files(archive: _Archive, host: Host, source: Files, has_time: Callable[[], bool]) -> None:
-    paths = list(_paths(host, source))
-    if not paths:
-        archive.leave_out(_name(source), _name(source), "there is no such file")
-    for number, path in enumerate(paths):
-        place = f"files{path}"
-        if number >= MAX_FILES or not has_time():
-            reason = f"{MAX_FILES} files of this folder are enough" if number >= MAX_FILES else NO_TIME
-            archive.leave_out(place, path, f"{reason}; {len(paths) - number} files are left out")
-            return
-        try:
-            content = host.part(path, MAX_ENTRY_BYTES + MARGIN_BYTES + 1, source.keep_end)
-        except (OSError, ValueError) as error:
-            archive.leave_out(place, path, getattr(error, "strerror", None) or str(error))
-        else:
-            archive.add(place, path, content, source.keep_end)
 
 
 def _paths(host: Host, source: Files) -> Iterator[str]:
@@ -130,22 +149,6 @@ def _paths(host: Host, source: Files) -> Iterator[str]:
     for folder, folders, names in os.walk(top):
         folders.sort()
         yield from (source.folder + os.path.join(folder, name)[len(top) :] for name in sorted(names))
-
-
-def _add_program(archive: _Archive, host: Host, source: Program) -> None:
-    shown = " ".join(source.argv)
-    try:
-        result = host.run_program(source.argv)
-    except ApplyRefused as error:
-        archive.leave_out(source.place, shown, str(error))
-        return
-    if result.status == programs.NOT_INSTALLED:
-        archive.leave_out(source.place, shown, f"{source.argv[0]} is not installed")
-        return
-    content = (result.output + result.errors).encode("utf-8", "replace")
-    count = MAX_ENTRY_BYTES + MARGIN_BYTES + 1
-    reason = f"ended with status {result.status}" if result.status else ""
-    archive.add(source.place, shown, content[-count:] if source.keep_end else content[:count], source.keep_end, reason)
 
 
 def _processes(host: Host) -> bytes:

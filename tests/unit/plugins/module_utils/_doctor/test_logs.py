@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._doctor import log_sources, logs
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node import programs
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.host import Host
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_files import machine
 
 CANARY = "cAnArY-7391-cAnArY"
@@ -65,7 +66,7 @@ def unpacked(archive: bytes) -> tuple[dict[str, str], dict[str, dict[str, Any]]]
 
 
 def collected(host: Host) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    return unpacked(logs.collect(host)[0])
+    return unpacked(logs.LogCollector(host).collect()[0])
 
 
 def test_files_programs_and_processes(tmp_path: Path) -> None:
@@ -90,15 +91,15 @@ def test_files_programs_and_processes(tmp_path: Path) -> None:
     assert entries["journal/kubelet.log"] == "kubelet logs\n"
     assert json.loads(entries["files/etc/eks/nodeadm/config.json"]) == {"a": 1}
     assert entries["files/var/log/cloud-init-output.log"] == "hello\n"
-    assert entries["programs/df_hl.txt"] == "disks\ndenied\n" and index["programs/df_hl.txt"]["reason"] == "ended with status 1"
+    assert entries["programs/df_hl.txt"] == "disks\ndenied\n" and mentions(index["programs/df_hl.txt"]["reason"], "status", "1")
     assert entries["processes.txt"] == "7 /usr/bin/kubelet --v=2 PASSWORD=********\n"
-    assert index["files/etc/eks/binary"]["reason"] == "contains NUL bytes"
-    assert index["programs/ctr_version.txt"]["reason"] == "ctr is not installed"
-    assert index["programs/ip_addr.txt"]["reason"] == "ip takes too long"
-    assert index["/var/log/messages"]["reason"] == "there is no such file"
+    assert mentions(index["files/etc/eks/binary"]["reason"], "NUL")
+    assert mentions(index["programs/ctr_version.txt"]["reason"], "ctr", "installed")
+    assert mentions(index["programs/ip_addr.txt"]["reason"], "ip", "too long")
+    assert index["/var/log/messages"]["reason"]
     assert not any("unrelated" in name or "user-data" in name for name in index)
     assert CANARY not in json.dumps([entries, index])
-    assert logs.collect(host) == logs.collect(host)
+    assert logs.LogCollector(host).collect() == logs.LogCollector(host).collect()
 
 
 def test_an_empty_node(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_links_and_pipes_are_no_trap(tmp_path: Path) -> None:
     (tmp_path / "etc/eks/device").symlink_to("/dev/zero")
     entries, index = collected(host)
     assert entries["files/etc/eks/a"] == "a\n"
-    assert index["files/etc/eks/device"]["reason"] == "is not a regular file" and index["files/etc/eks/gone"]["reason"]
+    assert mentions(index["files/etc/eks/device"]["reason"], "regular file") and index["files/etc/eks/gone"]["reason"]
 
 
 @pytest.fixture
@@ -140,13 +141,13 @@ def test_too_many_files_and_one_line(tmp_path: Path) -> None:
     files = {f"/etc/eks/{number}": "a\n" for number in range(9)} | {"/var/log/messages": "a" * 5000}
     entries, index = collected(node(tmp_path, files))
     assert len([name for name in entries if name.startswith("files/etc/eks/")]) == 5
-    assert index["files/etc/eks/5"]["reason"] == "5 files of this folder are enough; 4 files are left out"
-    assert index["files/var/log/messages"]["reason"] == "has a line that is too long"
+    assert mentions(index["files/etc/eks/5"]["reason"], "5 files", "4 files")
+    assert mentions(index["files/var/log/messages"]["reason"], "line", "too long")
 
 
 def test_the_time_is_limited(tmp_path: Path) -> None:
     seconds = itertools.count(0.0, 50.0)
-    entries, index = unpacked(logs.collect(node(tmp_path, {"/etc/eks/a": "a\n"}), lambda: next(seconds))[0])
+    entries, index = unpacked(logs.LogCollector(node(tmp_path, {"/etc/eks/a": "a\n"}), lambda: next(seconds)).collect()[0])
     assert not entries and index["processes.txt"]["reason"] == index["/etc/eks/**"]["reason"] == logs.NO_TIME
 
 
