@@ -70,6 +70,15 @@ def joined() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
+def logs() -> Iterator[dict[str, Any]]:
+    """A stand-in for a node with logs: those of this machine would take seconds."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        for name, value in node_stand_in.make(Path(folder), doctor_logs=[{"changed": False, "archive": "", "entries": 0}]).items():
+            patch.setenv(name, value)
+        yield {"ansible_become": False}
+
+
+@contextmanager
 def builder() -> Iterator[dict[str, Any]]:
     """A stand-in for a machine that becomes an image: the examples of these modules would change this one."""
     answers = {
@@ -138,9 +147,9 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "image_packages": packages,
     "image_provenance": builder,
     "image_seal": builder,
+    "doctor_logs": logs,
     # They change nothing outside the folder of the playbook.
     "doctor_info": nothing,
-    "doctor_logs": nothing,
     "doctor_report": nothing,
     "image_fetch": nothing,
     "image_verify": nothing,

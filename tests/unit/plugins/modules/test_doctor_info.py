@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module doctor_info: its result is documented, and options that cannot be used are refused."""
+"""The modules doctor_info and doctor_logs: the result is documented, and options that cannot be used are refused."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.host_
 TOP = Path(__file__).resolve().parents[4]
 
 
-def call(folder: Path, **arguments: Any) -> dict[str, Any]:
-    link = folder / "ansible_collections/nodebootstrap/eks"
+def call(place: Path, module: str = "doctor_info", **arguments: Any) -> dict[str, Any]:
+    link = place / "ansible_collections/nodebootstrap/eks"
     link.parent.mkdir(parents=True)
     link.symlink_to(TOP, target_is_directory=True)
-    given = folder / "arguments.json"
+    given = place / "arguments.json"
     given.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), encoding="utf-8")
-    roots = [folder, Path(str(ansible.__file__)).resolve().parents[1]]
+    roots = [place, Path(str(ansible.__file__)).resolve().parents[1]]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(map(str, roots)), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "ansible_collections.nodebootstrap.eks.plugins.modules.doctor_info", str(given)]
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=900)
+    command = [sys.executable, "-m", f"ansible_collections.nodebootstrap.eks.plugins.modules.{module}", str(given)]
+    done = subprocess.run(command, env=environment, cwd=place, capture_output=True, text=True, check=False, timeout=900)
     assert done.stderr == ""
     result: dict[str, Any] = json.loads(done.stdout)
     return result
@@ -50,6 +50,11 @@ def test_options_that_cannot_be_used(options: dict[str, Any], tmp_path: Path, go
     golden_message(call(tmp_path, **options)["msg"])
 
 
+@pytest.mark.parametrize("timeout", [0, 61])
+def test_limits_of_the_logs_that_cannot_be_used(timeout: int, tmp_path: Path, golden_message: GoldenMessages) -> None:
+    golden_message(call(tmp_path, "doctor_logs", folder="logs", timeout=timeout)["msg"])
+
+
 def test_it_runs_on_the_python_of_amazon_linux_2() -> None:
-    for source in (TOP / "plugins/modules/doctor_info.py", *(TOP / "plugins/module_utils/_doctor").glob("*.py")):
+    for source in (*(TOP / "plugins/modules").glob("doctor_*.py"), *(TOP / "plugins/module_utils/_doctor").glob("*.py")):
         ast.parse(source.read_text(encoding="utf-8"), feature_version=(3, 7))
