@@ -55,13 +55,14 @@ def _lenient(part: ReadPart) -> Mapping[str, Any]:
 def _check_cluster(documents: list[tuple[str, Mapping[str, Any]]], problems: Problems) -> None:
     """nodeadm needs the whole cluster, in one document or in several. EKS and Karpenter add a document with it."""
     sections = [(path, section(section(document, "spec"), "cluster")) for path, document in documents]
-    given = {name for _path, cluster in sections for name, value in cluster.items() if value not in (None, "")}
+    given = {name: value for _path, cluster in sections for name, value in cluster.items() if value not in (None, "")}
     if not given:
         message = "has no cluster: only EKS, for a managed node group without an AMI of its own, and Karpenter add it"
         problems.add("nodeconfig.no_cluster", joined(documents[0][0], "spec"), message)
         return
     path = next(path for path, cluster in sections if cluster)
-    for name in _REQUIRED:
+    required = (*_REQUIRED, "id") if given.get("enableOutpost") is True else _REQUIRED
+    for name in required:
         if name not in given:
             where = f"{joined(path, 'spec')}.cluster"
             problems.add("cluster.missing_field", where, f"{name} is missing, and nodeadm fails without it", fix=f"add {name}")

@@ -274,6 +274,12 @@ NODE_CONFIGS = (
     ),
     Row("nodeconfig.no_cluster", "note", document("  kubelet:\n    config:\n      maxPods: 20\n"), config("maxPods: 20")),
     Row("cluster.missing_field", "error", node_config().replace("    cidr: 10.100.0.0/16\n", ""), node_config()),
+    Row(
+        "cluster.missing_field",
+        "error",
+        document(f"  cluster:\n{CLUSTER}    enableOutpost: true\n"),
+        document(f"  cluster:\n{CLUSTER}    enableOutpost: true\n    id: a\n"),
+    ),
     Row("cluster.dns_outside_cidr", "warning", config("clusterDNS: [172.20.0.10]"), config("clusterDNS: [10.100.0.10, 169.254.20.10]")),
     Row(
         "nodeconfig.replaced_value",

@@ -1,0 +1,59 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A program for a node of nodelab: what cloud-init makes of many documents, in one process.
+
+    cloud_init_driver.py < questions > answers
+
+A question is a line of JSON with the document as base64. An answer is a line of JSON: what the scripts printed, then the commands of
+runcmd. cloud-init takes the document apart and merges cloud-configs; the kernel decides which scripts can run.
+"""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from cloudinit import handlers, helpers, settings, user_data, util
+from cloudinit.handlers.cloud_config import CloudConfigPartHandler
+
+
+class NoSource:
+    def get_instance_id(self):
+        return "i-1"
+
+
+def answer(document, folder):
+    paths = helpers.Paths({"cloud_dir": folder, "run_dir": folder}, NoSource())
+    os.makedirs(paths.get_ipath(), exist_ok=True)
+    said = []
+    configs = CloudConfigPartHandler(paths)
+    configs.handle_part(None, handlers.CONTENT_START, None, None, settings.PER_ALWAYS, {})
+
+    def part(_data, filename, payload, headers):
+        kind = headers["Content-Type"].split(";")[0].strip().lower() if "Content-Type" in headers else "text/plain"
+        if kind == "text/x-shellscript":
+            script = os.path.join(folder, "script")
+            text = payload if isinstance(payload, bytes) else payload.encode()
+            with open(script, "wb") as handle:
+                handle.write(text.replace(b"\r\n", b"\n"))
+            os.chmod(script, 0o700)
+            try:
+                said.append(subprocess.run([script], stdout=subprocess.PIPE, timeout=20, check=False).stdout.decode().strip())
+            except OSError:
+                return
+        elif kind == "text/cloud-config":
+            configs.handle_part(None, kind, filename, payload, settings.PER_ALWAYS, headers)
+
+    handlers.walk(user_data.UserDataProcessor(paths).process(document), part, None)
+    configs.handle_part(None, handlers.CONTENT_END, None, None, settings.PER_ALWAYS, {})
+    with open(paths.get_ipath("cloud_config")) as handle:
+        config = util.load_yaml(handle.read()) or {}
+    return said + [command[-1] for command in config.get("runcmd", [])]
+
+
+for line in sys.stdin:
+    with tempfile.TemporaryDirectory() as place:
+        print(json.dumps(answer(base64.b64decode(json.loads(line)), place)), flush=True)
