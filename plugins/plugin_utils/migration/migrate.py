@@ -9,6 +9,7 @@ never guessed: it becomes a decision, and there is no new user data until all de
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -55,6 +56,10 @@ _FIELD_OF_OPTION = {
 }
 _ASKS_NOTHING = frozenset({"--apiserver-endpoint", "--b64-cluster-ca"})
 """With these options, the image's script does not ask the EKS API for facts of the cluster."""
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{64,}=*")
+"""A word that can be the base64 of a certificate authority."""
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)=(\S+)")
+"""A word that sets a variable, or an option with its value."""
 _SETS_DNS = frozenset({"--dns-cluster-ip", "--service-ipv4-cidr", "--service-ipv6-cidr", "--ip-family", "cluster-dns"})
 """Options of the script and the flag of kubelet from which the address of the cluster DNS follows."""
 
@@ -406,7 +411,10 @@ def _set(config: dict[str, Any], path: str, value: Any) -> None:
 
 
 def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.split("\n") if line.strip()), "")
+    """The first line of a command as messages show it: without secrets, and with a short form of a certificate authority."""
+    line = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    line = _ASSIGNED.sub(lambda found: f"{found[1]}={shown(found[2], found[1])}", line)
+    return str(shown(_ENCODED.sub(lambda found: authority(found[0]), line)))
 
 
 def _unique(decisions: Iterable[Decision]) -> tuple[Decision, ...]:

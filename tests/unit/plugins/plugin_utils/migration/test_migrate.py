@@ -182,6 +182,14 @@ def test_what_is_not_certain_needs_a_decision(text: str) -> None:
     assert all(one.choices for one in found.report.decisions)
 
 
+@pytest.mark.parametrize("around", ["{} | tee /var/log/boot.log", "{} || exit 1", "{} > /dev/null", "true && {}", "timeout 300 {}"])
+def test_a_decision_about_the_line_of_a_call_shows_neither_secrets_nor_the_authority(around: str) -> None:
+    call_line = around.format(f"/etc/eks/bootstrap.sh shop --b64-cluster-ca {CA} --apiserver-endpoint {ENDPOINT}")
+    found = migrate(f"#!/bin/bash\n{call_line}\nPASSWORD=hunter2-Hunter2-9x {call_line}\n", FACTS)
+    texts = [found.report.decisions, found.report.warnings]
+    assert found.report.decisions and CA not in str(texts) and "hunter2-Hunter2-9x" not in str(texts)
+
+
 @pytest.mark.parametrize("value", ["${ca}", "{{ ca }}"])
 def test_the_argument_cluster_fills_placeholders(value: str) -> None:
     text = call("--b64-cluster-ca", value, "--dns-cluster-ip", "$DNS").replace("'$DNS'", '"$DNS"')
