@@ -9,6 +9,8 @@ A question is a line of JSON with the document as base64. An answer is a line of
 runcmd. cloud-init takes the document apart and merges cloud-configs; the kernel decides which scripts can run.
 """
 
+from __future__ import annotations
+
 import base64
 import json
 import os
