@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import cloud_init
@@ -37,6 +37,8 @@ _QUIET = (("set",), (":",), ("true",))
 _SETS_OPTIONS = re.compile(r"\s*(?:#.*|set [-+].*)?")
 _STOPS = re.compile(r"#!\s*\S+\s+-[a-z]*e")
 """A first line with which the shell ends at the first error."""
+_USED = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
+"""An expansion of a variable."""
 _CHANGES_SHELL = re.compile(r"\s*(?:export|declare|typeset|cd|pushd|source|\.|umask|ulimit|exec|trap|shopt)\b|\s*\. ")
 
 
@@ -204,8 +206,7 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
         variables, is_literal, _rest = lines[start].partition(SCRIPT)
         if is_literal and "=" in variables:
             script.lose_command(call.command, "sets variables for the call, which have no field", found)
-        before = "".join(f"{line}\n" for line in (lines[1:start] if lines[0].startswith("#!") else lines[:start]))
-        _read_around(script, before, "\n".join(lines[end:]), found)
+        _read_around(script, start, "\n".join(lines[end:]), found)
     if script.post:
         found.put("commands.post", script.post)
 
@@ -249,46 +250,40 @@ def call_lines(text: str, line: int) -> tuple[int, int, bool] | None:
     """
     from ..formats import shell_reader
 
-    lines = text.split("\n")
-    start = line - 1
-    for end in range(start + 1, len(lines) + 1):
-        if lines[end - 1].endswith("\\"):
-            continue
-        alone = shell_reader.read("\n".join(lines[start:end]))
-        if alone.is_readable:
-            # The call can also be in braces that begin before it.
-            around = ("\n".join(lines[:start]), "\n".join(lines[end:]))
-            is_alone = sum(one.condition != "substitution" for one in alone.commands) == 1
-            return (start, end, is_alone) if all(shell_reader.read(text).is_readable for text in around) else None
-        if end - start > _LONGEST_CALL:
-            return None
-    return None
+    script = shell_reader.read(text)
+    last = line
+    for first, end in script.statements:
+        # Other statements can begin on the line on which this one ends.
+        if first <= last and end >= line:
+            if first < line:
+                return None
+            last = end
+    is_alone = sum(line <= one.line <= last and one.condition != "substitution" for one in script.commands) == 1
+    return (line - 1, last, is_alone) if script.is_readable else None
 
 
-_LONGEST_CALL = 200
-"""Lines of a call."""
+def _read_around(script: CallerScript, count: int, after: str, found: Meaning) -> None:
+    """Lines before the call are commands.pre, and lines after it commands.post. Variables for the call alone are not commands.
 
-
-def _read_around(script: CallerScript, before: str, after: str, found: Meaning) -> None:
-    """Lines before the call are commands.pre, and lines after it commands.post. Variables for the call alone are not commands."""
+    count: the lines before the call.
+    """
     from ..formats import shell_reader
 
-    alone = shell_reader.read(before)
-    is_quiet = not alone.exported and all(command.values[:1] in _QUIET and not command.redirections for command in alone.commands)
-    used = [one.name for one in alone.assignments if re.search(rf"\$\{{?[#!]?{re.escape(one.name)}\b", after)]
+    whole = shell_reader.read(script.text)
+    lines = script.text.split("\n")[:count]
+    before = "".join(f"{line}\n" for line in (lines[1:] if lines[:1] and lines[0].startswith("#!") else lines))
+    exported = any(place.line <= count for place in whole.exported.values())
+    commands = [one for one in whole.commands if one.line <= count]
+    is_quiet = not exported and all(command.values[:1] in _QUIET and not command.redirections for command in commands)
+    after_names = set(_USED.findall(after))
+    used = next((one for one in whole.assignments if one.place.line <= count and one.name in after_names), None)
     if not is_quiet:
         _read_before(script, before, found)
         if used:
-            place = alone.assignments[[one.name for one in alone.assignments].index(used[0])].place
-            reason = f"sets {used[0]}, which commands after the call use; as commands.post, they run in a shell of their own"
-            found.lose_at(script.part, script.place(replace(place, line=place.line + _offset(script.text))), reason)
+            reason = f"sets {used.name}, which commands after the call use; as commands.post, they run in a shell of their own"
+            found.lose_at(script.part, script.place(used.place), reason)
     if not is_only_options(after):
         found.put("commands.post", [before + after if is_quiet and used else after])
-
-
-def _offset(text: str) -> int:
-    """The lines in front of the first command."""
-    return 1 if text.startswith("#!") else 0
 
 
 def is_only_options(text: str) -> bool:

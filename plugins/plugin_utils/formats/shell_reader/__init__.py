@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 
 from .model import Assignment, Command, Condition, Pieces, Redirection, Script, ShellPlace, Word, joined, known
 from .source import PackageMissing, Source
@@ -63,7 +64,7 @@ def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str |
     if not is_readable:
         commands = tuple(replace(one, condition="unreadable") for one in commands)
         assignments = tuple(replace(one, value=None, condition="unreadable") for one in assignments)
-    return Script(commands, is_readable, assignments, frozenset(interpreter.exported), errors, has_crlf)
+    return Script(commands, is_readable, assignments, MappingProxyType(interpreter.exported), errors, has_crlf, source.statements())
 
 
 _read_once = lru_cache(maxsize=_KEPT)(_read)

@@ -43,7 +43,7 @@ class CallRunner(SimpleReader):
         self._inherited = {name: state.get(name) for name in ("IFS", *state.exported)}
         self.commands: list[Command] = []
         self.assignments: list[Assignment] = []
-        self.exported: set[str] = set()
+        self.exported: dict[str, ShellPlace] = {}
         self._condition: Condition = ""
         self._redirected = 0
         self._nesting = 0
@@ -111,12 +111,12 @@ class CallRunner(SimpleReader):
         if target.name == "POSIXLY_CORRECT":
             self.state.volatile.add(ALL)
         if exports or target.name in self.state.exported:
-            self._export(target.name)
+            self._export(target.name, place)
         return target.name, pieces
 
-    def _export(self, name: str) -> None:
+    def _export(self, name: str, place: ShellPlace) -> None:
         self.state.exported.add(name)
-        self.exported.add(name)
+        self.exported.setdefault(name, place)
 
     # --- commands ---------------------------------------------------------------------------------------------------------------------
 
@@ -253,7 +253,7 @@ class CallRunner(SimpleReader):
                 self.state.exported.discard(name)
                 self.state.forget([name] if flags - {"x"} and is_removed else [])
             elif simple.plain == "export" or "x" in flags:
-                self._export(name)
+                self._export(name, self.source.place(simple.start, simple.end))
             if simple.plain == "readonly" or "r" in flags:
                 self.state.readonly.add(name)
 

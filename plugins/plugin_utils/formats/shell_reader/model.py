@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 Pieces = tuple["str | None", ...]
@@ -107,15 +108,17 @@ class Script:
     """commands: in the order in which they run.
 
     is_readable: whether the grammar understands the whole text. errors: the places that it does not understand. exported: variables that
-    the script exports. has_crlf: whether lines end with CRLF, which bash would pass on to programs.
+    the script exports, and the place of the first command that does so. has_crlf: whether lines end with CRLF, which bash would pass on to
+    programs. statements: the first and the last line of each statement that is not inside another one, with its here-documents.
     """
 
     commands: tuple[Command, ...]
     is_readable: bool
     assignments: tuple[Assignment, ...] = ()
-    exported: frozenset[str] = frozenset()
+    exported: Mapping[str, ShellPlace] = field(default_factory=lambda: MappingProxyType({}))
     errors: tuple[ShellPlace, ...] = ()
     has_crlf: bool = field(default=False)
+    statements: tuple[tuple[int, int], ...] = ()
 
 
 def known(pieces: Pieces) -> str | None:

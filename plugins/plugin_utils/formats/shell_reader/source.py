@@ -45,10 +45,26 @@ class Source:
         if self._origin is not None:
             source, offset = self._origin
             return source.place(start + offset, end + offset)
-        line = bisect_right(self._lines, start)
+        line = self._line(start)
         begin = self._lines[line - 1]
         last = self._lines[line] - 1 if line < len(self._lines) else len(self.text)
         return ShellPlace(line, start - begin + 1, max(0, min(end, last) - start))
+
+    def _line(self, at: int) -> int:
+        return bisect_right(self._lines, at)
+
+    def statements(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last line of each statement of the text that is not inside another one, with its here-documents."""
+        found = []
+        documents = sorted(self.here_documents.items())
+        for node in self.root.named_children:
+            if node.type == "comment":
+                continue
+            last = self._line(node.end_byte - 1)
+            while documents and documents[0][0] < node.end_byte:
+                last = max(last, self._line(documents.pop(0)[1].end))
+            found.append((self._line(node.start_byte), last))
+        return tuple(found)
 
     def errors(self) -> tuple[ShellPlace, ...]:
         """The places that the grammar does not understand."""

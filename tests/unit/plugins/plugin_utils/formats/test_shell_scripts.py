@@ -130,8 +130,23 @@ def test_redirections() -> None:
 
 def test_what_a_script_exports() -> None:
     script = shell_reader.read("A=1\nexport A B=2\ndeclare -x C=3\nD=4\nset -a\nE=5\nif a; then export F=6; fi\n")
-    assert script.exported == {"A", "B", "C", "E", "F"}
+    assert {name: place.line for name, place in script.exported.items()} == {"A": 2, "B": 2, "C": 3, "E": 6, "F": 7}
     assert [(one.name, one.value) for one in script.assignments if one.condition] == [("F", None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("#!/bin/bash\n# a\nrun a\n\nrun b; run c\n", ((3, 3), (5, 5), (5, 5))),
+        ("run a \\\n  b\nrun c\n", ((1, 2), (3, 3))),
+        ("cat <<A >f\na\nA\nrun b\n", ((1, 3), (4, 4))),
+        ("cat <<A\na\nrun b\n", ((1, 4),)),
+        ("if a; then\n  run b\nfi\n{ run c\n}; run d\n", ((1, 3), (4, 5), (5, 5))),
+        ("run a; \\\nrun b\n", ((1, 1), (2, 2))),
+    ],
+)
+def test_statements_have_their_lines(text: str, statements: tuple[tuple[int, int], ...]) -> None:
+    assert shell_reader.read(text).statements == statements
 
 
 def test_crlf_is_reported() -> None:
