@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Migrates files with user data on the controller; documented in the module of the same name."""
+"""Migrates user data on the controller; documented in the module of the same name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, user_data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import migrate_task
 
@@ -22,9 +23,17 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        return super().run(tmp, task_vars) | run_action(self, task_vars or {}, self._migrate)
+        result = super().run(tmp, task_vars)
+        variables: dict[str, Any] = {}
+        self._compute_environment_string(variables)
+        try:
+            with client.environment(to_plain(variables)):
+                return result | run_action(self, task_vars or {}, self._migrate)
+        except client.AwsError as error:
+            return result | {"failed": True, "msg": f"migrate: {error}"}
 
     def _migrate(self) -> dict[str, Any]:
-        _unused, validated = self.validate_argument_spec(migrate_task.OPTIONS)
+        _unused, validated = self.validate_argument_spec({**migrate_task.OPTIONS, **client.OPTIONS}, **client.RULES)
         options, task = to_plain(validated), self._task
-        return migrate_task.migrate_task(options, check_mode=task.check_mode, diff=task.diff, say=Display().display)
+        fetch = user_data.Reader(options).read
+        return migrate_task.migrate_task(options, check_mode=task.check_mode, diff=task.diff, say=Display().display, fetch=fetch)

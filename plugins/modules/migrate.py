@@ -8,31 +8,38 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: migrate
-short_description: Move files with user data of Amazon Linux 2 to Amazon Linux 2023
+short_description: Move user data of Amazon Linux 2 to Amazon Linux 2023
 version_added: 0.1.0
 description:
   - Reads user data of Amazon Linux 2 or Ubuntu that calls C(/etc/eks/bootstrap.sh), and writes user data with the same meaning for Amazon
-    Linux 2023 or Bottlerocket. For each file, it also writes a report for a change request, as Markdown.
+    Linux 2023 or Bottlerocket. For each user data, it also writes a report for a change request, as Markdown.
   - The report lists every argument of the call and every flag of kubelet with what became of it, the scripts that are kept, and the lines
     that use what Amazon Linux 2023 does not have.
   - Fails if something needs a decision, for example because a fact of the cluster is missing, and prints all decisions with their choices.
-    It writes no user data for such a file. To decide, change the file, or set O(cluster).
-  - Works like P(nodebootstrap.eks.migrate_user_data#filter). Scripts are read, and never executed. The module does not contact a node or
-    AWS.
+    It writes no new user data in this case. To decide, change the original, or set O(cluster).
+  - Works like P(nodebootstrap.eks.migrate_user_data#filter). Scripts are read, and never executed. The module does not contact a node. It
+    contacts AWS only if O(sources) contains a mapping, and changes nothing there. This needs boto3 on the controller, and the permissions
+    of M(nodebootstrap.eks.lint).
 requirements:
   - tree-sitter and tree-sitter-bash (Python packages on the controller)
+  - boto3 >= 1.26, for user data in an AWS account
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.aws
 options:
   sources:
-    description: The paths of files with user data. A file contains plain text, base64, gzip, or base64 of gzip.
+    description:
+      - Paths of files, directories and patterns, and mappings that name user data in an AWS account, as for M(nodebootstrap.eks.lint).
+      - A directory, a file of another tool or a mapping can name several user data. Those that are not of Amazon Linux 2 or Ubuntu are then
+        left out, and RV(not_migrated) lists them. If an entry names only one user data, this is an error.
     type: list
-    elements: path
+    elements: raw
     required: true
   cluster:
     description:
-      - Facts of the cluster that the files do not contain, in the form of C(cluster) of the module M(nodebootstrap.eks.render). All files
-        are for this cluster.
+      - Facts of the cluster that the user data does not contain, in the form of C(cluster) of the module M(nodebootstrap.eks.render). All
+        user data is for this cluster.
     type: raw
   family:
     description: The new family, V(al2023) or V(bottlerocket), or a name of eksctl for it.
@@ -40,7 +47,8 @@ options:
     default: al2023
   output_dir:
     description:
-      - The directory of the results. The file C(web.sh) becomes C(web.userdata), with the report C(web.md).
+      - The directory of the results. The file C(web.sh) becomes C(web.userdata), with the report C(web.md). For other sources, the name
+        says where the user data is, for example C(launch-template-web-version-2.userdata).
     type: path
     default: out
 attributes:
@@ -54,7 +62,7 @@ attributes:
     description: Shows the files that change.
     support: full
   idempotent:
-    description: A second run with the same files changes nothing.
+    description: A second run with the same sources changes nothing.
     support: full
   platform:
     description: Where the module runs.
@@ -87,13 +95,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 migrations:
-  description: The result of each file, in the order of O(sources).
-  returned: if the files can be read
+  description: The result of each user data; files come before objects of an AWS account.
+  returned: if the sources can be read
   type: list
   elements: dict
   contains:
     source:
-      description: The path of the file, as in O(sources).
+      description: The path of the file, also with the place of the user data in it; or the name of an object in an AWS account.
       type: str
       returned: always
       sample: web.sh
@@ -123,4 +131,16 @@ migrations:
       elements: dict
       returned: always
       sample: []
+not_migrated:
+  description: User data that cannot be migrated, with C(source) and C(reason).
+  returned: if the sources can be read
+  type: list
+  elements: dict
+  sample: [{source: "launch template new, version 1", reason: is a NodeConfig}]
+unchecked_files:
+  description: The files in directories of O(sources) that do not look like user data.
+  returned: if the sources can be read
+  type: list
+  elements: str
+  sample: [nodes/README.md]
 """

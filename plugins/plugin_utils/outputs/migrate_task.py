@@ -5,31 +5,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from ..errors import Problems, SpecError
+from ..data import kubernetes_versions
+from ..errors import Problem, Problems, SpecError
+from ..migration.migrate import FAMILIES
 from ..migration.model import Migration
-from . import folder
+from ..sources.model import SourceText
+from ..sources.read import read
+from . import account_texts, folder, source_files
 from .migrate_user_data import checked
 from .migration_report import decisions_text, markdown, summary
 
 OPTIONS: dict[str, Any] = {
-    "sources": {"type": "list", "elements": "path", "required": True},
+    "sources": {"type": "list", "elements": "raw", "required": True},
     "cluster": {"type": "raw"},
     "family": {"type": "str", "default": "al2023"},
     "output_dir": {"type": "path", "default": "out"},
 }
 _OUTPUT = "output_dir"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
+_LONGEST = 200
+"""Characters of a file name without its ending. File systems allow 255 bytes."""
+
+
+@dataclass(frozen=True)
+class _Original:
+    """User data to migrate.
+
+    option: the entry that names it, such as C(sources[0]). name: in messages and reports. stem: of the names of the new files.
+    path: of a file that is user data itself, otherwise None.
+    """
+
+    option: str
+    name: str
+    stem: str
+    text: SourceText
+    path: str | None = None
 
 
 @dataclass(frozen=True)
 class _File:
-    """One migrated file. path: of the source. user_data: the path of the new user data. report: the path of the report."""
+    """One migrated user data. user_data: the path of the new user data. report: the path of the report."""
 
-    path: str
+    original: _Original
     user_data: str
     report: str
     migration: Migration
@@ -38,64 +61,119 @@ class _File:
         """The files to write. Without new user data, an older file stays as it is."""
         if self.migration.user_data is not None:
             yield self.user_data, self.migration.user_data
-        yield self.report, markdown(self.path, self.migration)
+        yield self.report, markdown(self.original.name, self.migration)
 
 
-def migrate_task(options: Mapping[str, Any], *, check_mode: bool, diff: bool, say: Callable[[str], None]) -> dict[str, Any]:
+def migrate_task(
+    options: Mapping[str, Any], *, check_mode: bool, diff: bool, say: Callable[[str], None], fetch: account_texts.Fetch
+) -> dict[str, Any]:
     """Migrate the sources, and write the new user data and the reports. The task fails if something needs a decision.
 
-    say: prints the result of each file. Raises C(SpecError).
+    say: prints the result of each user data. Raises C(SpecError).
     """
     problems = Problems()
     if not options["sources"]:
         fix = "list the files with user data; for the playbook migrate, in eks_node_migrate_sources"
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
-    _check_names(options["sources"], options[_OUTPUT], problems)
-    found = list(_migrated(options, problems))
+    files = source_files.find(options["sources"], problems)
+    entries = account_texts.entries(options["sources"], problems)
     problems.raise_any()
-    changes = [(path, before, text) for file in found for path, text in file.contents() if (before := _text(path)) != text]
-    for path, _before, text in () if check_mode else changes:
+    originals = [*_of_files(files.found), *_of_account(account_texts.texts(entries, fetch))]
+    found, not_migrated = _migrate(originals, options, problems)
+    _check_names(found, options[_OUTPUT], problems)
+    problems.raise_any()
+    changes = [(file, path, before, text) for file in found for path, text in file.contents() if (before := _text(path)) != text]
+    for _file, path, _before, text in () if check_mode else changes:
         folder.write_file(path, text.encode("utf-8"), _OUTPUT)
     for file in found:
         say(_shown(file))
-    result: dict[str, Any] = {"changed": bool(changes), "migrations": [_row(file) for file in found]}
+    for row in not_migrated:
+        say(f"{row['source']}: not migrated: {row['reason']}")
+    result: dict[str, Any] = {
+        "changed": bool(changes),
+        "migrations": [_row(file) for file in found],
+        "not_migrated": not_migrated,
+        "unchecked_files": list(files.unchecked),
+    }
     if diff:
-        result["diff"] = [_diff(*change) for change in changes]
+        result["diff"] = [_diff(path, before, text) for file, path, before, text in changes if not file.original.text.is_secret]
     if number := sum(len(file.migration.report.decisions) for file in found):
         plural = "" if number == 1 else "s"
         result |= {"failed": True, "msg": f"migrate: {number} decision{plural} to make; they are printed above, and listed in the reports"}
     return result
 
 
-def _migrated(options: Mapping[str, Any], problems: Problems) -> Iterator[_File]:
-    for index, path in enumerate(options["sources"]):
+def _of_files(files: Iterable[source_files.File]) -> Iterator[_Original]:
+    for file in files:
+        stem, texts = PurePath(file.path).stem, read(file.content)
+        if texts is None:
+            yield _Original(file.option, file.path, stem, SourceText("", file.content), file.path)
+        for text in texts or ():
+            name = f"{file.path}: {text.path}" if text.path else file.path
+            yield _Original(file.option, name, _stem(f"{stem} {text.path}"), text)
+
+
+def _of_account(found: Iterable[account_texts.AccountText]) -> Iterator[_Original]:
+    for option, name, text in found:
+        yield _Original(option, name, _stem(name), text)
+
+
+def _stem(name: str) -> str:
+    """A safe file name without its ending: C(launch template web, version 2) becomes C(launch-template-web-version-2)."""
+    return _UNSAFE.sub("-", name).strip("-.")[:_LONGEST]
+
+
+def _migrate(originals: Sequence[_Original], options: Mapping[str, Any], problems: Problems) -> tuple[list[_File], list[dict[str, str]]]:
+    """The migrated user data, and what is not migrated, with the reason.
+
+    Most directories, plans and accounts also have user data of other families. So what cannot be migrated is only a problem if its
+    entry names nothing else.
+    """
+    files: list[_File] = []
+    not_migrated = []
+    named = [original.option for original in originals]
+    for original in originals:
         try:
-            content = folder.read_content(path, f"sources[{index}]")
-            found = checked(content, options["cluster"], options["family"], f"sources[{index}]")
+            _check_family(original)
+            found = checked(original.text.data, options["cluster"], options["family"], original.option)
         except SpecError as error:
-            problems.extend(error.problems)
+            is_other = all(one.rule == "user_data.wrong_kind" or one == original.text.problem for one in error.problems)
+            if is_other and named.count(original.option) > 1:
+                not_migrated.append({"source": original.name, "reason": error.problems[0].message})
+            else:
+                own = original.text.problem
+                problems.extend(replace(one, path=original.option) if one == own else one for one in error.problems)
             continue
-        user_data, report = _paths(path, options[_OUTPUT])
-        yield _File(path, user_data, report, found)
+        base = str(PurePath(options[_OUTPUT], original.stem))
+        files.append(_File(original, f"{base}.userdata", f"{base}.md", found))
+    return files, not_migrated
 
 
-def _paths(source: str, output: str) -> tuple[str, str]:
-    name = PurePath(source).stem
-    return str(PurePath(output, f"{name}.userdata")), str(PurePath(output, f"{name}.md"))
+def _check_family(original: _Original) -> None:
+    """Raise C(SpecError) for what the file does not contain, and for user data that its file assigns to a new family."""
+    text = original.text
+    if text.problem is not None:
+        raise SpecError([text.problem])
+    if text.family in FAMILIES:
+        name = kubernetes_versions()["families"][text.family]["name"]
+        raise SpecError(
+            [Problem("user_data.wrong_kind", original.option, f"is user data of {name} already", fix="remove it from the list")]
+        )
 
 
-def _check_names(sources: Sequence[str], output: str, problems: Problems) -> None:
-    """Report sources whose results would have the same name, or would replace a source."""
-    read = {folder.absolute(path) for path in sources}
-    first: dict[str, int] = {}
-    for index, path in enumerate(sources):
-        written = _paths(path, output)
+def _check_names(files: Sequence[_File], output: str, problems: Problems) -> None:
+    """Report results that would have the same name, or would replace a source."""
+    read_paths = {folder.absolute(file.original.path) for file in files if file.original.path is not None}
+    first: dict[str, _Original] = {}
+    for file in files:
+        original = file.original
         # Some file systems ignore case.
-        name = folder.absolute(written[0]).casefold()
-        if first.setdefault(name, index) != index:
-            message = f"would be written to {written[0]}, as sources[{first[name]}]"
-            problems.add("input.conflict", f"sources[{index}]", message, value=path, fix="rename one of the files")
-        elif replaced := [one for one in written if folder.absolute(one) in read]:
+        same = first.setdefault(folder.absolute(file.user_data).casefold(), original)
+        if same is not original:
+            message = f"{original.name} would be written to {file.user_data}, as {same.name} of {same.option}"
+            fix = "rename one of the two, or migrate it to another directory"
+            problems.add("input.conflict", original.option, message, fix=fix)
+        elif replaced := [one for one in (file.user_data, file.report) if folder.absolute(one) in read_paths]:
             message = f"is {output}, and the migration would replace the source {replaced[0]}"
             problems.add("input.conflict", _OUTPUT, message, fix="use another directory")
 
@@ -110,17 +188,17 @@ def _diff(path: str, before: str | None, after: str) -> dict[str, str]:
 
 
 def _shown(file: _File) -> str:
-    lines = [f"{file.path}: {summary(file.migration)}"]
+    lines = [f"{file.original.name}: {summary(file.migration)}"]
     if file.migration.user_data is not None:
         lines.append(f"  new user data: {file.user_data}")
     lines.append(f"  report: {file.report}")
-    return "\n".join([*lines, *decisions_text(file.path, file.migration)])
+    return "\n".join([*lines, *decisions_text(file.original.name, file.migration)])
 
 
 def _row(file: _File) -> dict[str, Any]:
     found = file.migration
     return {
-        "source": file.path,
+        "source": file.original.name,
         "user_data": file.user_data if found.user_data is not None else None,
         "report": file.report,
         "cluster": dict(found.cluster),

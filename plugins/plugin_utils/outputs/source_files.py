@@ -24,15 +24,19 @@ _LARGEST = 64_000_000
 
 @dataclass(frozen=True)
 class File:
-    """A file with its content. path: as the user wrote it, or below a directory that the user wrote."""
+    """A file with its content.
+
+    path: as the user wrote it, or below a directory that the user wrote. option: the entry that names it, such as C(sources[0]).
+    """
 
     path: str
     content: bytes
+    option: str
 
 
 @dataclass(frozen=True)
 class Files:
-    """found: files to lint, each once. unchecked: paths of files in a directory that do not begin like user data or another source."""
+    """found: files to read, each once. unchecked: paths of files in a directory that do not begin like user data or another source."""
 
     found: tuple[File, ...]
     unchecked: tuple[str, ...]
@@ -41,7 +45,7 @@ class Files:
 def find(sources: Sequence[Any], problems: Problems) -> Files:
     """The files, in the order of the sources; those of a directory and of a pattern are sorted. Mappings are left out. Report
     paths without a file."""
-    found: dict[str, bytes] = {}
+    found: dict[str, File] = {}
     unchecked: list[str] = []
     for index, source in enumerate(sources):
         option = f"sources[{index}]"
@@ -53,8 +57,8 @@ def find(sources: Sequence[Any], problems: Problems) -> Files:
         path = source if os.path.lexists(source) else os.path.expandvars(os.path.expanduser(source))
         if os.path.isdir(path):
             content = dict(_of_directory(path))
-            wanted = {name: data for name, data in content.items() if data is not None and _is_source(data)}
-            found |= wanted
+            wanted = {name: File(name, data, option) for name, data in content.items() if data is not None and _is_source(data)}
+            found |= {name: file for name, file in wanted.items() if name not in found}
             unchecked += [name for name in content if name not in wanted]
             if not wanted:
                 fix = "name the files, which are then checked whatever they contain"
@@ -67,10 +71,10 @@ def find(sources: Sequence[Any], problems: Problems) -> Files:
                 problems.add("input.unreadable_file", option, "matches no file", value=path, fix="correct the pattern, or remove it")
         for name in names:
             try:
-                found[name] = folder.read_content(name, option)
+                found.setdefault(name, File(name, folder.read_content(name, option), option))
             except SpecError as error:
                 problems.extend(error.problems)
-    return Files(tuple(File(name, data) for name, data in found.items()), tuple(unchecked))
+    return Files(tuple(found.values()), tuple(unchecked))
 
 
 def _of_directory(path: str) -> Iterator[tuple[str, bytes | None]]:

@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...errors import Problems
-from .. import folder, source_files
+from .. import account_texts, folder, source_files
 from ..lint_user_data import instance_type_shape
 from ..lint_user_data import options as checked_options
-from . import account
 from .fixes import fixed_file
 from .github import github
 from .json_report import json_report
 from .junit import junit
 from .sarif import sarif
 from .source import Source, counts, file_place
-from .sources import sources_of
+from .sources import source_of, sources_of
 from .text import text
 
 FORMATS: Mapping[str, Callable[[Sequence[Source]], str]] = {
@@ -41,12 +40,10 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def lint_task(
-    options: Mapping[str, Any], *, check_mode: bool, say: Callable[[str], None], fetch: Callable[[account.Entry], Iterable[tuple[str, str]]]
-) -> dict[str, Any]:
+def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[str], None], fetch: account_texts.Fetch) -> dict[str, Any]:
     """Lint the sources, and write or print the report. The task fails if there is an error. Raises C(SpecError).
 
-    say: prints the report. fetch: reads the user data of an entry from the AWS account; it returns names, and user data in base64.
+    say: prints the report.
     """
     problems = Problems()
     known = checked_options(options["family"], options["kubernetes_version"], problems)
@@ -56,12 +53,13 @@ def lint_task(
         fix = "list the files with user data; for the playbook lint, in eks_node_lint_sources"
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
     files = source_files.find(options["sources"], problems)
-    entries = account.entries(options["sources"], problems)
+    entries = account_texts.entries(options["sources"], problems)
     problems.raise_any()
     fixed = [fixed_file(file, *known) for file in files.found] if options["fix"] else []
     found = [replace(file, content=one.content) for file, one in zip(files.found, fixed, strict=True)] if fixed else files.found
     sources = [source for file in found for source in sources_of(file.path, file.content, *known, instance)]
-    sources += account.account_sources((one for entry in entries for one in fetch(entry)), *known, instance)
+    in_account = account_texts.texts(entries, fetch)
+    sources += [source_of(name, text, *known, instance, is_file=False) for _option, name, text in in_account]
     report = FORMATS[options["format"]](sources)
     changed = any(one.corrected for one in fixed)
     if not check_mode:

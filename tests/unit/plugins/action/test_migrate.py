@@ -88,6 +88,8 @@ def test_each_source_that_cannot_be_migrated_is_named(tmp_path: Path) -> None:
 def test_options_that_cannot_be_used(variables: dict[str, Any], rule: str, tmp_path: Path) -> None:
     (tmp_path / "web.userdata").write_text(WEB, encoding="utf-8")
     (tmp_path / "web.md").write_text("# a report\n", encoding="utf-8")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/web.txt").write_text(WEB, encoding="utf-8")
     done = migrate(tmp_path, "-v", **variables)
     assert done.returncode == 2
     assert rule in done.stdout

@@ -1,22 +1,20 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sources of the module lint that are in an AWS account: the form of an entry, and the findings in its user data."""
+"""User data in an AWS account: the form of an entry of C(sources), and the texts that it names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from ...capacity import InstanceShape
-from ...errors import Problems
-from ...kubelet_fields import Version
-from ...model.schema import type_name
-from ...sources.model import SourceText, encoded, no_user_data
-from .source import Source
-from .sources import source_of
+from ..errors import Problems
+from ..model.schema import type_name
+from ..sources.model import SourceText, encoded, no_user_data
 
 Entry = Mapping[str, Any]
+Fetch = Callable[[Entry], Iterable[tuple[str, str]]]
+"""Reads what an entry names from the account: names, and user data in base64."""
 _NAMES = ("launch_template", "auto_scaling_group", "all_launch_templates")
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "launch_template": ("version",),
@@ -26,9 +24,28 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
 """The names of a source, and the other keys of its entry."""
 
 
-def entries(sources: Iterable[Any], problems: Problems) -> list[Entry]:
-    """The entries of C(sources) that are mappings. Report those with another form."""
-    return [one for index, one in enumerate(sources) if isinstance(one, Mapping) and _is_valid(one, f"sources[{index}]", problems)]
+class AccountText(NamedTuple):
+    """User data of an account. option: the entry that names it, such as C(sources[0]). name: of the object that has it."""
+
+    option: str
+    name: str
+    text: SourceText
+
+
+def entries(sources: Iterable[Any], problems: Problems) -> dict[str, Entry]:
+    """The entries of C(sources) that are mappings, with their places. Report those with another form."""
+    placed = {f"sources[{index}]": one for index, one in enumerate(sources)}
+    return {place: one for place, one in placed.items() if isinstance(one, Mapping) and _is_valid(one, place, problems)}
+
+
+def texts(wanted: Mapping[str, Entry], fetch: Fetch) -> Iterator[AccountText]:
+    """The user data that the entries name, each once."""
+    seen = set()
+    for option, entry in wanted.items():
+        for name, text in fetch(entry):
+            if name not in seen:
+                yield AccountText(option, name, encoded(text, name) if text else no_user_data(name))
+            seen.add(name)
 
 
 def _is_valid(entry: Entry, path: str, problems: Problems) -> bool:
@@ -59,15 +76,3 @@ def _is_valid(entry: Entry, path: str, problems: Problems) -> bool:
 def _check_tags(tags: Any, path: str, problems: Problems) -> None:
     if tags is not None and not (isinstance(tags, Mapping) and all(isinstance(value, (str, int)) for value in tags.values())):
         problems.add("input.wrong_type", path, "must be a mapping of tags to their values", fix="write {key: value}")
-
-
-def account_sources(
-    found: Iterable[tuple[str, str]], family: str | None, version: Version, instance: InstanceShape | None
-) -> Iterator[Source]:
-    """The findings. found: names, and user data in base64, as the API returns it."""
-    seen = set()
-    for name, text in found:
-        if name not in seen:
-            read: SourceText = encoded(text, name) if text else no_user_data(name)
-            yield source_of(name, read, family, version, instance, is_file=False)
-        seen.add(name)
