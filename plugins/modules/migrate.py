@@ -31,8 +31,8 @@ options:
   sources:
     description:
       - Paths of files, directories and patterns, and mappings that name user data in an AWS account, as for M(nodebootstrap.eks.lint).
-      - A directory, a file of another tool or a mapping can name several user data. Those that are not of Amazon Linux 2 or Ubuntu are then
-        left out, and RV(not_migrated) lists them. If an entry names only one user data, this is an error.
+      - A directory, a file of another tool or a mapping can name several user data. User data of other families is then left out, and
+        RV(not_migrated) lists it. If an entry names only one user data, this is an error.
     type: list
     elements: raw
     required: true
