@@ -24,7 +24,8 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strat
 PLAYBOOK = Path(__file__).resolve().parents[4] / "playbooks/migrate.yml"
 OLD = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'\n"
 NEW = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"
-REGION = "eu-west-1"
+REGION = "eu-central-1"
+"""Not the one of test_lint_account.py, because the servers of one process have the same account."""
 
 
 def encoded(text: str) -> str:
