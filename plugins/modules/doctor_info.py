@@ -116,7 +116,7 @@ node:
         instance_type: m7i.large
     info:
       description:
-        - The facts that M(nodebootstrap.eks.node_info) returns with C(configz=false), without the problems.
+        - The facts that M(nodebootstrap.eks.node_info) returns, without the problems.
       type: dict
       returned: always
       sample: {"hostname": "ip-10-0-0-5.eu-central-1.compute.internal"}

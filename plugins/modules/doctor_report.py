@@ -27,9 +27,8 @@ options:
     required: true
   format:
     description: The format of the report. V(text) is a table of the nodes and a list of the causes. V(json) is for programs.
-      V(html) is one page for a browser.
+      V(html) is one page for a browser. By default V(html) if the name of O(report) ends with C(.html), and otherwise V(text).
     type: str
-    default: text
     choices: [text, json, html]
   report:
     description: The path of the report. Without it, the report is printed.

@@ -13,7 +13,7 @@ version_added: 0.1.0
 description:
   - Checks user data that any tool rendered, before a node boots with it, and fails if there is a finding of severity C(error).
   - The checks are those of P(nodebootstrap.eks.lint_user_data#filter). C(docs/rules.md) lists the rules with their severities.
-  - Prints the findings, or writes them to O(report). Lines with a secret are not shown.
+  - Prints the findings, and writes them to O(report). Lines with a secret are not shown.
   - Scripts are read, and never executed. The module does not contact a node. It contacts AWS only if O(sources) contains a mapping. This
     needs boto3 on the controller, and the permissions C(ec2:DescribeLaunchTemplateVersions), for all launch templates also
     C(ec2:DescribeLaunchTemplates), and for an Auto Scaling group C(autoscaling:DescribeAutoScalingGroups) and
@@ -65,11 +65,20 @@ options:
       - The format of the report.
       - V(text) shows each finding with its line. V(json) is for programs, V(sarif) for code scanning services (SARIF 2.1.0), V(junit)
         for CI systems. V(github) prints commands of GitHub Actions, which become annotations of a pull request.
+      - V(html) is one page for a browser, without scripts and requests to other machines. For each user data, it shows the text with
+        the findings, what a node does with it when it boots, the files and the configuration of kubelet that result, and what is not
+        known, as P(nodebootstrap.eks.explain_user_data#filter) explains it.
+      - By default V(html) if the name of O(report) ends with C(.html), and otherwise V(text).
     type: str
-    default: text
-    choices: [text, json, sarif, junit, github]
+    choices: [text, json, sarif, junit, github, html]
   report:
-    description: The path of the report. Without it, the report is printed.
+    description: The path of the report. Without it, the report is printed. With it, the findings are printed as text as well.
+    type: path
+  compare_to:
+    description:
+      - The path of another version of the user data. A report with O(format=html) shows the differences from it, as
+        P(nodebootstrap.eks.diff_user_data#filter) finds them.
+      - A file is compared with the only user data. In a directory, each user data is compared with the file of the same name.
     type: path
   fix:
     description:
@@ -120,6 +129,13 @@ EXAMPLES = r"""
     sources: [web.userdata]
     format: sarif
     report: web.sarif
+
+- name: Write a page for a browser
+  nodebootstrap.eks.lint:
+    sources: [web.userdata]
+    kubernetes_version: "1.33"
+    instance_type: m5.large
+    report: web.html
 """
 
 RETURN = r"""

@@ -22,7 +22,7 @@ from . import certificates, failures, resources, sources
 def collect(host: Host, kubernetes_version: str | None = None) -> Dict[str, Any]:
     """The mapping that the module doctor_info documents. C(kubernetes_version): of the cluster."""
     join, evidence = _try(host, "join", lambda: _check_join(host)) or (None, None)
-    facts: Dict[str, Any] = _try(host, "facts", lambda: inspection.facts(host, configz=False)) or {}
+    facts: Dict[str, Any] = _try(host, "facts", lambda: inspection.facts(host)) or {}
     parts: Dict[str, Callable[[], Any]] = {
         "findings": lambda: verify.verify(host, model.LIVE, kubernetes_version).findings,
         "family": lambda: model.read_family(host),

@@ -90,7 +90,7 @@ def _of_cluster(cluster: Mapping[str, Any]) -> Facts:
     return result
 
 
-def _row(field: Key) -> Mapping[str, Any]:
+def row_of(field: Key) -> Mapping[str, Any]:
     """The row of a field of kubelet. Empty if there is none."""
     row: Mapping[str, Any] = {"fields": data.kubelet_fields()["fields"]}
     for name in field:
@@ -108,10 +108,10 @@ def _add_kubelet(group: Mapping[str, Any], result: Facts) -> None:
     kubelet = group.get("kubelet", {})
     for field, value in leaves(kubelet.get("config", {}), ()):
         if field:
-            result[_place(field)] = Fact(path_of(field, "node_group.kubelet.config"), value, typed(value, _row(field)))
+            result[_place(field)] = Fact(path_of(field, "node_group.kubelet.config"), value, typed(value, row_of(field)))
     for name, reserved in (("kubeReserved", "kube"), ("systemReserved", "system")):
         for field, value in leaves(group.get("reserved", {}).get(reserved, {}), (name,)):
-            result[_place(field)] = Fact(path_of(field[1:], f"node_group.reserved.{reserved}"), value, typed(value, _row(field)))
+            result[_place(field)] = Fact(path_of(field[1:], f"node_group.reserved.{reserved}"), value, typed(value, row_of(field)))
     if "max_pods" in group:
         result["node_group", "max_pods"] = Fact("node_group.max_pods", group["max_pods"], exact(group["max_pods"]))
     for flag, texts in sorted(kubelet.get("flags", {}).items()):
@@ -135,4 +135,4 @@ def _of_flag(flag: str, texts: Sequence[str], result: Facts) -> Iterator[tuple[K
         for other in [other for other in result if other[: len(key)] == key]:
             del result[other]
     for field, item in leaves(value, place):
-        yield _place(field), Fact(path if field == place else path_of(_place(field)), item, typed(item, _row(field)))
+        yield _place(field), Fact(path if field == place else path_of(_place(field)), item, typed(item, row_of(field)))

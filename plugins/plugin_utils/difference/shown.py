@@ -13,9 +13,8 @@ from typing import Any
 
 from ..errors import Problems
 from ..formats import pem
-from ..formats.secrets import find_secrets, is_secret_name
+from ..formats.secrets import NOT_SHOWN, find_secrets, is_secret_name
 
-NOT_SHOWN = "(not shown: it may be a secret)"
 _LONGEST = 16_384
 """Characters of a text that are shown: the limit of EC2 for user data."""
 _LARGEST = 1 << 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from . import observations, other_checks, plain
+from . import drift, observations, other_checks, plain
 from .generalize import generalize
 from .model import FAILED, NOT_JOINED, NOT_READY, READY, UNREACHABLE, Finding, NodeReport, Values, rule_of
 from .observations import Facts, Observation
@@ -57,6 +57,7 @@ def _observations(facts: Facts, now: float) -> Iterator[Observation]:
         "memory": lambda: observations.memory(facts),
         "failures": lambda: observations.failures(facts),
         "files": lambda: observations.files(facts),
+        "settings": lambda: drift.observations(facts),
         "image": lambda: other_checks.image(facts),
         "user_data": lambda: other_checks.user_data(facts),
     }
@@ -76,7 +77,7 @@ def _findings(found: Iterable[Observation], names: Iterable[str]) -> tuple[Findi
     findings = []
     for one in found:
         rule = rule_of(one.rule, _UNKNOWN_RULE)
-        findings.append(Finding(rule, one.message, one.fix or rule.fix, generalize(one.message, names)))
+        findings.append(Finding(rule, one.message, one.fix or rule.fix, one.general or generalize(one.message, names)))
     return tuple(sorted(dict.fromkeys(findings), key=lambda finding: finding.rank))
 
 

@@ -34,11 +34,12 @@ _MINOR = re.compile(r"v?1\.(\d{1,3})(?:\.|\Z)")
 
 @dataclass(frozen=True)
 class Observation:
-    """One broken rule. fix: None for the fix of the rule."""
+    """One broken rule. fix: None for the fix of the rule. general: the message without values of the node; None to compute it."""
 
     rule: str
     message: str
     fix: str | None = None
+    general: str | None = None
 
 
 def minor(version: Any) -> int | None:

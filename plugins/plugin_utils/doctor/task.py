@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..outputs import folder
+from ..outputs.page import report_format
 from .fleet import fleet
 from .json_report import json_report, plain_report
 from .model import Fleet
 from .node import node_report
-from .page import page
+from .page import html
 from .text import summary, text
 
-FORMATS: Mapping[str, Callable[[Fleet], str]] = {"text": text, "json": json_report, "html": page}
+FORMATS: Mapping[str, Callable[[Fleet], str]] = {"text": text, "json": json_report, "html": html}
 OPTIONS: dict[str, Any] = {
     "results": {"type": "dict", "required": True},
-    "format": {"type": "str", "default": "text", "choices": list(FORMATS)},
+    "format": {"type": "str", "choices": list(FORMATS)},
     "report": {"type": "path"},
 }
 
@@ -30,7 +31,7 @@ def doctor_task(options: Mapping[str, Any], *, now: float, check_mode: bool, say
     now: seconds since the epoch. say: prints the report, or its summary if it is written to a file.
     """
     found = fleet(node_report(str(name), result, now) for name, result in options["results"].items())
-    report = FORMATS[options["format"]](found)
+    report = FORMATS[report_format(options["format"], options["report"])](found)
     changed = False
     if options["report"] is None:
         say(report.rstrip("\n"))

@@ -47,6 +47,12 @@ class Machine:
     version: Version = None
 
 
+def machine(shape: InstanceShape | None, version: Version) -> Machine:
+    """The machine. A version whose kubelet the tables do not have is unknown."""
+    is_known = version is not None and version[0] == 1 and OLDEST_MINOR <= version[1] <= known_minors()[1]
+    return Machine(shape, version if is_known else None)
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of node. shape, minor: of it."""

@@ -13,6 +13,8 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 
+NOT_SHOWN = "(not shown: it may be a secret)"
+
 # Text between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
 _IS = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?"
 # A value that only refers to a secret is not a secret: $VAR, ${VAR}, $(command), {{ template }}, <placeholder>.
@@ -104,6 +106,11 @@ def have_secret(texts: Iterable[str]) -> bool:
     """Does C(find_secrets) find something in one of the texts? One search over all of them, which is faster than one search for each."""
     # No pattern matches across a NUL character, and each accepts a line break as the border of its text.
     return bool(find_secrets("\n\0\n".join(texts)))
+
+
+def without_secret(text: str) -> str:
+    """The text, or words instead of it if it may contain a secret."""
+    return NOT_SHOWN if find_secrets(text) else text
 
 
 def is_secret_name(name: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import rules
 from ..errors import Problem
+from ..formats.secrets import without_secret
 from ..readers.model import Place
 
 
@@ -31,8 +32,9 @@ class Finding:
 
 def of_problem(problem: Problem, place: Place, inside: str = "") -> Finding:
     """A problem at its place. inside: its path in the part, for example C(spec.kubelet.config.maxPods)."""
-    texts = problem.plain()
-    message = f"{inside}: {texts['message']}" if inside else texts["message"]
+    # Each text alone: "password: is not a list" would look like a password. Names can be words of a command, and messages can quote.
+    texts = {name: without_secret(text) for name, text in problem.plain().items()}
+    message = f"{without_secret(inside)}: {texts['message']}" if inside else texts["message"]
     if "allowed" in texts:
         message += f"; allowed: {texts['allowed']}"
     if "nearest" in texts and texts["nearest"] not in texts.get("fix", ""):

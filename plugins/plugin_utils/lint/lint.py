@@ -44,13 +44,13 @@ def lint(data: str | bytes, family: str | None = None, version: Version = None, 
     """
     user_data = read(data)
     report = Report(user_data)
-    subject = Subject(user_data, _stored(data, user_data), family or user_data.family, version, instance)
+    subject = Subject(user_data, stored_size(data, user_data), family or user_data.family, version, instance)
     for check in _CHECKS:
         check(subject, report)
     return Linted(user_data, report.findings())
 
 
-def _stored(data: str | bytes, user_data: UserData) -> int:
+def stored_size(data: str | bytes, user_data: UserData) -> int:
     """The bytes that EC2 stores: without base64 around them."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if user_data.layers[:1] != ("base64",):

@@ -77,6 +77,26 @@ def find(sources: Sequence[Any], problems: Problems) -> Files:
     return Files(tuple(found.values()), tuple(unchecked))
 
 
+def other_versions(path: str, names: Sequence[str], problems: Problems) -> dict[int, File]:
+    """The files with which the files C(names) are compared, by their index. Report a path that cannot be used.
+
+    path: a file for the only name, or a directory with files of the same names.
+    """
+    option = "compare_to"
+    if os.path.isdir(path):
+        paths = {index: os.path.join(path, os.path.basename(name)) for index, name in enumerate(names)}
+        return {index: File(one, content, option) for index, one in paths.items() if (content := folder.read(one)) is not None}
+    if len(names) != 1:
+        message, fix = f"is a file, and there are {len(names)} user data to compare with it", "use a directory with files of the same names"
+        problems.add("input.conflict", option, message, value=path, fix=fix)
+        return {}
+    try:
+        return {0: File(path, folder.read_content(path, option), option)}
+    except SpecError as error:
+        problems.extend(error.problems)
+        return {}
+
+
 def _of_directory(path: str) -> Iterator[tuple[str, bytes | None]]:
     """All files below a directory except hidden ones, sorted. None for what is too large or cannot be read."""
     for parent, folders, files in os.walk(path):

@@ -10,11 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import Problems
+from ...explanation.outcome import machine
 from .. import account_texts, folder, source_files
 from ..lint_user_data import instance_type_shape
 from ..lint_user_data import options as checked_options
+from ..page import report_format
 from .fixes import fixed_file
 from .github import github
+from .html import html
 from .json_report import json_report
 from .junit import junit
 from .sarif import sarif
@@ -34,8 +37,9 @@ OPTIONS: dict[str, Any] = {
     "family": {"type": "str"},
     "kubernetes_version": {"type": "str"},
     "instance_type": {"type": "str"},
-    "format": {"type": "str", "default": "text", "choices": list(FORMATS)},
+    "format": {"type": "str", "choices": [*FORMATS, "html"]},
     "report": {"type": "path"},
+    "compare_to": {"type": "path"},
     "fix": {"type": "bool", "default": False},
 }
 
@@ -43,7 +47,7 @@ OPTIONS: dict[str, Any] = {
 def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[str], None], fetch: account_texts.Fetch) -> dict[str, Any]:
     """Lint the sources, and write or print the report. The task fails if there is an error. Raises C(SpecError).
 
-    say: prints the report.
+    say: prints the report, or the findings as text if the report is written to a file.
     """
     problems = Problems()
     known = checked_options(options["family"], options["kubernetes_version"], problems)
@@ -54,20 +58,27 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
     files = source_files.find(options["sources"], problems)
     entries = account_texts.entries(options["sources"], problems)
+    chosen = report_format(options["format"], options["report"])
+    if options["compare_to"] is not None and chosen != "html":
+        fix = "use format: html, or name the report with .html at the end"
+        problems.add("input.conflict", "compare_to", f"has no effect on a report as {chosen}", fix=fix)
     problems.raise_any()
     fixed = [fixed_file(file, *known) for file in files.found] if options["fix"] else []
     found = [replace(file, content=one.content) for file, one in zip(files.found, fixed, strict=True)] if fixed else files.found
     sources = [source for file in found for source in sources_of(file.path, file.content, *known, instance)]
     in_account = account_texts.texts(entries, fetch)
     sources += [source_of(name, text, *known, instance, is_file=False) for _option, name, text in in_account]
-    report = FORMATS[options["format"]](sources)
+    if chosen == "html":
+        others = {} if options["compare_to"] is None else _others(options["compare_to"], sources)
+        report = html(sources, machine(instance, known[1]), others)
+    else:
+        report = FORMATS[chosen](sources)
     changed = any(one.corrected for one in fixed)
     if not check_mode:
         for one in fixed:
             one.write()
-    if options["report"] is None:
-        say(report.rstrip("\n"))
-    elif not check_mode:
+    say((report if options["report"] is None else text(sources)).rstrip("\n"))
+    if options["report"] is not None and not check_mode:
         changed |= folder.write_file(options["report"], report.encode("utf-8"), "report")
     number = counts(sources)
     rows = [row for source in sources for row in _rows(source)]
@@ -78,6 +89,14 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
         plural = "" if number["error"] == 1 else "s"
         result |= {"failed": True, "msg": f"lint: {number['error']} error{plural} in user data"}
     return result
+
+
+def _others(path: str, sources: Sequence[Source]) -> dict[int, source_files.File]:
+    """The files with which the sources are compared, by index. Raises C(SpecError)."""
+    problems = Problems()
+    others = source_files.other_versions(path, [source.name for source in sources], problems)
+    problems.raise_any()
+    return others
 
 
 def _rows(source: Source) -> list[dict[str, Any]]:

@@ -19,7 +19,8 @@ class Source:
     """One linted text.
 
     name: the path of its file. path, origin: of user data inside the file of another tool. is_secret: whether reports show no line of it.
-    is_file: whether the name is a path. Otherwise it is the name of an object in an AWS account.
+    is_file: whether the name is a path. Otherwise it is the name of an object in an AWS account. data: as a node gets it. family: of the
+    nodes, if it is known.
     """
 
     name: str
@@ -29,6 +30,8 @@ class Source:
     origin: Origin | None = None
     is_secret: bool = False
     is_file: bool = True
+    data: str | bytes = b""
+    family: str | None = None
 
     @property
     def has_text(self) -> bool:

@@ -25,7 +25,8 @@ def sources_of(name: str, content: bytes, family: str | None, version: Version, 
     texts = read(content)
     if texts is None:
         linted = lint(content, family, version, instance)
-        return [_by_line(Source(name, linted.user_data, linted.findings))]
+        found = Source(name, linted.user_data, linted.findings, data=content, family=linted.user_data.family or family)
+        return [_by_line(found)]
     return [source_of(name, text, family, version, instance) for text in texts]
 
 
@@ -38,8 +39,10 @@ def source_of(
         # Reports show the path in the file beside its name.
         finding = of_problem(text.problem, _BEGIN, path or ("the file" if is_file else "user data"))
         return Source(name, _NO_USER_DATA, (finding,), path, text.origin, is_file=is_file)
-    linted = lint(text.data, text.family or family, version, instance)
-    return _by_line(Source(name, linted.user_data, linted.findings, path, text.origin, text.is_secret, is_file))
+    known = text.family or family
+    linted = lint(text.data, known, version, instance)
+    found = linted.user_data.family or known
+    return _by_line(Source(name, linted.user_data, linted.findings, path, text.origin, text.is_secret, is_file, text.data, found))
 
 
 def _by_line(source: Source) -> Source:

@@ -21,7 +21,7 @@ _WITHHELD = "(not shown, because the line may contain a secret)"
 def text(sources: Sequence[Source]) -> str:
     """All findings, in the order of the sources."""
     blocks = [_block(source, finding) for source in sources for finding in source.findings]
-    return "\n".join([*blocks, f"{_summary(sources)}\n"])
+    return "\n".join([*blocks, f"{summary(sources)}\n"])
 
 
 def _block(source: Source, finding: Finding) -> str:
@@ -33,8 +33,8 @@ def _block(source: Source, finding: Finding) -> str:
     number = str(where.line if place.length is None else place.line)
     margin = " " * len(number)
     head = f"{name}: {finding.rule.severity}: {finding.message} [{finding.rule.id}]"
-    is_secret = source.is_secret or finding.rule.id.startswith("secrets.")
-    shown, caret = _excerpt(line_at(source, where), where.column, where.length, is_secret=is_secret)
+    is_secret = is_withheld(source, finding)
+    shown, caret = excerpt(line_at(source, where), where.column, where.length, is_secret=is_secret)
     lines = [head]
     if source.has_text:
         lines.append(f"{number} | {shown}".rstrip())
@@ -54,8 +54,13 @@ def _inside(source: Source, finding: Finding, *, is_exact: bool) -> str:
     return ", ".join(filter(None, (source.path, part, f"decoded: {where.line}:{where.column}")))
 
 
-def _excerpt(line: str, column: int, length: int, *, is_secret: bool) -> tuple[str, str]:
-    """A line and the carets below it, cut to the width of a screen."""
+def is_withheld(source: Source, finding: Finding) -> bool:
+    """Whether the line of a finding is not shown, whatever it contains."""
+    return source.is_secret or finding.rule.id.startswith("secrets.")
+
+
+def excerpt(line: str, column: int, length: int, *, is_secret: bool) -> tuple[str, str]:
+    """A line and the carets below it, cut to the width of a screen. Without carets for a line that may contain a secret."""
     if is_secret or have_secret([line]):
         return _WITHHELD, ""
     start = column - 1
@@ -68,7 +73,8 @@ def _excerpt(line: str, column: int, length: int, *, is_secret: bool) -> tuple[s
     return f"{left}{shown}{right}", f"{' ' * len(left)}{before}{carets}"
 
 
-def _summary(sources: Iterable[Source]) -> str:
+def summary(sources: Iterable[Source]) -> str:
+    """The number of findings of each severity in words."""
     number = counts(sources)
     words = [f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in number.items()]
     return ", ".join(words)

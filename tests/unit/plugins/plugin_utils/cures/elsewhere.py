@@ -52,7 +52,7 @@ _GUARD = "another check rejects such an input first; this one protects the code 
 REASONS = {
     **dict.fromkeys(("bottlerocket.unreadable_flag", "live.unencodable_plan"), _GUARD),
     **dict.fromkeys(
-        (rule for rule in rules.catalogue() if rule.startswith("doctor.")),
+        (rule for rule in rules.catalogue() if rule.startswith(("doctor.", "drift."))),
         "found on nodes, not in input: doctor/test_node_report.py has near misses",
     ),
     "shell.missing_package": "needs a controller without tree-sitter-bash: test_one_winner_shell.py",

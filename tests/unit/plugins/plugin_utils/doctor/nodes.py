@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import VALID
 
 GIB = 1024**3
+CONFIG = "/etc/kubernetes/kubelet/config.json"
 NOW = float(calendar.timegm((2026, 11, 23, 12, 0, 0)))
 
 HEALTHY: dict[str, Any] = {
@@ -20,6 +21,11 @@ HEALTHY: dict[str, Any] = {
         "node_name": "ip-10-0-0-5.eu-central-1.compute.internal",
         "os": {"id": "amzn", "version_id": "2023", "name": "Amazon Linux 2023"},
         "versions": {"kubelet": {"version": "1.35.1-eks-1"}, "containerd": {"version": "2.1.4"}},
+        "kubelet": {
+            "flags": {"node-labels": "team=web"},
+            "config": {"path": CONFIG, "effective": {"maxPods": 58}, "files": [{"path": CONFIG, "changed_since_start": False}]},
+            "configz": {"config": None, "problem": "kubelet does not accept requests without credentials (401)"},
+        },
         "ours": {"files": {"/etc/eks/nodeadm.d/a.yaml": "unchanged"}, "pending": [], "interrupted": False},
     },
     "kubernetes_version": "1.35",

@@ -28,6 +28,7 @@ END_OF_VALID = 4733510400.0
 MIB = 1024**2
 
 KUBELET = "info.versions.kubelet.version"
+DISK, RUNNING = "info.kubelet.config.effective", "info.kubelet.configz.config"
 ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("changed_files", {"info.ours.files": {"/b": "changed", "/a": "changed"}}, {"info.ours.files": {"/a": "unchanged"}}),
     ("changed_files", {"info.ours.files": {"/a": "missing", "/b": "unreadable"}}, {"info.ours": None}),
@@ -73,6 +74,21 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     ("not_checked", {"problems": ["systemctl show failed"]}, {"problems": []}),
 ]
+DRIFT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("not_running", {DISK: {"maxPods": 110}, RUNNING: {"maxPods": 58}}, {DISK: {"maxPods": 58}, RUNNING: {"maxPods": 58}}),
+    ("not_running", {RUNNING: {"maxPods": 58}, "info.kubelet.flags": {"max-pods": "9"}}, {RUNNING: {"maxPods": 58}}),
+    (
+        "changed_since_start",
+        {"info.kubelet.config.files": [{"path": "/etc/kubernetes/kubelet/config.json", "changed_since_start": True}]},
+        {"info.kubelet.config.files": [{"path": "/etc/kubernetes/kubelet/config.json", "changed_since_start": None}]},
+    ),
+    (
+        "changed_since_start",
+        {"info.kubelet.config.files": [{"path": "/b", "changed_since_start": True}, {"path": "/a", "changed_since_start": True}]},
+        {"info.kubelet.config.files": [{"path": "/b", "changed_since_start": True}], RUNNING: {"maxPods": 58}},
+    ),
+]
+RULES = [*((f"doctor.{name}", *rest) for name, *rest in ROWS), *((f"drift.{name}", *rest) for name, *rest in DRIFT)]
 
 
 def found(parts: dict[str, Any], now: float = NOW) -> list[str]:
@@ -88,21 +104,21 @@ def test_a_healthy_node() -> None:
     assert values.certificate_days is not None and values.certificate_days > 30000
 
 
-@pytest.mark.parametrize(("rule", "parts", "near_miss"), ROWS, ids=[f"{row[0]}-{index}" for index, row in enumerate(ROWS)])
+@pytest.mark.parametrize(("rule", "parts", "near_miss"), RULES, ids=[f"{row[0]}-{index}" for index, row in enumerate(RULES)])
 def test_rules(rule: str, parts: dict[str, Any], near_miss: dict[str, Any]) -> None:
-    assert f"doctor.{rule}" in found(parts)
-    assert f"doctor.{rule}" not in found(near_miss)
+    assert rule in found(parts)
+    assert rule not in found(near_miss)
 
 
 def test_every_rule_of_the_doctor_has_a_row() -> None:
-    rows = {f"doctor.{row[0]}" for row in ROWS}
-    own = {rule for rule in rules.catalogue() if rule.startswith("doctor.")}
+    rows = {row[0] for row in RULES}
+    own = {rule for rule in rules.catalogue() if rule.startswith(("doctor.", "drift."))}
     # These depend on the time, or are states of a node.
     assert own - rows == {"doctor.certificate_ends", "doctor.failed", "doctor.unreachable"}
 
 
 def test_every_message(golden_message: GoldenMessages) -> None:
-    reports = [node_report(f"n{index}", node(parts), NOW) for index, (_rule, parts, _near_miss) in enumerate(ROWS, 10)]
+    reports = [node_report(f"n{index}", node(parts), NOW) for index, (_rule, parts, _near_miss) in enumerate(RULES, 10)]
     reports.append(
         node_report("soon", node({"certificates": [{"use": "authority", "path": "/ca.pem", "pem": NOT_YET}]}), END_OF_VALID - DAY)
     )

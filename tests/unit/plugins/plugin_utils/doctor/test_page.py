@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.fleet import fleet
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.node import node_report
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.page import page
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.page import html
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.doctor.nodes import NOW, node
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.doctor.test_fleet import many, reports
 
@@ -60,7 +60,7 @@ def check(text: str) -> Page:
 
 
 def test_six_nodes() -> None:
-    found = check(page(fleet(reports())))
+    found = check(html(fleet(reports())))
     assert [found.tags.count(tag) for tag in ("article", "tr", "h1", "h2")] == [5, 7, 1, 2]
     assert {"web-1", "join.unauthorized", "not joined", "490 d"} <= set(found.texts)
     # Nodes have messages of their own if these differ.
@@ -69,18 +69,18 @@ def test_six_nodes() -> None:
 
 
 def test_no_findings() -> None:
-    assert "article" not in check(page(fleet([]))).tags
+    assert "article" not in check(html(fleet([]))).tags
 
 
 def test_what_a_node_says_is_text() -> None:
     attack = "<script>alert(1)</script>\"' onmouseover=x"
     parts: dict[str, Any] = {"problems": [attack], "info.versions.kubelet.version": attack, "image.instance_type": attack}
-    text = page(fleet([node_report(attack, node(parts), NOW)]))
+    text = html(fleet([node_report(attack, node(parts), NOW)]))
     assert "<script" not in text and "script" not in check(text).tags
     assert "&lt;script&gt;" in text
 
 
 def test_a_thousand_nodes() -> None:
-    text = page(fleet(many(1000)))
+    text = html(fleet(many(1000)))
     assert len(text.encode()) < 1024**2
     assert check(text).tags.count("tr") == 1001

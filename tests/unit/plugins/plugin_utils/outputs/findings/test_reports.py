@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.finding import Finding
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings.github import github
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings.html import html
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings.json_report import json_report
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings.junit import junit
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings.sarif import sarif
@@ -27,6 +29,8 @@ from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMess
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import (
     E64,
     KEY,
+    call,
+    cloud,
     config,
     document,
     flags,
@@ -128,6 +132,31 @@ def test_a_secret_is_not_shown() -> None:
     assert all(KEY not in report(SOURCES) for report in FORMATS.values())
     # A finding of another rule on the same line.
     assert "hunter22" not in text([made("a.sh", "curl http://u:hunter22@p/", "is wrong", 6)])
+
+
+URL = "http://u:hunter22@proxy.example.com"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        shell(f"curl {URL}/install.sh", f"wget {URL}/other.sh", f"git clone {URL}/repository"),
+        shell(f"yum {URL}/tool.rpm install"),
+        call(f"'{URL}'", f"--{URL} x", f"--container-runtime '{URL}'", f"--use-max-pods '{URL}'"),
+        flags(f"--{URL}=x", f"--v={URL}", f"--node-labels={URL}=x", f"--register-with-taints={URL}"),
+        config(f"maxPods: {URL}\n'{URL}': 1\nclusterDNS: ['{URL}']"),
+        cloud(f"'{URL}': 1", f"runcmd: '{URL}'", "write_files:", f"- {{path: '{URL}', permissions: '{URL}', encoding: '{URL}'}}"),
+        f"[settings.kubernetes]\nmax-pods = '{URL}'\n'{URL}' = 1\n",
+        mime(part(shell("true"), f"text/{URL}"), part("x", "text/plain", f"Content-Transfer-Encoding: {URL}")),
+    ],
+)
+@pytest.mark.parametrize("family", ["al2", "al2023", "bottlerocket"])
+def test_no_finding_repeats_a_secret(data: str, family: str) -> None:
+    found = source("a", data, family)
+    assert found.findings
+    assert "hunter22" not in repr(found.findings)
+    formats: dict[str, Callable[[Sequence[Source]], str]] = {**FORMATS, "html": html}
+    assert [name for name, report in formats.items() if "hunter22" in report([found])] == []
 
 
 def test_carets_are_below_the_place(golden_message: GoldenMessages) -> None:

@@ -1,0 +1,63 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drift of the settings of a real kubelet: none on a new node, and exactly the settings whose file was edited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor import drift
+from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
+from ansible_collections.nodebootstrap.eks.tests.lab.fail_play import check_host, playing
+from ansible_collections.nodebootstrap.eks.tests.lab.joining import PATIENCE, boot
+
+pytestmark = pytest.mark.docker
+
+CASES = ("al2-bootstrap", "al2023-stand-in")
+EXAMINE = {"name": "Examine the node", "nodebootstrap.eks.doctor_info": {}}
+
+
+@pytest.fixture(scope="module")
+def nodes(lab: Lab) -> Iterator[dict[str, LabNode]]:
+    with ExitStack() as stack:
+        found = {case: stack.enter_context(boot(lab, case)) for case in CASES}
+        for node in found.values():
+            node.wait_ready(PATIENCE)
+        yield found
+
+
+def examine(nodes: dict[str, LabNode]) -> dict[str, dict[str, Any]]:
+    """What doctor_info returns on each node."""
+    playbook = [{"name": "Examine", "hosts": "all", "gather_facts": False, "tasks": [EXAMINE]}]
+    with playing({name: check_host(node) for name, node in nodes.items()}, "-v", playbook=playbook) as output:
+        output.wait()
+    found: dict[str, dict[str, Any]] = {name: output.ended(name).result["node"] for name in nodes}
+    for name, node in nodes.items():
+        # kubelet does not authorize its own node, neither here nor on EKS: the administrator of the lab may read it.
+        configz = found[name]["info"]["kubelet"]["configz"]
+        assert configz["config"] is None and configz["problem"], configz
+        configz["config"] = node.configz()
+    return found
+
+
+def test_only_what_was_edited_drifts(nodes: dict[str, LabNode]) -> None:
+    before = examine(nodes)
+    for name, facts in before.items():
+        assert drift.differences(facts) == [], name
+    for name, node in nodes.items():
+        path = before[name]["info"]["kubelet"]["config"]["path"]
+        config = json.loads(node.read(path))
+        config |= {"podPidsLimit": 4321, "syncFrequency": "60s", "evictionHard": {**config["evictionHard"], "memory.available": "7Mi"}}
+        node.write({path: json.dumps(config)})
+    for name, facts in examine(nodes).items():
+        rows = [(row.path, row.disk, row.running) for row in drift.differences(facts)]
+        eviction = before[name]["info"]["kubelet"]["config"]["effective"]["evictionHard"]["memory.available"]
+        assert rows == [('evictionHard["memory.available"]', "7Mi", eviction), ("podPidsLimit", 4321, -1)], name
+        facts["info"]["kubelet"]["configz"]["config"] = None
+        assert [row.rule for row in drift.observations(facts)] == ["drift.changed_since_start"]
