@@ -99,7 +99,9 @@ attributes:
     description: Reports the changes without writing files.
     support: full
   diff_mode:
-    description: Shows the decoded text of each part. The certificate of the cluster is shortened.
+    description:
+      - Shows the decoded text of each part. The certificate of the cluster is shortened.
+      - Then shows what the changes of each existing file mean for a node, as P(nodebootstrap.eks.diff_user_data#filter) does.
     support: full
   idempotent:
     description: A second run with the same input changes nothing.
@@ -234,6 +236,27 @@ kept:
   type: list
   elements: str
   sample: []
+differences:
+  description:
+    - What the changes of existing files mean for a node. The manifest and files that are created or removed are not listed.
+  returned: with C(--diff)
+  type: list
+  elements: dict
+  contains:
+    file:
+      description: The path of the file below O(output_dir).
+      type: str
+      returned: always
+      sample: demo/workers.userdata
+    differences:
+      description:
+        - The differences, each with C(path), C(before) and C(after), as P(nodebootstrap.eks.diff_user_data#filter) returns them. Empty if
+          both versions mean the same.
+        - If C(allow_secrets_in_user_data) is set, or the file contains a secret, the values are not shown.
+      type: list
+      elements: dict
+      returned: always
+      sample: [{path: node_group.max_pods, before: 29, after: 58}]
 unchecked:
   description: Checks of the input that were skipped, each with C(rule), C(path), C(message) and C(fix), which names the missing field.
   returned: success

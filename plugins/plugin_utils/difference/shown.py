@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,6 +57,13 @@ def shown(value: Any, name: Any = "") -> Any:
     if isinstance(value, (float, str)):
         return _text(value, name) if isinstance(value, str) else value
     return NOT_SHOWN if isinstance(value, (bytes, bytearray)) else _text(str(value), name)
+
+
+def value_text(value: Any) -> str:
+    """A value of C(shown) as text for people."""
+    if value is None:
+        return "(not set)"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _text(value: Any, name: Any = "") -> str:

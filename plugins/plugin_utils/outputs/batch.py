@@ -263,13 +263,16 @@ def readable(fragments: Iterable[Fragment], certificate_authority: str | None) -
 
 def diff(output: Output, path: str, before: bytes | None) -> dict[str, str]:
     """The text of C(--diff) for one file: the decoded parts, or only their sizes if the text may contain secrets."""
-    spec = output.rendered.spec
     contents = (before or b"", output.content)
-    texts = [readable(fragments_of(content), spec.cluster.certificate_authority) for content in contents]
-    # The file of an earlier run may contain a secret even if the new one does not.
-    if spec.allow_secrets or find_secrets(texts[0]):
+    texts = [readable(fragments_of(content), output.rendered.spec.cluster.certificate_authority) for content in contents]
+    if may_hold_secrets(output, before):
         texts = [_size(content) for content in contents]
     return {"before_header": path if before is not None else "(no file)", "after_header": path, "before": texts[0], "after": texts[1]}
+
+
+def may_hold_secrets(output: Output, before: bytes | None) -> bool:
+    """Whether diffs show no values: the file of an earlier run may contain a secret even if the new one does not."""
+    return output.rendered.spec.allow_secrets or any(find_secrets(piece.text) for piece in fragments_of(before or b""))
 
 
 def removed_text(content: bytes, *, private: bool) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import Problems, SpecError
-from . import batch, certificate_dates, folder, inventory
+from . import batch, certificate_dates, folder, inventory, meaning
 from .named_files import with_files
 
 _INPUTS = ("node_groups", "eksctl_config")
@@ -67,7 +67,9 @@ def render_task(
     if expiring:
         result["warnings"] = [str(problem) for problem in expiring]
     if diff:
-        result["diff"] = folder.diffs(changes)
+        found = meaning.meanings(changes)
+        result["differences"] = meaning.plain(found)
+        result["diff"] = [*folder.diffs(changes), *meaning.diffs(found, changes.folder)]
     if options["fail_on_change"] and changes.files:
         return result, SpecError(folder.refusals(changes))
     if not check_mode:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...data import kubernetes_versions
 from ...difference.compare import differences
+from ...difference.shown import value_text
 from ...explanation.explain import explain
 from ...explanation.model import Explanation, Setting
 from ...explanation.outcome import Machine
@@ -163,7 +163,7 @@ def _view(source: Source, machine: Machine, other: File | None) -> dict[str, Any
         view |= _explained(source, explain(source.data, source.family, machine))
     if view["compared"] is not None:
         rows = differences(view["compared"].content, source.data, source.family)
-        view["differences"] = [[row.path, _text(row.before), _text(row.after)] for row in rows]
+        view["differences"] = [[row.path, value_text(row.before), value_text(row.after)] for row in rows]
     return view
 
 
@@ -204,7 +204,7 @@ def _setting(source: Source, name: str, one: Setting) -> list[Cell]:
 
 
 def _value(name: str, one: Setting) -> str:
-    return "unknown" if one.value is None else _text(one.plain(name)["value"])
+    return "unknown" if one.value is None else value_text(one.plain(name)["value"])
 
 
 def _unknown(source: Source, row: Mapping[str, Any], where: Place | None) -> Cell:
@@ -218,9 +218,3 @@ def _line(source: Source, where: Place | None) -> str:
         return ""
     place = file_place(source, where)
     return str(place.line) if place.length is not None else f"{place.line} (decoded: {where.line})"
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "(not set)"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -92,6 +92,12 @@ def test_diff_of_an_encoded_file_shows_only_what_changed(tmp_path: Path) -> None
     assert [line.split() for line in lines] == [["-", "maxPods:", "50"], ["+", "maxPods:", "60"]]
 
 
+def test_diff_says_what_the_change_means_for_a_node(tmp_path: Path) -> None:
+    play(tmp_path, cluster=CLUSTER, node_groups=GROUPS[:1])
+    done = play(tmp_path, "--check", "--diff", cluster=CLUSTER, node_groups=[GROUPS[0] | {"max_pods": 60}], encoding="gzip")
+    assert "node_group.max_pods: 50 → 60" in done.stdout
+
+
 def test_raw_gzip(tmp_path: Path) -> None:
     done = play(tmp_path, cluster=CLUSTER, node_groups=GROUPS[:1], encoding="gzip")
     assert done.returncode == 0, done.stdout + done.stderr
