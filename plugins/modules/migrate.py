@@ -13,8 +13,9 @@ version_added: 0.1.0
 description:
   - Reads user data of Amazon Linux 2 or Ubuntu that calls C(/etc/eks/bootstrap.sh), and writes user data with the same meaning for Amazon
     Linux 2023 or Bottlerocket. For each user data, it also writes a report for a change request, as Markdown.
-  - The report lists every argument of the call and every flag of kubelet with what became of it, the scripts that are kept, and the lines
-    that use what Amazon Linux 2023 does not have.
+  - The report lists every argument of the call and every flag of kubelet with what became of it, the scripts that are kept, the lines
+    that use what Amazon Linux 2023 does not have, and the next steps. For a launch template, it also lists the other fields that must
+    change, such as the image and the volumes.
   - Fails if something needs a decision, for example because a fact of the cluster is missing, and prints all decisions with their choices.
     It writes no new user data in this case. To decide, change the original, or set O(cluster).
   - Works like P(nodebootstrap.eks.migrate_user_data#filter). Scripts are read, and never executed. The module does not contact a node. It
@@ -131,6 +132,21 @@ migrations:
       elements: dict
       returned: always
       sample: []
+    launch_template:
+      description:
+        - The fields of the launch template or launch configuration that the new family needs otherwise, each with C(field), C(before),
+          C(after), C(reason) and C(source). Empty if the source is only user data.
+        - The image is named by its parameter of Systems Manager, which contains C(VERSION) or C(ARCHITECTURE) if they are unknown.
+      type: list
+      elements: dict
+      returned: always
+      sample: []
+    next_steps:
+      description: What to do with the result, in order. A managed node group without an image of your own needs a new group.
+      type: list
+      elements: str
+      returned: always
+      sample: ["Launch one instance, and check that its node is Ready and that its pods run."]
 not_migrated:
   description: User data that cannot be migrated, with C(source) and C(reason).
   returned: if the sources can be read

@@ -38,6 +38,7 @@ ORDER = (
     "windows_calls",
     "model",
     "aws_auth",
+    "images",
     "artifacts",
     "image",
     "families",

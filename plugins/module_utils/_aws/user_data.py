@@ -15,10 +15,11 @@ _VERSION_DEFAULT = "$Default"
 
 
 class FoundUserData(NamedTuple):
-    """name: of the object that has the user data. base64: as the API returns it, '' if there is none."""
+    """name: of the object that has the user data. base64: as the API returns it, '' if there is none. template: all its fields."""
 
     name: str
     base64: str
+    template: Mapping[str, Any]
 
 
 class Reader:
@@ -53,7 +54,8 @@ class Reader:
             raise client.AwsError("there is no version {0} of the launch template {1}; fix: check the version".format(version, name))
         one = found[0]
         shown = "launch template {0}, version {1}".format(one.get("LaunchTemplateName", name), one.get("VersionNumber", version))
-        return FoundUserData(shown, one.get("LaunchTemplateData", {}).get("UserData") or "")
+        data = one.get("LaunchTemplateData", {})
+        return FoundUserData(shown, data.get("UserData") or "", data)
 
     def _group(self, name: str) -> Iterator[FoundUserData]:
         groups = self._pages("autoscaling", "describe_auto_scaling_groups", "AutoScalingGroups", AutoScalingGroupNames=[name])
@@ -84,7 +86,7 @@ class Reader:
         if not name:
             return
         for found in self._pages("autoscaling", "describe_launch_configurations", "LaunchConfigurations", LaunchConfigurationNames=[name]):
-            yield FoundUserData("launch configuration {0}".format(name), found.get("UserData") or "")
+            yield FoundUserData("launch configuration {0}".format(name), found.get("UserData") or "", found)
 
     def _client(self, service: str) -> Any:
         if self._session is None:

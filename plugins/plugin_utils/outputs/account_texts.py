@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..errors import Problems
 from ..model.schema import type_name
+from ..sources.launch_templates import settings
 from ..sources.model import SourceText, encoded, no_user_data
 
 Entry = Mapping[str, Any]
-Fetch = Callable[[Entry], Iterable[tuple[str, str]]]
-"""Reads what an entry names from the account: names, and user data in base64."""
+Fetch = Callable[[Entry], Iterable[tuple[str, str, Mapping[str, Any]]]]
+"""Reads what an entry names from the account: names, user data in base64, and the launch template or launch configuration."""
 _NAMES = ("launch_template", "auto_scaling_group", "all_launch_templates")
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "launch_template": ("version",),
@@ -42,9 +44,10 @@ def texts(wanted: Mapping[str, Entry], fetch: Fetch) -> Iterator[AccountText]:
     """The user data that the entries name, each once."""
     seen = set()
     for option, entry in wanted.items():
-        for name, text in fetch(entry):
+        for name, text, template in fetch(entry):
             if name not in seen:
-                yield AccountText(option, name, encoded(text, name) if text else no_user_data(name))
+                found = encoded(text, name) if text else no_user_data(name)
+                yield AccountText(option, name, replace(found, settings=settings(template)))
             seen.add(name)
 
 

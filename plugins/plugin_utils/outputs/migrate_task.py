@@ -13,8 +13,12 @@ from typing import Any
 
 from ..data import kubernetes_versions
 from ..errors import Problem, Problems, SpecError
+from ..kubernetes import parse_version
+from ..migration import template
 from ..migration.migrate import FAMILIES
 from ..migration.model import Migration
+from ..migration.next_steps import next_steps
+from ..migration.template import Change
 from ..sources.model import SourceText
 from ..sources.read import read
 from . import account_texts, folder, source_files
@@ -50,18 +54,23 @@ class _Original:
 
 @dataclass(frozen=True)
 class _File:
-    """One migrated user data. user_data: the path of the new user data. report: the path of the report."""
+    """One migrated user data. user_data: the path of the new user data. report: the path of the report.
+
+    changes: of the launch template that has it. steps: what to do next.
+    """
 
     original: _Original
     user_data: str
     report: str
     migration: Migration
+    changes: tuple[Change, ...]
+    steps: tuple[str, ...]
 
     def contents(self) -> Iterator[tuple[str, str]]:
         """The files to write. Without new user data, an older file stays as it is."""
         if self.migration.user_data is not None:
             yield self.user_data, self.migration.user_data
-        yield self.report, markdown(self.original.name, self.migration)
+        yield self.report, markdown(self.original.name, self.migration, self.changes, self.steps)
 
 
 def migrate_task(
@@ -145,8 +154,17 @@ def _migrate(originals: Sequence[_Original], options: Mapping[str, Any], problem
                 problems.extend(replace(one, path=original.option) if one == own else one for one in error.problems)
             continue
         base = str(PurePath(options[_OUTPUT], original.stem))
-        files.append(_File(original, f"{base}.userdata", f"{base}.md", found))
+        files.append(_File(original, f"{base}.userdata", f"{base}.md", found, *_around(original.text.settings, found, options["cluster"])))
     return files, not_migrated
+
+
+def _around(settings: Mapping[str, Any] | None, found: Migration, cluster: Any) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    """The changes of the launch template, and the next steps."""
+    version = parse_version((cluster or {}).get("kubernetes_version"))
+    needed = template.variant(settings, None if version is None else f"{version[0]}.{version[1]}")
+    families = template.Families(found.report.family_before, found.report.family_after)
+    changes = () if settings is None else template.changes(settings, families, needed)
+    return changes, tuple(next_steps(found, needed, chooses_image=bool((settings or {}).get("ImageId"))))
 
 
 def _check_family(original: _Original) -> None:
@@ -204,4 +222,6 @@ def _row(file: _File) -> dict[str, Any]:
         "cluster": dict(found.cluster),
         "node_group": dict(found.node_group),
         "needs_decision": [one.plain() for one in found.report.decisions],
+        "launch_template": [one.plain() for one in file.changes],
+        "next_steps": list(file.steps),
     }

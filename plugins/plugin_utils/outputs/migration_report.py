@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..data import kubernetes_versions
+from ..difference.shown import value_text
 from ..errors import shown
 from ..formats.secrets import find_secrets
 from ..migration.model import Argument, Caution, Decision, Migration
+from ..migration.template import Change
 from ..readers.document import structure
 from ..readers.model import Place, UserData
 from .findings.source import Source, file_place
@@ -26,8 +28,8 @@ _RUNS = {
 }
 
 
-def markdown(name: str, found: Migration) -> str:
-    """The report of one migrated file. name: the path of the file."""
+def markdown(name: str, found: Migration, changes: Sequence[Change] = (), steps: Sequence[str] = ()) -> str:
+    """The report of one migrated file. name: the path of the file. changes: of its launch template. steps: what to do next."""
     report = found.report
     before, after = _family(report.family_before), _family(report.family_after)
     lines = [f"# Migration of {name} from {before} to {after}", "", summary(found), ""]
@@ -43,6 +45,8 @@ def markdown(name: str, found: Migration) -> str:
         if result is not None
     )
     lines += _section("Findings in the new user data", findings)
+    lines += _template(changes)
+    lines += ["## Next steps", "", *(f"{number}. {step}" for number, step in enumerate(steps, 1)), ""] if steps else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -101,6 +105,17 @@ def _table(arguments: Sequence[Argument], original: UserData) -> list[str]:
         value = "" if one.value is None else f"`{_cell(_text(one.value))}`"
         outcome = _OUTCOMES[one.outcome] + (f" `{one.to}`" if one.to else "")
         rows.append(f"| {_line(one.where, original)} | `{_cell(one.name)}` | {value} | {outcome} | {_cell(one.reason or '')} |")
+    return [*rows, ""]
+
+
+def _template(changes: Sequence[Change]) -> list[str]:
+    if not changes:
+        return []
+    rows = ["## Launch template", "", "All other fields stay.", "", "| Field | Before | After | Reason |", "| --- | --- | --- | --- |"]
+    for one in changes:
+        before, after = (f"`{_cell(value_text(value))}`" if value is not None else "" for value in (one.before, one.after))
+        source = f" ([source]({one.source}))" if one.source else ""
+        rows.append(f"| `{one.field}` | {before} | {after} | {_cell(one.reason)}{source} |")
     return [*rows, ""]
 
 

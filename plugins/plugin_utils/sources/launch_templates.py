@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .model import SourceText, encoded, listed, mapping
@@ -32,9 +33,18 @@ def _all(document: Mapping[str, Any]) -> Iterator[SourceText]:
     versions = listed(document.get("LaunchTemplateVersions")) or [document]
     for version in versions:
         data = mapping(version, "LaunchTemplateData")
-        yield from _encoded(data.get(_USER_DATA), f"{template_name(mapping(version))}.{_USER_DATA}")
+        yield from _with_settings(data, f"{template_name(mapping(version))}.{_USER_DATA}")
     for one in listed(document.get("LaunchConfigurations")):
-        yield from _encoded(mapping(one).get(_USER_DATA), f"{mapping(one).get('LaunchConfigurationName')}.{_USER_DATA}")
+        yield from _with_settings(mapping(one), f"{mapping(one).get('LaunchConfigurationName')}.{_USER_DATA}")
+
+
+def settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a launch template or a launch configuration without its user data."""
+    return {str(name): value for name, value in data.items() if name != _USER_DATA}
+
+
+def _with_settings(data: Mapping[str, Any], path: str) -> list[SourceText]:
+    return [replace(one, settings=settings(data)) for one in _encoded(data.get(_USER_DATA), path)]
 
 
 def _encoded(value: Any, path: str) -> list[SourceText]:

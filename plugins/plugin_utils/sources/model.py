@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,8 @@ class SourceText:
 
     path: its place in the file in words, such as C(aws_launch_template.web.user_data). data: as a node gets it.
     family: if the file says it. origin: None if it is not known. is_secret: whether the file marks it as sensitive.
-    problem: why the file does not contain the user data. Then data is C('').
+    problem: why the file does not contain the user data. Then data is C(''). settings: the other fields of the launch template, in the
+    form of the EC2 API; None if it is not known.
     """
 
     path: str
@@ -37,6 +39,7 @@ class SourceText:
     origin: Origin | None = None
     is_secret: bool = False
     problem: Problem | None = None
+    settings: Mapping[str, Any] | None = None
 
 
 def plain(value: str, path: str, family: str | None = None, *, is_secret: bool = False) -> SourceText:

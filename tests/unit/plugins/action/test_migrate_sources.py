@@ -87,6 +87,7 @@ def test_launch_templates(account: Path) -> None:
     assert written(account) == [f"{name}{ending}" for name in names for ending in (".md", ".userdata")]
     for name in names:
         assert "maxPods: 20" in (account / f"out/{name}.userdata").read_text(encoding="utf-8")
+        assert "resolve:ssm:" in (account / f"out/{name}.md").read_text(encoding="utf-8")
     assert "changed=0" in migrate(account, {"all_launch_templates": True}, {"auto_scaling_group": "old"}, region=REGION).stdout
 
 
@@ -118,9 +119,8 @@ def test_directories_and_files_of_other_tools(tmp_path: Path) -> None:
     (nodes / "a.sh").write_text(OLD, encoding="utf-8")
     (nodes / "b.yaml").write_text(NEW, encoding="utf-8")
     (nodes / "README.md").write_text("# notes\n", encoding="utf-8")
-    versions = [
-        {"LaunchTemplateName": name, "VersionNumber": 3, "LaunchTemplateData": {"UserData": encoded(OLD)}} for name in ("web/eu", "db")
-    ]
+    data = {"UserData": encoded(OLD), "ImageId": "ami-1", "KeyName": "ops"}
+    versions = [{"LaunchTemplateName": name, "VersionNumber": 3, "LaunchTemplateData": data} for name in ("web/eu", "db")]
     (tmp_path / "cli.json").write_text(json.dumps({"LaunchTemplateVersions": versions}), encoding="utf-8")
     classes = "\n---\n".join(
         f"apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n"
