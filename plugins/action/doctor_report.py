@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import host_variables, run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor import task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.intent import Described
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import inventory
 
 
 class ActionModule(ActionBase):
@@ -23,8 +26,12 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        return super().run(tmp, task_vars) | run_action(self, task_vars or {}, self._report)
+        facts = task_vars or {}
+        return super().run(tmp, task_vars) | run_action(self, facts, partial(self._report, facts))
 
-    def _report(self) -> dict[str, Any]:
+    def _report(self, facts: dict[str, Any]) -> dict[str, Any]:
         _unused, validated = self.validate_argument_spec(task.OPTIONS)
-        return task.doctor_task(to_plain(validated), now=time.time(), check_mode=self._task.check_mode, say=Display().display)
+        hosts = host_variables(facts, inventory.HOST_VARIABLES, self._loader)
+        described = {name: Described(*(values[one] for one in inventory.HOST_VARIABLES)) for name, values in hosts}
+        options, check_mode = to_plain(validated), self._task.check_mode
+        return task.doctor_task(options, described, now=time.time(), check_mode=check_mode, say=Display().display)

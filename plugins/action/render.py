@@ -13,7 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import failure, host_variables, run_action, to_plain
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder, render_task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder, inventory, render_task
 
 
 class ActionModule(ActionBase):
@@ -34,7 +34,7 @@ class ActionModule(ActionBase):
         _unused, validated = self.validate_argument_spec(render_task.OPTIONS, **render_task.RULES)
         result, refusal = render_task.render_task(
             to_plain(validated),
-            partial(host_variables, facts, render_task.HOST_VARIABLES, self._loader),
+            partial(host_variables, facts, inventory.HOST_VARIABLES, self._loader),
             limit=facts.get("ansible_limit"),
             check_mode=self._task.check_mode,
             diff=self._task.diff,

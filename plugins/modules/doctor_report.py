@@ -14,6 +14,8 @@ description:
   - Makes one report from the results of M(nodebootstrap.eks.doctor_info) on all nodes, which are grouped by the cause of their problems.
   - Adds the rules of kubelet for rejected settings, the findings of P(nodebootstrap.eks.lint_user_data#filter) in the user data on the
     nodes, the support by EKS, and the end of certificates. C(docs/rules.md) lists the rules with their severities.
+  - Compares the settings of kubelet on each node with the variables C(eks_node_cluster) and C(eks_node_group) of the host. A host without
+    C(eks_node_group) is compared with its user data.
   - Prints the report, or writes it to O(report) and prints a summary. Contacts no node.
   - The role P(nodebootstrap.eks.eks_node_doctor#role) runs both modules.
 author:

@@ -189,7 +189,7 @@ def run_action(action: Any, facts: Mapping[str, Any], work: Callable[[], dict[st
     name = action._task.action.rpartition(".")[2]
     try:
         # The result goes to another process, which does not know the classes of the library. It would wait for it forever.
-        result = to_plain(work())
+        result: dict[str, Any] = to_plain(work())
     except SpecError as error:
         result = _failed(name, error)
     except RecursionError:

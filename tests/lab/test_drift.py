@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor import drift
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.intent import Described, Intent, intent
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, LabNode
 from ansible_collections.nodebootstrap.eks.tests.lab.fail_play import check_host, playing
 from ansible_collections.nodebootstrap.eks.tests.lab.joining import PATIENCE, boot
@@ -46,18 +47,30 @@ def examine(nodes: dict[str, LabNode]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def described(facts: dict[str, Any]) -> Intent:
+    """What the user data of a node says."""
+    found = intent(facts, Described())
+    assert found is not None and found.config["clusterDNS"]
+    return found
+
+
 def test_only_what_was_edited_drifts(nodes: dict[str, LabNode]) -> None:
     before = examine(nodes)
     for name, facts in before.items():
-        assert drift.differences(facts) == [], name
+        assert drift.from_disk(facts) == [], name
+        assert drift.from_intent(facts, described(facts)) == [], name
     for name, node in nodes.items():
         path = before[name]["info"]["kubelet"]["config"]["path"]
         config = json.loads(node.read(path))
         config |= {"podPidsLimit": 4321, "syncFrequency": "60s", "evictionHard": {**config["evictionHard"], "memory.available": "7Mi"}}
         node.write({path: json.dumps(config)})
+        for file in before[name]["info"]["kubelet"]["config"]["files"]:
+            config = json.loads(node.read(file["path"]))
+            node.write({file["path"]: json.dumps(config | {"clusterDNS": ["10.9.9.9"]})})
     for name, facts in examine(nodes).items():
-        rows = [(row.path, row.disk, row.running) for row in drift.differences(facts)]
+        rows = [(row.path, row.before, row.after) for row in drift.from_disk(facts) if row.path != "clusterDNS"]
         eviction = before[name]["info"]["kubelet"]["config"]["effective"]["evictionHard"]["memory.available"]
         assert rows == [('evictionHard["memory.available"]', "7Mi", eviction), ("podPidsLimit", 4321, -1)], name
+        assert [(row.path, row.after) for row in drift.from_intent(facts, described(facts))] == [("clusterDNS", ["10.9.9.9"])], name
         facts["info"]["kubelet"]["configz"]["config"] = None
         assert [row.rule for row in drift.observations(facts)] == ["drift.changed_since_start"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drift of the settings of kubelet: what its files say, compared by meaning with what the running kubelet reports."""
+"""Drift of the settings of kubelet: what was described, what its files say, and what the running kubelet reports, compared by meaning."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..difference.facts import row_of
 from ..difference.shown import shown
 from ..kubelet_effective import effective_config, flag_fields
 from . import plain
+from .intent import TAINTS_FIELD, Intent, registration
 from .observations import Facts, Observation, kubelet_version, minor
 
 _OF_DOCUMENT = ("apiVersion", "kind")
@@ -24,23 +25,50 @@ _MAX_VALUE = 100
 
 @dataclass(frozen=True)
 class Difference:
-    """A setting with different values. disk: with the files and flags of kubelet. running: in C(/configz). None: not set, or not known."""
+    """A setting with different values. before: the one that counts. after: what follows from it. None: not set, or not known."""
 
     path: str
-    disk: Any
-    running: Any
+    before: Any
+    after: Any
 
 
-def observations(facts: Facts) -> Iterator[Observation]:
-    """The settings that drift."""
-    for row in differences(facts):
-        message = f"{row.path} is {_text(row.disk)} on disk, but kubelet runs with {_text(row.running)}"
+def observations(facts: Facts, described: Intent | None = None) -> Iterator[Observation]:
+    """The settings that drift. described: what the node should have."""
+    if described is not None:
+        yield from _not_as_described(facts, described)
+    for row in from_disk(facts):
+        message = f"{row.path} is {_text(row.before)} on disk, but kubelet runs with {_text(row.after)}"
         yield Observation("drift.not_running", message, general=f"kubelet runs with another value of {row.path} than its files have")
     if not _running(facts):
         yield from _changed_files(facts)
 
 
-def differences(facts: Facts) -> list[Difference]:
+def _not_as_described(facts: Facts, described: Intent) -> Iterator[Observation]:
+    for row in from_intent(facts, described):
+        message = f"{row.path} is {_text(row.after)} on disk, but {described.origin} says {_text(row.before)}"
+        general = f"kubelet has another value of {row.path} on disk than {described.origin} says"
+        yield Observation("drift.not_as_described", message, general=general)
+
+
+def from_intent(facts: Facts, described: Intent) -> list[Difference]:
+    """The settings whose value on disk is not the one that was described, by path. What is not described is not compared."""
+    disk = {path_of(key): (key, value) for key, value in _on_disk(facts).items()}
+    found = []
+    for path, value in sorted(described.config.items()) if disk else ():
+        key, other = disk.get(path, ((), None))
+        row = row_of(key)
+        if path != TAINTS_FIELD and typed(value, row) != typed(other, row):
+            found.append(Difference(path, shown(value, path), shown(other, path)))
+    flags = plain.mapping(facts, "info", "kubelet", "flags")
+    if flags:
+        on_disk = registration(flags, plain.mapping(facts, "info", "kubelet", "config", "effective"))
+        wanted = registration(described.flags, described.config)
+        rows = ((path, value, on_disk.get(path)) for path, value in sorted(wanted.items()))
+        found += [Difference(path, shown(value, path), shown(other, path)) for path, value, other in rows if value != other]
+    return found
+
+
+def from_disk(facts: Facts) -> list[Difference]:
     """The settings whose value on disk is not the one that runs, by path. Empty if either is not known."""
     if not _running(facts):
         return []

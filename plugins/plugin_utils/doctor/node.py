@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..errors import SpecError
 from . import drift, observations, other_checks, plain
 from .generalize import generalize
+from .intent import Described, intent
 from .model import FAILED, NOT_JOINED, NOT_READY, READY, UNREACHABLE, Finding, NodeReport, Values, rule_of
 from .observations import Facts, Observation
 
@@ -17,10 +19,11 @@ _UNKNOWN_RULE = "doctor.not_checked"
 _MAX_LINE = 200
 
 
-def node_report(name: str, result: Any, now: float) -> NodeReport:
+def node_report(name: str, result: Any, now: float, described: Described | None = None) -> NodeReport:
     """The report on the host C(name). It raises nothing.
 
     result: what the module returned, or what Ansible says about a host on which it did not run. now: seconds since the epoch.
+    described: the variables of the host.
     """
     answer = plain.mapping(result)
     facts = answer.get("node")
@@ -29,7 +32,9 @@ def node_report(name: str, result: Any, now: float) -> NodeReport:
         message = _reason(answer)
         rule = "doctor.unreachable" if is_unreachable else "doctor.failed"
         return NodeReport(name, UNREACHABLE if is_unreachable else FAILED, _findings([Observation(rule, message)], (name,)))
-    return NodeReport(name, _state(facts), _findings(_observations(facts, now), _names(name, facts)), _values(facts, now))
+    return NodeReport(
+        name, _state(facts), _findings(_observations(facts, now, described or Described()), _names(name, facts)), _values(facts, now)
+    )
 
 
 def _reason(answer: Facts) -> str:
@@ -47,7 +52,7 @@ def _state(facts: Facts) -> str:
     return NOT_READY if found.get("registered") is True else NOT_JOINED
 
 
-def _observations(facts: Facts, now: float) -> Iterator[Observation]:
+def _observations(facts: Facts, now: float, described: Described) -> Iterator[Observation]:
     checks: dict[str, Callable[[], Iterable[Observation]]] = {
         "join": lambda: other_checks.join(facts),
         "support": lambda: observations.support(facts, now),
@@ -57,13 +62,16 @@ def _observations(facts: Facts, now: float) -> Iterator[Observation]:
         "memory": lambda: observations.memory(facts),
         "failures": lambda: observations.failures(facts),
         "files": lambda: observations.files(facts),
-        "settings": lambda: drift.observations(facts),
+        "settings": lambda: drift.observations(facts, intent(facts, described)),
         "image": lambda: other_checks.image(facts),
         "user_data": lambda: other_checks.user_data(facts),
     }
     for subject, check in checks.items():
         try:
             yield from list(check())
+        except SpecError as error:
+            more = f", and {len(error.problems) - 1} more" if len(error.problems) > 1 else ""
+            yield Observation("doctor.not_checked", f"the variables of the host have problems: {error.problems[0]}{more}")
         except Exception as error:  # reported as a finding: an answer that is not understood must not hide the others
             yield Observation("doctor.not_checked", f"{subject}: the answer of the node was not understood ({type(error).__name__})")
     problems = facts.get("problems")

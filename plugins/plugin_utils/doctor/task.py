@@ -11,6 +11,7 @@ from typing import Any
 from ..outputs import folder
 from ..outputs.page import report_format
 from .fleet import fleet
+from .intent import Described
 from .json_report import json_report, plain_report
 from .model import Fleet
 from .node import node_report
@@ -25,12 +26,15 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def doctor_task(options: Mapping[str, Any], *, now: float, check_mode: bool, say: Callable[[str], None]) -> dict[str, Any]:
+def doctor_task(
+    options: Mapping[str, Any], described: Mapping[str, Described], *, now: float, check_mode: bool, say: Callable[[str], None]
+) -> dict[str, Any]:
     """Make the report, and write or print it. Raises C(SpecError).
 
-    now: seconds since the epoch. say: prints the report, or its summary if it is written to a file.
+    described: the variables of the hosts, by name. now: seconds since the epoch.
+    say: prints the report, or its summary if it is written to a file.
     """
-    found = fleet(node_report(str(name), result, now) for name, result in options["results"].items())
+    found = fleet(node_report(str(name), result, now, described.get(str(name))) for name, result in options["results"].items())
     report = FORMATS[report_format(options["format"], options["report"])](found)
     changed = False
     if options["report"] is None:

@@ -14,6 +14,8 @@ from ..model.checks import shows_secret
 from .batch import Source
 
 CLUSTER, GROUP = "eks_node_cluster", "eks_node_group"
+HOST_VARIABLES = (CLUSTER, GROUP)
+"""The variables that describe the node of a host."""
 
 
 @dataclass(frozen=True)

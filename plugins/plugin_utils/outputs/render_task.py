@@ -32,11 +32,8 @@ RULES: dict[str, Any] = {"required_one_of": _ALL_INPUTS}
 _VARIABLES = {"node_groups": "eks_node_groups", "eksctl_config": "eks_node_eksctl_config", "sources": "eks_node_sources"}
 """The variables of the playbook that set the inputs."""
 
-HOST_VARIABLES = (inventory.CLUSTER, inventory.GROUP)
-"""The variables of the hosts that C(inventory) reads."""
-
 Hosts = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
-"""Returns the names of the hosts, each with the values of the HOST_VARIABLES."""
+"""Returns the names of the hosts, each with the values of C(inventory.HOST_VARIABLES)."""
 
 
 def check_inputs(options: Mapping[str, Any]) -> None:
@@ -79,6 +76,6 @@ def render_task(
 
 def _sources(options: Mapping[str, Any], hosts: Hosts) -> list[batch.Source]:
     if options["inventory"]:
-        found = inventory.sources_of([inventory.Host(name, *(values[one] for one in HOST_VARIABLES)) for name, values in hosts()])
+        found = inventory.sources_of([inventory.Host(name, *(values[one] for one in inventory.HOST_VARIABLES)) for name, values in hosts()])
         return [replace(one, node_groups=[with_files(group, options["files_dir"]) for group in one.node_groups]) for one in found]
     return [folder.source(source, options["files_dir"]) for source in options["sources"] or [options]]

@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.doctor.nodes import node
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 PLAYBOOK = Path(__file__).resolve().parents[4] / "playbooks/doctor.yml"
 HOSTS = {
@@ -62,3 +63,21 @@ def test_warnings_fail_only_if_they_should(tmp_path: Path) -> None:
     done = ansible_runs.run(tmp_path, "ansible-playbook", "-i", "localhost,", "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
     assert mentions(done.stdout, "[doctor.clock_skew]", "n1")
+
+
+def test_the_variables_of_each_host_describe_its_node(tmp_path: Path) -> None:
+    group = {"name": "web", "family": "al2023", "max_pods": "{{ pods }}"}
+    hosts = {"n1": {"pods": 20}, "n2": {"pods": 58}, "n3": {"pods": 58, "ansible_host": "10.0.0.1"}}
+    variables = {"eks_node_cluster": COMPLETE, "eks_node_group": group, "ansible_connection": "local"}
+    (tmp_path / "inventory.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": variables}}), encoding="utf-8")
+    config = {"maxPods": 58, "clusterDNS": ["10.100.0.10"]}
+    results = {name: node({"info.kubelet.config.effective": config}) for name in hosts}
+    tasks = [
+        {"nodebootstrap.eks.doctor_report": {"results": results}, "register": "found", "run_once": True},
+        {"ansible.builtin.assert": {"that": "found.causes | map(attribute='nodes') | list == [['n1']]"}, "run_once": True},
+    ]
+    play = [{"hosts": "all", "gather_facts": False, "tasks": tasks}]
+    (tmp_path / "play.yml").write_text(json.dumps(play), encoding="utf-8")
+    done = ansible_runs.run(tmp_path, "ansible-playbook", "-i", "inventory.json", "play.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert mentions(done.stdout, "[drift.not_as_described]", "maxPods", "20")

@@ -18,9 +18,11 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.json_repo
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.model import FAILED, NOT_JOINED, NOT_READY, READY, UNREACHABLE
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.node import node_report
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.doctor.text import text
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import EXPIRED, NOT_YET, SERVER, VALID
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.doctor.nodes import GIB, HEALTHY, NOW, node
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 DAY = 86400.0
 END_OF_VALID = 4733510400.0
@@ -29,6 +31,8 @@ MIB = 1024**2
 
 KUBELET = "info.versions.kubelet.version"
 DISK, RUNNING = "info.kubelet.config.effective", "info.kubelet.configz.config"
+BY_OTHERS = {"info.ours": None, DISK: {"maxPods": 58, "clusterDNS": ["10.100.0.10"]}}
+CONFIG = render(COMPLETE, {"name": "web", "family": "al2023", "max_pods": 58, "labels": {"team": "web"}}).document.text
 ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("changed_files", {"info.ours.files": {"/b": "changed", "/a": "changed"}}, {"info.ours.files": {"/a": "unchanged"}}),
     ("changed_files", {"info.ours.files": {"/a": "missing", "/b": "unreadable"}}, {"info.ours": None}),
@@ -77,6 +81,12 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 DRIFT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("not_running", {DISK: {"maxPods": 110}, RUNNING: {"maxPods": 58}}, {DISK: {"maxPods": 58}, RUNNING: {"maxPods": 58}}),
     ("not_running", {RUNNING: {"maxPods": 58}, "info.kubelet.flags": {"max-pods": "9"}}, {RUNNING: {"maxPods": 58}}),
+    ("not_as_described", {"user_data.text": CONFIG.replace("58", "30"), **BY_OTHERS}, {"user_data.text": CONFIG, **BY_OTHERS}),
+    (
+        "not_as_described",
+        {**BY_OTHERS, "user_data.text": CONFIG.replace("team=web", "team=db")},
+        {"user_data.text": CONFIG.replace("58", "30")},
+    ),
     (
         "changed_since_start",
         {"info.kubelet.config.files": [{"path": "/etc/kubernetes/kubelet/config.json", "changed_since_start": True}]},
