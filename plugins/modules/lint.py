@@ -17,7 +17,7 @@ description:
   - Scripts are read, and never executed. The module does not contact a node. It contacts AWS only if O(sources) contains a mapping. This
     needs boto3 on the controller, and the permissions C(ec2:DescribeLaunchTemplateVersions), for all launch templates also
     C(ec2:DescribeLaunchTemplates), and for an Auto Scaling group C(autoscaling:DescribeAutoScalingGroups) and
-    C(autoscaling:DescribeLaunchConfigurations).
+    C(autoscaling:DescribeLaunchConfigurations). An instance only needs C(ec2:DescribeInstanceAttribute).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -39,9 +39,10 @@ options:
       - CloudFormation, templates with user data that contains no parameters or references. User data that contains them is a note.
       - The AWS CLI, the output of C(aws ec2 describe-launch-template-versions) and C(aws autoscaling describe-launch-configurations).
       - A mapping names user data in an AWS account, which is only read. It has one of the keys C(launch_template) with a name or an ID,
-        C(auto_scaling_group) with a name, for its launch templates or its launch configuration, and C(all_launch_templates) with V(true),
-        for all launch templates of the region, or for those with the C(tags), a mapping. The C(version) of launch templates is
-        C($Default), C($Latest) or a number, by default C($Default). Findings in an account follow those in files.
+        C(auto_scaling_group) with a name, for its launch templates or its launch configuration, C(instance) with an ID, and
+        C(all_launch_templates) with V(true), for all launch templates of the region, or for those with the C(tags), a mapping. The
+        C(version) of launch templates is C($Default), C($Latest) or a number, by default C($Default). Findings in an account follow
+        those in files.
       - In a directory, files are checked that begin like user data or like one of these files. Hidden files are ignored.
       - Environment variables and C(~) in a path are replaced, unless there is a file with this very name.
     type: list

@@ -1,11 +1,12 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The user data of launch templates, launch configurations and Auto Scaling groups. Only reads. Runs on the controller."""
+"""The user data of launch templates, launch configurations, Auto Scaling groups and instances. Only reads. Runs on the controller."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 
 from ansible.module_utils.basic import missing_required_lib
 
@@ -15,11 +16,12 @@ _VERSION_DEFAULT = "$Default"
 
 
 class FoundUserData(NamedTuple):
-    """name: of the object that has the user data. base64: as the API returns it, '' if there is none. template: all its fields."""
+    """name: of the object that has the user data. base64: as the API returns it, '' if there is none. template: all its fields, or
+    None for an instance, which has no template any more."""
 
     name: str
     base64: str
-    template: Mapping[str, Any]
+    template: Optional[Mapping[str, Any]]
 
 
 class Reader:
@@ -31,7 +33,7 @@ class Reader:
         self._clients: Dict[str, Any] = {}
 
     def read(self, wanted: Mapping[str, Any]) -> List[FoundUserData]:
-        """What one entry of C(sources) names: C(launch_template), C(auto_scaling_group) or C(all_launch_templates)."""
+        """What one entry of C(sources) names: C(launch_template), C(auto_scaling_group), C(instance) or C(all_launch_templates)."""
         if client.BOTO3_ERROR:
             raise client.AwsError(missing_required_lib("boto3"))
         version = str(wanted.get("version") or _VERSION_DEFAULT)
@@ -40,6 +42,8 @@ class Reader:
                 return [self._launch_template(_identity(str(wanted["launch_template"])), version)]
             if wanted.get("auto_scaling_group"):
                 return list(self._group(str(wanted["auto_scaling_group"])))
+            if wanted.get("instance"):
+                return [self._instance(str(wanted["instance"]))]
             return list(self._all(wanted.get("tags") or {}, version))
 
     def _all(self, tags: Mapping[str, Any], version: str) -> Iterator[FoundUserData]:
@@ -88,6 +92,11 @@ class Reader:
         for found in self._pages("autoscaling", "describe_launch_configurations", "LaunchConfigurations", LaunchConfigurationNames=[name]):
             yield FoundUserData("launch configuration {0}".format(name), found.get("UserData") or "", found)
 
+    def _instance(self, instance_id: str) -> FoundUserData:
+        with self._explained("ec2", "describe_instance_attribute") as api:
+            answer = api.describe_instance_attribute(InstanceId=instance_id, Attribute="userData")
+        return FoundUserData("instance {0}".format(instance_id), answer.get("UserData", {}).get("Value") or "", None)
+
     def _client(self, service: str) -> Any:
         if self._session is None:
             self._session = client.new_session(self._options)
@@ -97,11 +106,17 @@ class Reader:
 
     def _pages(self, service: str, operation: str, key: str, **arguments: Any) -> List[Dict[str, Any]]:
         """All items of an operation with pages."""
+        with self._explained(service, operation) as api:
+            ask: Callable[..., Any] = api.get_paginator(operation).paginate
+            return [item for page in ask(**arguments) for item in page.get(key, [])]
+
+    @contextmanager
+    def _explained(self, service: str, operation: str) -> Iterator[Any]:
+        """A client of the service. Errors of the operation become C(client.AwsError)."""
         api = self._client(service)
         action = "{0}:{1}".format(service, "".join(word.capitalize() for word in operation.split("_")))
-        ask: Callable[..., Any] = api.get_paginator(operation).paginate
         try:
-            return [item for page in ask(**arguments) for item in page.get(key, [])]
+            yield api
         except client.client_error() as error:
             raise client.AwsError(_refusal(action, error)) from None
         except client.no_connection() as error:

@@ -15,12 +15,13 @@ from ..sources.launch_templates import settings
 from ..sources.model import SourceText, encoded, no_user_data
 
 Entry = Mapping[str, Any]
-Fetch = Callable[[Entry], Iterable[tuple[str, str, Mapping[str, Any]]]]
-"""Reads what an entry names from the account: names, user data in base64, and the launch template or launch configuration."""
-_NAMES = ("launch_template", "auto_scaling_group", "all_launch_templates")
+Fetch = Callable[[Entry], Iterable[tuple[str, str, Mapping[str, Any] | None]]]
+"""Reads what an entry names from the account: names, user data in base64, and the launch template or launch configuration, if any."""
+_NAMES = ("launch_template", "auto_scaling_group", "instance", "all_launch_templates")
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "launch_template": ("version",),
     "auto_scaling_group": (),
+    "instance": (),
     "all_launch_templates": ("tags", "version"),
 }
 """The names of a source, and the other keys of its entry."""
@@ -47,7 +48,7 @@ def texts(wanted: Mapping[str, Entry], fetch: Fetch) -> Iterator[AccountText]:
         for name, text, template in fetch(entry):
             if name not in seen:
                 found = encoded(text, name) if text else no_user_data(name)
-                yield AccountText(option, name, replace(found, settings=settings(template)))
+                yield AccountText(option, name, found if template is None else replace(found, settings=settings(template)))
             seen.add(name)
 
 
@@ -55,7 +56,7 @@ def _is_valid(entry: Entry, path: str, problems: Problems) -> bool:
     before = len(problems)
     named = [name for name in _NAMES if name in entry]
     if len(named) != 1:
-        fix = "write one of the three; a file is a path without a key"
+        fix = "write one of them; a file is a path without a key"
         problems.add("input.conflict", path, f"must have exactly one of {', '.join(_NAMES)}", fix=fix)
         return False
     name = named[0]

@@ -101,12 +101,20 @@ def test_what_an_entry_names(endpoint: str, wanted: dict[str, Any], expected: li
     assert sorted(read(endpoint, **wanted)) == sorted(expected)
 
 
+def test_an_instance(endpoint: str) -> None:
+    ec2 = boto3.client("ec2", region_name=REGION, endpoint_url=endpoint, aws_access_key_id="x", aws_secret_access_key="x")
+    image = ec2.describe_images()["Images"][0]["ImageId"]
+    found = ec2.run_instances(ImageId=image, MinCount=2, MaxCount=2, UserData=BAD)["Instances"]
+    assert read(endpoint, instance=found[0]["InstanceId"]) == [(f"instance {found[0]['InstanceId']}", BAD)]
+
+
 @pytest.mark.parametrize(
     ("wanted", "facts"),
     [
         ({"launch_template": "absent"}, ["ec2:DescribeLaunchTemplateVersions", "InvalidLaunchTemplateName.NotFoundException"]),
         ({"launch_template": "lt-0123456789abcdef0"}, ["InvalidLaunchTemplateId.NotFound"]),
         ({"auto_scaling_group": "absent"}, ["absent", REGION]),
+        ({"instance": "i-0123456789abcdef0"}, ["ec2:DescribeInstanceAttribute", "InvalidInstanceID.NotFound"]),
     ],
 )
 def test_what_does_not_exist(endpoint: str, wanted: dict[str, Any], facts: list[str]) -> None:
