@@ -17,8 +17,8 @@ NOT_SHOWN = "(not shown: it may be a secret)"
 
 # Text between a name and its value: shell, YAML, JSON, TOML, command-line and PowerShell spellings.
 _IS = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?"
-# A value that only refers to a secret is not a secret: $VAR, ${VAR}, $(command), {{ template }}, <placeholder>.
-_REAL = r"(?![$<{%(\[*])"
+# A value that only refers to a secret is not a secret: $VAR, ${VAR}, $(command), `command`, {{ template }}, <placeholder>.
+_REAL = r"(?![$<{%(\[*`])"
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a PEM private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")),
@@ -69,7 +69,28 @@ _NAMES = (
 
 # "auth" and "password" are common words. They count only as a key with a value that can be a secret.
 _AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/=])")
-_PASSWORD = re.compile(rf"(?:^|[\s\"'{{,.])password[\"']?\s*[:=]\s*(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',}}]+))")
+# One of these groups is the value.
+_VALUE = rf"(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',;|&}}]+))"
+# cloud-init has a key chpasswd with a mapping.
+_PASSWORD_NAME = r"(?!chpasswd)(?:[a-z0-9_]*(?:password|passwd|passphrase)|mysql_pwd)"
+_PASSWORDS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # An empty variable before a command, as in PASSWORD= mysql, has no value.
+        rf"(?:^|[\s\"'{{,.;|&(:$]){_PASSWORD_NAME}[\"']?(?:\s*:\s*|[ \t]+=[ \t]*|=){_VALUE}",
+        rf"(?<![\w-])--?(?:[a-z0-9]+[-_])*(?:password|passwd|passphrase)(?:=|[ \t]+(?!-)){_VALUE}",
+        rf"\bcurl\b[^\n|;&]*[ \t](?:-u|--user)(?:=|[ \t]*)[\"']?[^\s:\"'$]+:{_REAL}([^\s\"':$]+)",
+        rf"\bsshpass[ \t]+-p[ \t]*{_VALUE}",
+        rf"\becho[ \t]+[\"']?[\w.-]+:{_REAL}([^\s\"'|]+)[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:/usr/sbin/)?chpasswd\b",
+        rf"\bConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']{_REAL}([^\"'\n]+)[\"']",
+    )
+)
+_TOKEN = re.compile(
+    rf"(?<![\w.-])(?:[a-z0-9]+_)*(?:token|api_?key|secret|secret_?key)=[\"']?{_REAL}((?=[a-z/+_.-]*\d)(?=[\d/+_.-]*[a-z])[a-z0-9/+_.=-]{{16,}})"
+    rf"(?![a-z0-9/+_.=-])",
+    re.IGNORECASE,
+)
+"""A variable of a shell. Its value has letters and digits, as random text has."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:[ \t]*\r?\n[ \t]*[A-Za-z0-9+/]{8,})*")
 _DECODED = 1 << 20
 """Bytes of decoded base64 and gzip that are searched."""
@@ -85,6 +106,7 @@ RULES = {
     "a registry credential": "secrets.registry_credential",
     "a credential in a proxy URL": "secrets.proxy_credential",
     "a password": "secrets.password",
+    "a token": "secrets.token",
 }
 """The rule of each kind of secret."""
 
@@ -132,16 +154,23 @@ def _decoded(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _matches(text: str) -> Iterator[tuple[str, int]]:
+    """The kinds of the secrets with the places of their values. A token of another kind is not named twice."""
+    found = list(_with_known_form(text))
+    starts = {start for _what, start in found}
+    return iter([*found, *(("a token", match.start(1)) for match in _TOKEN.finditer(text) if match.start(1) not in starts)])
+
+
+def _with_known_form(text: str) -> Iterator[tuple[str, int]]:
     for what, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             yield what, match.start(match.lastindex or 0)
     for match in _AUTH.finditer(text):
         if _is_basic_auth(match[1]):
             yield "a registry credential", match.start(1)
-    for match in _PASSWORD.finditer(text):
-        value = match[match.lastindex or 0]
-        if value.lower() not in _NO_PASSWORD:
-            yield "a password", match.start(match.lastindex or 0)
+    for pattern in _PASSWORDS:
+        for match in pattern.finditer(text):
+            if match[match.lastindex or 0].lower() not in _NO_PASSWORD:
+                yield "a password", match.start(match.lastindex or 0)
 
 
 def _is_basic_auth(word: str) -> bool:

@@ -245,5 +245,6 @@ ROWS = (
     *_secret("secrets.bootstrap_token", f"kubeadm join --token {TOKEN}"),
     *_secret("secrets.registry_credential", f'echo \'{{"auths": {{"r": {{"auth": "{AUTH}"}}}}}}\''),
     *_secret("secrets.password", 'echo \'{"password": "hunter22"}\''),
+    *_secret("secrets.token", "export API_TOKEN=a1b2c3d4e5f6a7b8c9d0"),
     *_secret("secrets.proxy_credential", "export https_proxy=http://user:hunter22@proxy:3128"),
 )

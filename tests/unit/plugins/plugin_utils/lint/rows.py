@@ -214,6 +214,7 @@ STRUCTURE = (
     Row("secrets.activation_code", "error", shell("ACTIVATION_CODE=AbCdEfGhIjKlMnOpQrSt"), shell("ACTIVATION_CODE=${CODE}")),
     Row("secrets.bootstrap_token", "error", shell("kubeadm join --token abcdef.0123456789abcdef"), shell("kubeadm join --token $T")),
     Row("secrets.password", "error", cloud("chpasswd:", "  password: hunter22"), cloud("chpasswd:", "  password: $6")),
+    Row("secrets.token", "error", shell("export API_TOKEN=a1b2c3d4e5f6a7b8c9d0"), shell("export API_TOKEN=$(cat /run/token)")),
     Row("secrets.proxy_credential", "error", shell("curl -x http://u:secret@p:3128 x"), shell("curl -x http://p:3128 x")),
     Row("secrets.registry_credential", "error", shell('echo "identitytoken": "abcdefgh12"'), shell('echo "identitytoken": "$T"')),
     # --- cloud-config
