@@ -12,7 +12,8 @@ short_description: Move user data of Amazon Linux 2 to Amazon Linux 2023
 version_added: 0.1.0
 description:
   - Reads user data of Amazon Linux 2 or Ubuntu that calls C(/etc/eks/bootstrap.sh), and writes user data with the same meaning for Amazon
-    Linux 2023 or Bottlerocket. For each user data, it also writes a report for a change request, as Markdown.
+    Linux 2023 or Bottlerocket. For each user data, it also writes a report for a change request, as
+    Markdown and as a page for a browser.
   - The report lists every argument of the call and every flag of kubelet with what became of it, the scripts that are kept, the lines
     that use what Amazon Linux 2023 does not have, and the next steps. For a launch template, it also lists the other fields that must
     change, such as the image and the volumes.
@@ -48,8 +49,8 @@ options:
     default: al2023
   output_dir:
     description:
-      - The directory of the results. The file C(web.sh) becomes C(web.userdata), with the report C(web.md). For other sources, the name
-        says where the user data is, for example C(launch-template-web-version-2.userdata).
+      - The directory of the results. The file C(web.sh) becomes C(web.userdata), with the reports C(web.md) and C(web.html). For other
+        sources, the name says where the user data is, for example C(launch-template-web-version-2.userdata).
     type: path
     default: out
 attributes:
@@ -116,6 +117,11 @@ migrations:
       type: str
       returned: always
       sample: out/web.md
+    page:
+      description: The path of the report as a page for a browser.
+      type: str
+      returned: always
+      sample: out/web.html
     cluster:
       description: The cluster, as input of M(nodebootstrap.eks.render). Empty for additions to user data that EKS completes.
       type: dict

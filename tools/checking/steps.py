@@ -247,6 +247,7 @@ def matrix() -> list[Step]:
     thorough = (("HYPOTHESIS_PROFILE", "matrix"),)
     programs, *_tests = lab()
     *older, newest = cores()
+    browser = (DOCS_PYTHON, "tools/docsite/check_browser.py", "--site", "out/reports")
     return [
         *(ansible_test("sanity-all-files", core, seconds=300, detail=", all files") for core in cores()),
         ansible_test("units", newest, seconds=600, detail=", all tests"),
@@ -258,6 +259,8 @@ def matrix() -> list[Step]:
         *(molecule(scenario) for scenario in REPEATED_SCENARIOS),
         *docs(),
         Step("docs: browser", (DOCS_PYTHON, "tools/docsite/check_browser.py"), after="docs", estimated_seconds=180),
+        Step("docs: reports", ("python", "tools/docsite/report_pages.py"), estimated_seconds=5),
+        Step("docs: reports in a browser", browser, after="docs: reports", estimated_seconds=20),
         programs,
         pytest("lab: matrix", 1600, "-m", "matrix", "tests/lab", after=programs.name, variables=thorough),
     ]

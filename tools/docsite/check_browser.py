@@ -1,12 +1,12 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open every page of the documentation site in Chromium, at the width of a desktop and of a phone.
+"""Open pages in Chromium, at the width of a desktop and of a phone.
 
-    .cache/venv-docs/bin/python tools/docsite/check_browser.py [--pictures DIRECTORY] [PAGE...]      # by default every page of out/site
+    .cache/venv-docs/bin/python tools/docsite/check_browser.py [--site DIRECTORY] [--pictures DIRECTORY] [PAGE...]
 
-Reports what axe-core finds, pages that are wider than the window, and requests to other machines. Needs chromium, and axe-core below
-.cache/npm; "tools/setup.sh browser" installs both.
+By default, the pages are those of the documentation site, out/site. Reports what axe-core finds, pages that are wider than the window,
+and requests to other machines. Needs chromium, and axe-core below .cache/npm; "tools/setup.sh browser" installs both.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Browser:
         self._process.wait(30)
 
 
-def problems(browser: Browser, page: Path, size: str, pictures: Path | None) -> list[str]:
-    """Return what is wrong with a page at a size."""
+def problems(browser: Browser, page: Path, size: str, pictures: Path | None, site: Path) -> list[str]:
+    """Return what is wrong with a page of a site at a size."""
     found = [f"asks for {url}" for url in browser.open(page, *SIZES[size])]
     wide = browser.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     if wide > 0:
@@ -114,18 +114,20 @@ def problems(browser: Browser, page: Path, size: str, pictures: Path | None) -> 
     if violations is None:
         found.append("axe-core did not end")
     found += [f"{rule}: {text}: {', '.join(targets[:3])} ({len(targets)})" for rule, text, targets in violations or ()]
-    return [f"{page.relative_to(SITE)}, {size}: {problem}" for problem in found]
+    return [f"{page.relative_to(site)}, {size}: {problem}" for problem in found]
 
 
 def main(arguments: list[str]) -> int:
     """Check the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pictures", type=Path, metavar="DIRECTORY", help="save a picture of each page")
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help="paths below out/site")
+    parser.add_argument("--site", type=Path, default=SITE, metavar="DIRECTORY", help="the directory of the pages (default: out/site)")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="paths below the directory (default: every page)")
     options = parser.parse_args(arguments)
-    pages = [SITE / name for name in options.pages] or sorted(SITE.rglob("*.html"))
+    site = options.site.resolve()
+    pages = [site / name for name in options.pages] or sorted(site.rglob("*.html"))
     if not pages:
-        raise SystemExit("out/site has no pages; run make docs")
+        raise SystemExit(f"{site} has no pages; for the documentation site, run make docs")
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
     found: list[str] = []
@@ -134,7 +136,7 @@ def main(arguments: list[str]) -> int:
         try:
             for page in pages:
                 for size in SIZES:
-                    found += problems(browser, page, size, options.pictures)
+                    found += problems(browser, page, size, options.pictures, site)
         finally:
             browser.close()
     print("\n".join([*found, f"{len(pages)} pages at {len(SIZES)} sizes: {len(found)} problems"]))

@@ -23,6 +23,7 @@ from ..sources.model import SourceText
 from ..sources.read import read
 from . import account_texts, folder, source_files
 from .migrate_user_data import checked
+from .migration_page import html
 from .migration_report import decisions_text, markdown, summary
 
 OPTIONS: dict[str, Any] = {
@@ -54,7 +55,7 @@ class _Original:
 
 @dataclass(frozen=True)
 class _File:
-    """One migrated user data. user_data: the path of the new user data. report: the path of the report.
+    """One migrated user data. user_data: the path of the new user data. report, page: the paths of the report.
 
     changes: of the launch template that has it. steps: what to do next.
     """
@@ -62,6 +63,7 @@ class _File:
     original: _Original
     user_data: str
     report: str
+    page: str
     migration: Migration
     changes: tuple[Change, ...]
     steps: tuple[str, ...]
@@ -70,7 +72,9 @@ class _File:
         """The files to write. Without new user data, an older file stays as it is."""
         if self.migration.user_data is not None:
             yield self.user_data, self.migration.user_data
-        yield self.report, markdown(self.original.name, self.migration, self.changes, self.steps)
+        around = (self.changes, self.steps)
+        yield self.report, markdown(self.original.name, self.migration, *around)
+        yield self.page, html(self.original.name, self.original.text.data, self.migration, *around)
 
 
 def migrate_task(
@@ -154,7 +158,16 @@ def _migrate(originals: Sequence[_Original], options: Mapping[str, Any], problem
                 problems.extend(replace(one, path=original.option) if one == own else one for one in error.problems)
             continue
         base = str(PurePath(options[_OUTPUT], original.stem))
-        files.append(_File(original, f"{base}.userdata", f"{base}.md", found, *_around(original.text.settings, found, options["cluster"])))
+        files.append(
+            _File(
+                original,
+                f"{base}.userdata",
+                f"{base}.md",
+                f"{base}.html",
+                found,
+                *_around(original.text.settings, found, options["cluster"]),
+            )
+        )
     return files, not_migrated
 
 
@@ -191,7 +204,7 @@ def _check_names(files: Sequence[_File], output: str, problems: Problems) -> Non
             message = f"{original.name} would be written to {file.user_data}, as {same.name} of {same.option}"
             fix = "rename one of the two, or migrate it to another directory"
             problems.add("input.conflict", original.option, message, fix=fix)
-        elif replaced := [one for one in (file.user_data, file.report) if folder.absolute(one) in read_paths]:
+        elif replaced := [one for one in (file.user_data, file.report, file.page) if folder.absolute(one) in read_paths]:
             message = f"is {output}, and the migration would replace the source {replaced[0]}"
             problems.add("input.conflict", _OUTPUT, message, fix="use another directory")
 
@@ -209,7 +222,7 @@ def _shown(file: _File) -> str:
     lines = [f"{file.original.name}: {summary(file.migration)}"]
     if file.migration.user_data is not None:
         lines.append(f"  new user data: {file.user_data}")
-    lines.append(f"  report: {file.report}")
+    lines.append(f"  report: {file.report}, {file.page}")
     return "\n".join([*lines, *decisions_text(file.original.name, file.migration)])
 
 
@@ -219,6 +232,7 @@ def _row(file: _File) -> dict[str, Any]:
         "source": file.original.name,
         "user_data": file.user_data if found.user_data is not None else None,
         "report": file.report,
+        "page": file.page,
         "cluster": dict(found.cluster),
         "node_group": dict(found.node_group),
         "needs_decision": [one.plain() for one in found.report.decisions],

@@ -18,10 +18,10 @@ from ..readers.document import structure
 from ..readers.model import Place, UserData
 from .findings.source import Source, file_place
 
-_OUTCOMES = {"moved": "moved to", "dropped": "dropped", "needs_decision": "**needs a decision**"}
+OUTCOMES = {"moved": "moved to", "dropped": "dropped", "needs_decision": "needs a decision"}
 _WIDTH = 60
 """Characters of a value in a table."""
-_RUNS = {
+RUNS = {
     "node_group.commands.pre": "runs before kubelet starts",
     "node_group.commands.post": "runs after kubelet is healthy",
     "node_group.user_data": "stays a part of its own, and runs before kubelet starts",
@@ -31,16 +31,18 @@ _RUNS = {
 def markdown(name: str, found: Migration, changes: Sequence[Change] = (), steps: Sequence[str] = ()) -> str:
     """The report of one migrated file. name: the path of the file. changes: of its launch template. steps: what to do next."""
     report = found.report
-    before, after = _family(report.family_before), _family(report.family_after)
+    before, after = family_name(report.family_before), family_name(report.family_after)
     lines = [f"# Migration of {name} from {before} to {after}", "", summary(found), ""]
     lines += _section("Needs a decision", (_decision(one, found.original) for one in report.decisions))
     lines += _table(report.arguments, found.original)
-    kept = (f"Line {_line(one.where, found.original)}: `{_cell(_first(one.text))}` {_RUNS[one.to]} (`{one.to}`)." for one in report.kept)
+    kept = (
+        f"Line {line_of(one.where, found.original)}: `{_cell(first_line(one.text))}` {RUNS[one.to]} (`{one.to}`)." for one in report.kept
+    )
     lines += _section("Kept scripts", kept)
     lines += _section("Check these lines", (_caution(one, found.original) for one in report.warnings))
     result = None if found.user_data is None else structure(found.user_data)
     findings = (
-        f"Line {_line(one.where, result)} of the new user data, {one.rule.severity}: {one.message}{_fix(one.fix)} (`{one.rule.id}`)."
+        f"Line {line_of(one.where, result)} of the new user data, {one.rule.severity}: {one.message}{_fix(one.fix)} (`{one.rule.id}`)."
         for one in report.findings
         if result is not None
     )
@@ -67,7 +69,8 @@ def summary(found: Migration) -> str:
     return f"Arguments: {outcomes.count('moved')} moved, {outcomes.count('dropped')} dropped."
 
 
-def _family(name: str | None) -> str:
+def family_name(name: str | None) -> str:
+    """The name of a family. Both have the script, so a text that only calls it can be of either."""
     families = kubernetes_versions()["families"]
     return "Amazon Linux 2 or Ubuntu" if name is None else str(families[name]["name"])
 
@@ -78,17 +81,18 @@ def _section(title: str, items: Iterable[str]) -> list[str]:
 
 
 def _decision(one: Decision, original: UserData) -> str:
-    where = "" if one.where is None else f"Line {_line(one.where, original)}: "
-    return f"{where}`{_cell(one.path)}`: {_sentence(one)}."
+    where = "" if one.where is None else f"Line {line_of(one.where, original)}: "
+    return f"{where}`{_cell(one.path)}`: {sentence(one)}."
 
 
-def _sentence(one: Decision) -> str:
+def sentence(one: Decision) -> str:
+    """The question with its choices, without a period."""
     choices = "; or ".join(one.choices)
     return one.question + (f"; choices: {choices}" if choices else "")
 
 
 def _caution(one: Caution, original: UserData) -> str:
-    where = "" if one.where is None else f"Line {_line(one.where, original)}: "
+    where = "" if one.where is None else f"Line {line_of(one.where, original)}: "
     source = f" ([source]({one.source}))" if one.source else ""
     return f"{where}{one.message}{_fix(one.fix)}{source}."
 
@@ -102,9 +106,10 @@ def _table(arguments: Sequence[Argument], original: UserData) -> list[str]:
         return []
     rows = ["## Arguments", "", "| Line | Argument | Value | Outcome | Reason |", "| --- | --- | --- | --- | --- |"]
     for one in arguments:
-        value = "" if one.value is None else f"`{_cell(_text(one.value))}`"
-        outcome = _OUTCOMES[one.outcome] + (f" `{one.to}`" if one.to else "")
-        rows.append(f"| {_line(one.where, original)} | `{_cell(one.name)}` | {value} | {outcome} | {_cell(one.reason or '')} |")
+        value = "" if one.value is None else f"`{_cell(short(one.value))}`"
+        bold = "**" if one.outcome == "needs_decision" else ""
+        outcome = f"{bold}{OUTCOMES[one.outcome]}{bold}" + (f" `{one.to}`" if one.to else "")
+        rows.append(f"| {line_of(one.where, original)} | `{_cell(one.name)}` | {value} | {outcome} | {_cell(one.reason or '')} |")
     return [*rows, ""]
 
 
@@ -119,7 +124,8 @@ def _template(changes: Sequence[Change]) -> list[str]:
     return [*rows, ""]
 
 
-def _text(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value that is short enough for a table."""
     text = value if isinstance(value, str) else shown(value)
     return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
 
@@ -129,14 +135,14 @@ def _cell(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|").replace("`", "'")
 
 
-def _first(text: str) -> str:
+def first_line(text: str) -> str:
     """The first line that does something."""
     lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("#!")]
     line = lines[0] if lines else ""
-    return "(not shown: it may be a secret)" if find_secrets(line) else _text(line)
+    return "(not shown: it may be a secret)" if find_secrets(line) else short(line)
 
 
-def _line(where: Place, read: UserData | None) -> str:
+def line_of(where: Place, read: UserData | None) -> str:
     """The line in the file. In encoded text, the part and the line in it."""
     if read is None:
         return str(where.line)

@@ -14,6 +14,28 @@ from ...readers.model import Place
 from .source import Source, file_place, line_at
 from .text import excerpt, is_withheld
 
+MACROS = """\
+{% macro finding(one) -%}
+<div class="finding {{ one.rule.severity }}"><strong>{{ one.rule.severity }}</strong>: {{ one.message }} <code>{{ one.rule.id }}</code>
+{%- if one.fix %}<p>Fix: {{ one.fix }}</p>{% endif %}<p>Why: {{ one.rule.why }}</p></div>
+{%- endmacro -%}
+{% macro text(excerpt, name) -%}
+{% if excerpt.note %}<p>{{ excerpt.note }}</p>
+{% endif -%}
+{% if excerpt.rows -%}
+<div class="text" role="region" aria-label="Text of {{ excerpt.name }}: {{ name }}" tabindex="0"><div class="lines">
+{%- for row in excerpt.rows -%}
+{% if row.text is not none %}<div class="line" data-line="{{ row.number }}">{{ row.text }}</div>{% endif -%}
+{% if row.finding -%}
+{% if row.carets %}<div class="carets {{ row.finding.rule.severity }}" aria-hidden="true">{{ row.carets }}</div>{% endif -%}
+{{ finding(row.finding) }}
+{%- endif -%}
+{% endfor -%}
+</div></div>
+{% endif -%}
+{% endmacro -%}
+"""
+"""Macros of a page: C(finding), and C(text) for an excerpt of the source C(name)."""
 _MOST_LINES = 500
 """Lines of a text that is shown as a whole."""
 _AROUND = 3

@@ -19,7 +19,7 @@ from ...lint.lint import stored_size
 from ...readers.model import Place
 from ..page import Cell, Span, page
 from ..source_files import File
-from .excerpts import excerpts
+from .excerpts import MACROS, excerpts
 from .source import Source, counts, file_place
 from .text import summary
 
@@ -41,20 +41,8 @@ _MAIN = """\
 <p>There are no findings.</p>
 {% endif -%}
 {% for excerpt in one.excerpts -%}
-{% if excerpt.note %}<p>{{ excerpt.note }}</p>
-{% endif -%}
-{% if excerpt.rows -%}
-<div class="text" role="region" aria-label="Text of {{ excerpt.name }}: {{ one.name }}" tabindex="0"><div class="lines">
-{%- for row in excerpt.rows -%}
-{% if row.text is not none %}<div class="line" data-line="{{ row.number }}">{{ row.text }}</div>{% endif -%}
-{% if row.finding -%}
-{% if row.carets %}<div class="carets {{ row.finding.rule.severity }}" aria-hidden="true">{{ row.carets }}</div>{% endif -%}
-{{ finding(row.finding) }}
-{%- endif -%}
-{% endfor -%}
-</div></div>
-{% endif -%}
-{% else -%}
+{{ text(excerpt, one.name) }}
+{%- else -%}
 {% for row in one.source.findings %}{{ finding(row) }}{% endfor -%}
 {% endfor -%}
 {% if one.is_explained -%}
@@ -98,12 +86,6 @@ _MAIN = """\
 </section>
 {% endfor -%}
 """
-_FINDING = """\
-{% macro finding(one) -%}
-<div class="finding {{ one.rule.severity }}"><strong>{{ one.rule.severity }}</strong>: {{ one.message }} <code>{{ one.rule.id }}</code>
-{%- if one.fix %}<p>Fix: {{ one.fix }}</p>{% endif %}<p>Why: {{ one.rule.why }}</p></div>
-{%- endmacro -%}
-"""
 _STAGES = {
     "early": "before cloud-init",
     "init": "cloud-init: init",
@@ -130,7 +112,7 @@ def html(sources: Sequence[Source], machine: Machine | None = None, others: Mapp
     compared = others or {}
     views = [_view(source, machine or Machine(), compared.get(index)) for index, source in enumerate(sources)]
     overview = [_overview(number, source) for number, source in enumerate(sources, 1)]
-    return page("User data", [summary(sources), _known(machine or Machine())], _FINDING + _MAIN, sources=views, overview=overview)
+    return page("User data", [summary(sources), _known(machine or Machine())], MACROS + _MAIN, sources=views, overview=overview)
 
 
 def _known(machine: Machine) -> str:

@@ -84,7 +84,7 @@ def test_launch_templates(account: Path) -> None:
     facts = ("launch template new, version 1: not migrated: ", "launch template none, version 1: not migrated: ")
     assert mentions(done.stdout, *facts)
     names = ("Auto-Scaling-group-old-launch-template-old-version-1", "launch-template-old-version-1")
-    assert written(account) == [f"{name}{ending}" for name in names for ending in (".md", ".userdata")]
+    assert written(account) == [f"{name}{ending}" for name in names for ending in (".html", ".md", ".userdata")]
     for name in names:
         assert "maxPods: 20" in (account / f"out/{name}.userdata").read_text(encoding="utf-8")
         assert "resolve:ssm:" in (account / f"out/{name}.md").read_text(encoding="utf-8")

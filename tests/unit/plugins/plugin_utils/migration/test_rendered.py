@@ -39,6 +39,7 @@ DECIDED = {
     "kubelet --node-labels": "a label that only the node knows",
     "--containerd-config-file": "a file of the image",
     "kubelet --qos-reserved": "a percent sign",
+    "user_data": "a password, the value of --storage-driver-password",
 }
 """What has to be decided."""
 
