@@ -75,11 +75,26 @@ VARIABLES = frozenset(
     }
 )
 """Variables of the environment from which the script takes defaults."""
+TIMEOUT = "timeout"
 _EDITORS = ("sed", "tee", "cp", "mv", "install", "patch", "perl", "ln", "rm", "truncate", "dd")
 _FILTERS = ("sed", "perl")
 _IN_PLACE = ("-i", "--in-place", "-pi", "-ni", "-ri", "-Ei")
 _WRITES = (">", ">>", ">|", "&>", "&>>", "<>")
-_WRAPPERS = ("sudo", "exec", "bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "command", "nohup", "time", "env")
+_SHELL_OPTIONS = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+_WRAPPERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("bash", "sh", "dash"), _SHELL_OPTIONS),
+    **dict.fromkeys(("command", "nohup", "setsid"), frozenset()),
+    "env": frozenset({"-u", "--unset", "-C", "--chdir"}),
+    "exec": frozenset({"-a"}),
+    "ionice": frozenset({"-c", "--class", "-n", "--classdata"}),
+    "nice": frozenset({"-n", "--adjustment"}),
+    "stdbuf": frozenset({"-i", "-o", "-e", "--input", "--output", "--error"}),
+    "sudo": frozenset({"-C", "-D", "-R", "-T", "-g", "-h", "-p", "-r", "-t", "-u", "--chdir", "--group", "--host", "--prompt", "--user"}),
+    "time": frozenset({"-f", "-o", "--format", "--output"}),
+    TIMEOUT: frozenset({"-k", "-s", "--kill-after", "--signal"}),
+}
+"""Programs that run the program behind their options, with those options whose value is a word of its own."""
+_FOLDER = re.compile(r"^/(?:usr/)?(?:local/)?s?bin/")
 _WITHOUT_EFFECT = ("set", "echo", "printf", "true", ":", "exit", "exec")
 """Commands that change no setting of the node (C(exec) without a program redirects; with one, it is read as a wrapper)."""
 _HELPERS = ("source", ".")
@@ -197,14 +212,38 @@ def is_shell(text: str) -> bool:
     return not text.startswith("#!") or bool(re.match(r"#!\s*\S*/(?:env\s+)?(?:ba|da)?sh\b", text))
 
 
+def wrappers(words: tuple[Word, ...]) -> list[str]:
+    """The names of the programs that run the program of a command, the outermost first."""
+    found = []
+    while (name := _wrapper(words)) is not None:
+        found.append(name)
+        words = _behind_wrapper(name, words)
+    return found
+
+
 def _without_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    while words and words[0].value in _WRAPPERS and len(words) > 1:
+    while (name := _wrapper(words)) is not None:
+        words = _behind_wrapper(name, words)
+    return words
+
+
+def _wrapper(words: tuple[Word, ...]) -> str | None:
+    name = _FOLDER.sub("", words[0].value or "", count=1) if len(words) > 1 else ""
+    return name if name in _WRAPPERS else None
+
+
+def _behind_wrapper(name: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words without the wrapper, its options, and the variables that sudo and env set."""
+    words = words[1:]
+    while words and (words[0].value or "").startswith(("-", "+")):
+        option = words[0].value or ""
+        words = words[2 if option in _WRAPPERS[name] else 1 :]
+        if option == "--":
+            break
+    # The first operand of timeout is the time.
+    words = words[1:] if name == TIMEOUT else words
+    while words and _VARIABLE.match(words[0].value or ""):
         words = words[1:]
-        while words and (words[0].value or "").startswith("-"):
-            words = words[1:]
-        # sudo and env set variables.
-        while words and _VARIABLE.match(words[0].value or ""):
-            words = words[1:]
     return words
 
 

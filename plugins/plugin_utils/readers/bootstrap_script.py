@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from ..artifacts import cloud_init
 from ..artifacts.bootstrap_script import CONFIG_DIR
-from ..bootstrap_calls import EXTRA_ARGS, KUBELET_MAX_PODS, SCRIPT, Argument, Call, FoundCall, Reading, is_shell, read_calls
+from ..bootstrap_calls import (
+    EXTRA_ARGS,
+    KUBELET_MAX_PODS,
+    SCRIPT,
+    TIMEOUT,
+    Argument,
+    Call,
+    FoundCall,
+    Reading,
+    is_shell,
+    read_calls,
+    wrappers,
+)
 from .meaning import Meaning, proxy_of
 from .model import NotUnderstood, Place, ReadPart
 from .own_script import HEAD, own_script
@@ -206,6 +218,10 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
         variables, is_literal, _rest = lines[start].partition(SCRIPT)
         if is_literal and "=" in variables:
             script.lose_command(call.command, "sets variables for the call, which have no field", found)
+        if is_literal and variables.lstrip().startswith("!"):
+            script.lose_command(call.command, "is negated, so that the script continues if it fails", found)
+        if TIMEOUT in wrappers(call.command.words):
+            script.lose_command(call.command, "is stopped after a time, which has no field", found)
         _read_around(script, start, "\n".join(lines[end:]), found)
     if script.post:
         found.put("commands.post", script.post)

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.bootstrap_calls import FoundCall, read_calls
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.bootstrap_calls import SCRIPT, FoundCall, read_calls
 
 SEED = """#!/bin/bash
 set -o xtrace
@@ -199,3 +201,52 @@ def test_only_certain_calls_are_facts(before: str, count: int) -> None:
 def test_an_exported_variable_of_the_script_is_not_ignored() -> None:
     reading: Any = read_calls("export USE_MAX_PODS=false\n/etc/eks/bootstrap.sh demo\n")
     assert not reading.is_complete and len(reading.exports) == 1
+
+
+WRAPPED = (
+    "{}",
+    "nohup {}",
+    "setsid {}",
+    "command {}",
+    "exec {}",
+    "exec -a other {}",
+    "bash {}",
+    "bash -x -o pipefail {}",
+    "/bin/bash +o posix {}",
+    "/usr/bin/env bash {}",
+    "env A=1 {}",
+    "env -u HOME -- {}",
+    "nice {}",
+    "nice -n 5 {}",
+    "nice --adjustment=5 {}",
+    "ionice -c 3 {}",
+    "stdbuf -oL {}",
+    "stdbuf -o L -e L {}",
+    "timeout 300 {}",
+    "timeout -k 5 --signal=INT 300s {}",
+    "timeout --kill-after 5 300s nice -n 5 bash {}",
+    "! {}",
+)
+
+
+@pytest.mark.parametrize("form", WRAPPED)
+def test_a_program_in_front_of_the_call_as_in_real_bash(form: str, tmp_path: Path) -> None:
+    program = tmp_path / "bootstrap.sh"
+    program.write_text("#!/bin/bash\nprintf '%s\\n' \"$@\"\n", encoding="utf-8")
+    program.chmod(0o755)
+    arguments = "demo --kubelet-extra-args '--max-pods=9 --node-labels=a=b'"
+    done = subprocess.run(["bash", "-c", form.format(f"{program} {arguments}")], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["demo", "--kubelet-extra-args", "--max-pods=9 --node-labels=a=b"]
+    (call,) = read_calls(f"#!/bin/bash\n{form.format(f'{SCRIPT} {arguments}')}\n").calls
+    assert (call.cluster_name, call.flags, call.others) == ("demo", {"max-pods": ["9"], "node-labels": ["a=b"]}, ())
+
+
+@pytest.mark.parametrize("form", ["sudo -u root {}", "sudo -E --user root -- {}", "sudo A=1 {}", "/usr/bin/sudo -n {}"])
+def test_sudo(form: str) -> None:
+    (call,) = read_calls(f"#!/bin/bash\n{form.format(f'{SCRIPT} demo')}\n").calls
+    assert call.cluster_name == "demo"
+
+
+@pytest.mark.parametrize("form", ["bash -c '{}'", "timeout {}", "./timeout 300 {}", "wrapper {}", "sudo -u {}"])
+def test_not_a_call(form: str) -> None:
+    assert read_calls(f"#!/bin/bash\n{form.format(f'{SCRIPT} demo')}\n").calls == ()

@@ -296,3 +296,12 @@ def test_what_was_read_means_the_same_after_rendering(given: Foreign) -> None:
     facts = given.lacks | dict(again.cluster) | {"kubernetes_version": "1.32"}
     again_spec, again_family = resolve(facts, dict(again.node_group))
     assert again_family.user_data(again_spec).text == family.user_data(spec).text
+
+
+@pytest.mark.parametrize("prefix", ["! ", "timeout 300 ", "sudo timeout -k 9 300 "])
+def test_what_changes_the_result_of_a_call_is_not_lost(prefix: str) -> None:
+    call = "/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=9'"
+    found = read(f"#!/bin/bash\n{prefix}{call}\n", "al2")
+    assert found.node_group["max_pods"] == 9
+    (item,) = found.not_understood
+    assert call in item.text and item.place.line == 2
