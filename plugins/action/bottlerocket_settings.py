@@ -15,7 +15,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, ssm
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_live_action, to_plain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_live_action
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.live import bottlerocket
 
 
@@ -28,15 +28,10 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        variables: dict[str, Any] = {}
-        self._compute_environment_string(variables)
         facts, options = task_vars or {}, {**bottlerocket.OPTIONS, **client.OPTIONS}
         name = str(facts.get("inventory_hostname", "node"))
-        try:
-            with client.environment(to_plain(variables)):
-                return result | run_live_action(self, facts, options, partial(self._apply, name), **client.RULES)
-        except client.AwsError as error:
-            return result | {"failed": True, "msg": f"bottlerocket_settings: {error}"}
+        work = partial(run_live_action, self, facts, options, partial(self._apply, name), **client.RULES)
+        return result | client.run_action(self, work)
 
     def _apply(self, name: str, options: dict[str, Any], phases: Sequence[str]) -> dict[str, Any]:
         say = Display().display

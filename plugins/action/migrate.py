@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -24,13 +25,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        variables: dict[str, Any] = {}
-        self._compute_environment_string(variables)
-        try:
-            with client.environment(to_plain(variables)):
-                return result | run_action(self, task_vars or {}, self._migrate)
-        except client.AwsError as error:
-            return result | {"failed": True, "msg": f"migrate: {error}"}
+        return result | client.run_action(self, partial(run_action, self, task_vars or {}, self._migrate))
 
     def _migrate(self) -> dict[str, Any]:
         _unused, validated = self.validate_argument_spec({**migrate_task.OPTIONS, **client.OPTIONS}, **client.RULES)

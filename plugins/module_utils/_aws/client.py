@@ -9,7 +9,7 @@ import difflib
 import os
 import traceback
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import env_fallback
@@ -61,6 +61,17 @@ def environment(variables: Mapping[str, Any]) -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+def run_action(action: Any, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The result of C(work) with the environment of the task, in which boto3 looks for credentials. An C(AwsError) fails the task."""
+    variables: dict[str, Any] = {}
+    action._compute_environment_string(variables)
+    try:
+        with environment(variables):
+            return work()
+    except AwsError as error:
+        return {"failed": True, "msg": f"{action._task.action.rpartition('.')[2]}: {error}"}
 
 
 def new_session(options: dict[str, Any]) -> Any:
