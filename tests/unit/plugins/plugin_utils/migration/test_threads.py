@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,3 +33,8 @@ def test_the_result_has_no_error(name: str) -> None:
     text = migrate(THREADS[name].text, THREADS[name].cluster).user_data
     assert text is not None
     assert [finding for finding in lint(text, "al2023").findings if finding.rule.severity == "error"] == []
+
+
+def test_the_page_lists_every_thread() -> None:
+    page = (Path(__file__).resolve().parents[5] / "docs/migrating-from-al2.md").read_text(encoding="utf-8")
+    assert [url for url in re.findall(r"\| \[[^]]+\]\((https://[^)]+)\) \|", page)] == [thread.url for thread in THREADS.values()]
