@@ -37,6 +37,10 @@ def _text(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
+_SIMILAR = 0.6
+"""The least similarity of a word that is suggested, as difflib measures it."""
+
+
 def nearest(word: Any, allowed: Iterable[str]) -> str | None:
     """The allowed word that is most similar to C(word), or None if no word is similar."""
     words = sorted({str(item) for item in allowed})
@@ -47,7 +51,9 @@ def nearest(word: Any, allowed: Iterable[str]) -> str | None:
     # Only a misspelt word needs it, and the first call of a filter pays for every module that is loaded.
     import difflib
 
-    matches = difflib.get_close_matches(folded, list(by_fold), n=1, cutoff=0.6)
+    # Words of very different lengths are never similar. Comparing the lengths first is fast.
+    close = [item for item in by_fold if 2 * min(len(item), len(folded)) >= _SIMILAR * (len(item) + len(folded))]
+    matches = difflib.get_close_matches(folded, close, n=1, cutoff=_SIMILAR)
     return by_fold[matches[0]] if matches else None
 
 
@@ -228,6 +234,9 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
+        self._touched: set[str] = set()
+        self._misspelt: list[Problem] = []
+        self._indexed = 0
 
     def add(
         self,
@@ -253,7 +262,14 @@ class Problems:
 
     def touches(self, path: str) -> bool:
         """Does C(path), a path below it, or a misspelling of it have a problem already? A second message about it would only confuse."""
-        return any(p.path == path or p.path.startswith((f"{path}.", f"{path}[")) or _is_misspelling(p, path) for p in self._found)
+        # Every checked value asks, so a search through all problems would take too long where there are many.
+        for problem in self._found[self._indexed :]:
+            name = problem.path
+            self._touched.update((name, *(name[:index] for index, one in enumerate(name) if one in ".[")))
+            if problem.nearest is not None:
+                self._misspelt.append(problem)
+        self._indexed = len(self._found)
+        return path in self._touched or any(_is_misspelling(problem, path) for problem in self._misspelt)
 
     def raise_any(self) -> None:
         """Raise C(SpecError) if any problem was reported."""

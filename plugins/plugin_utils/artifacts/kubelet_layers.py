@@ -93,13 +93,9 @@ def check_versions(
         results.append((tuple(found)[before:], warnings))
     if not results:
         return ()
-    everywhere = [problem for problem in results[-1][0] if all(_has(problem, one) for one, _unused in results)]
-    problems.extend(everywhere)
+    everywhere = set.intersection(*({(problem.rule, problem.path) for problem in found} for found, _unused in results))
+    problems.extend(problem for problem in results[-1][0] if (problem.rule, problem.path) in everywhere)
     return results[-1][1]
-
-
-def _has(problem: Problem, others: tuple[Problem, ...]) -> bool:
-    return any(problem.rule == other.rule and problem.path == other.path for other in others)
 
 
 def effective(spec: NodeSpec, layers: Layers, minor: int) -> Effective:

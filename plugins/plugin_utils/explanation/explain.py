@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..bootstrap_calls import SCRIPT
 from ..readers.model import NotUnderstood, Place, UserData
-from ..readers.user_data import read
+from ..readers.user_data import is_too_long, read
 from . import al2023, bootstrap_script, bottlerocket, cloud_init, outcome, windows
 from .al2023 import DROP_INS
 from .cloud_init import WRITTEN_BY
@@ -36,7 +36,7 @@ def explain(data: str | bytes, family: str | None = None, machine: Machine | Non
 
 def _of_family(found: UserData, data: str | bytes, family: str | None, machine: Machine) -> Explanation:
     kinds = {part.kind for part in found.parts}
-    if not found.parts:
+    if not found.parts or is_too_long(found):
         return Explanation((), (), {}, {}, {}, ())
     if kinds == {"toml"} and len(found.parts) == 1:
         return bottlerocket.explain(found, machine)

@@ -32,6 +32,8 @@ _STRING = re.compile(
 _NO_END = 1 << 30
 """More blocks than a text can close."""
 _HERE_STRING = re.compile(rf"@[{_SINGLE}{_DOUBLE}]\s*$")
+_LONGEST = 131_072
+"""Characters of a value. Windows passes no longer command line."""
 _PARAMETER = re.compile(r"-[A-Za-z][A-Za-z0-9]*")
 _BARE = re.compile(r"[A-Za-z0-9_./:\\=+*<>%-]")
 
@@ -189,7 +191,14 @@ def _word(line: str, at: int, values: Mapping[str, Value | None]) -> tuple[_Word
         if at < len(line) and not line[at].isspace():
             raise _UnsupportedSyntaxError
         known = [one for one in items if one is not None]
-        return _Word(tuple(text for one in known for text in one) if len(known) == len(items) else None, is_bare and len(items) == 1), at
+        value = _bounded(text for one in known for text in one) if len(known) == len(items) else None
+        return _Word(value, is_bare and len(items) == 1), at
+
+
+def _bounded(texts: Iterable[str]) -> Value | None:
+    """A value, or None for one that is too long: each assignment could double it."""
+    value = tuple(texts)
+    return value if sum(map(len, value)) + len(value) <= _LONGEST else None
 
 
 def _item(line: str, at: int, values: Mapping[str, Value | None]) -> tuple[Value | None, int]:
@@ -242,4 +251,4 @@ def _expanded(text: str, values: Mapping[str, Value | None]) -> Value | None:
         at = match.end()
     rest = text[at:]
     pieces.append(rest)
-    return None if any("$" in piece for piece in (*pieces[::2], rest)) else ("".join(pieces),)
+    return None if any("$" in piece for piece in (*pieces[::2], rest)) else _bounded(("".join(pieces),))

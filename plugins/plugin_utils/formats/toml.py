@@ -23,6 +23,11 @@ from .read_once import read_once
 
 MAX_DEPTH = 64
 """The limit of nested tables and arrays. The settings of Bottlerocket have seven levels."""
+_TOO_DEEP = "it is nested too deeply"
+_LONG_KEY = re.compile(
+    rf"""(?:^|[\[{{,])[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){{{MAX_DEPTH}}}""", re.MULTILINE
+)
+"""A header or a key of more than C(MAX_DEPTH) names."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f\"\\\ud800-\udfff]*")
@@ -288,6 +293,25 @@ class TomlError(ValueError):
 
 def parse(text: str) -> dict[str, Any]:
     """Return the document as plain data and dates. Raises C(TomlError)."""
+    if _LONG_KEY.search(text):
+        # The parsers need time that grows with the square of the length.
+        raise TomlError(_TOO_DEEP)
+    document = _parse(text)
+    if _is_too_deep(document):
+        raise TomlError(_TOO_DEEP)
+    return document
+
+
+def _is_too_deep(document: dict[str, Any]) -> bool:
+    """Whether tables and arrays are nested more than C(MAX_DEPTH) levels deep."""
+    level: list[Any] = [document]
+    for _depth in range(MAX_DEPTH + 1):
+        below = (item for value in level for item in (value.values() if isinstance(value, dict) else value))
+        level = [item for item in below if isinstance(item, (dict, list))]
+    return bool(level)
+
+
+def _parse(text: str) -> dict[str, Any]:
     try:
         import tomllib  # type: ignore[import-not-found]
     except ImportError:
@@ -319,7 +343,7 @@ def _unreadable(text: str, error: Exception) -> TomlError:
     if twice := _table_twice(text):
         return TomlError(twice, fix="put the keys of both under one header")
     if isinstance(error, RecursionError):
-        return TomlError("it is nested too deeply")
+        return TomlError(_TOO_DEEP)
     last = text.rstrip().count("\n") + 1
     return TomlError(str(error).replace("at end of document", f"at the end, line {last}") or type(error).__name__)
 

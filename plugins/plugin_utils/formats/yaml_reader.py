@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from yaml import events
@@ -46,6 +47,12 @@ class Node:
     children: list[Node] = field(default_factory=list)
     end: Any = None
     style: str | None = None
+
+    @cached_property
+    def pairs(self) -> dict[str, tuple[Node, Node]]:
+        """The keys and values of a mapping by the text of the key. Of a key that is there twice, the last one."""
+        pairs = zip(self.children[::2], self.children[1::2], strict=True)
+        return {pair[0].value: pair for pair in pairs if pair[0].kind == "scalar"}
 
     def error(self, message: str) -> YamlError:
         return YamlError(message, self.mark.line + 1, self.mark.column + 1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..capacity import InstanceShape
 from ..kubelet_fields import Version
 from ..readers.model import UserData
-from ..readers.user_data import read
+from ..readers.user_data import TOO_LONG, is_too_long, read
 from . import bottlerocket, cloud_configs, node_configs, scripts, structure, windows
 from .finding import Finding
 from .report import Report
@@ -27,6 +27,7 @@ _CHECKS: tuple[Callable[[Subject, Report], None], ...] = (
     bottlerocket.check,
     windows.check,
 )
+_OF_STRUCTURE = (structure.check,)
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,10 @@ def lint(data: str | bytes, family: str | None = None, version: Version = None, 
     user_data = read(data)
     report = Report(user_data)
     subject = Subject(user_data, stored_size(data, user_data), family or user_data.family, version, instance)
-    for check in _CHECKS:
+    for check in _CHECKS if not is_too_long(user_data) else _OF_STRUCTURE:
         check(subject, report)
+    if is_too_long(user_data):
+        report.problems.add("user_data.not_checked", "", TOO_LONG)
     return Linted(user_data, report.findings())
 
 

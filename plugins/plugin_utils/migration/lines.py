@@ -39,7 +39,7 @@ class Row:
 def _program(names: str) -> re.Pattern[str]:
     """A program at the beginning of a command."""
     return re.compile(
-        rf"(?:^|[;&|(`]|\b(?:sudo|then|do|else|exec|command|nohup|time|!)\s)\s*(?:-\w+\s+)*((?:/usr/s?bin/|/s?bin/)?(?:{names}))(?![\w.-])"
+        rf"(?:^|[;&|(`]|\b(?:sudo|then|do|else|exec|command|nohup|time|!)\s)\s*(?:-\w+\s+){{0,20}}((?:/usr/s?bin/|/s?bin/)?(?:{names}))(?![\w.-])"
     )
 
 
@@ -96,7 +96,7 @@ ROWS = (
     ),
     Row(
         "starts-kubelet",
-        re.compile(r"\b(systemctl\s+(?:\S+\s+)*?(?:re)?start\s+(?:\S+\s+)*?kubelet(?:\.service)?|service\s+kubelet\s+(?:re)?start)\b"),
+        re.compile(r"\b(systemctl\s+(?:\S+\s+){0,20}?(?:re)?start\s+(?:\S+\s+){0,20}?kubelet(?:\.service)?|service\s+kubelet\s+(?:re)?start)\b"),
         "would start kubelet before nodeadm has configured it",
         "remove the line: nodeadm-run starts kubelet after the scripts",
         f"{_AMI}/issues/2123",
@@ -118,7 +118,7 @@ ROWS = (
     ),
     Row(
         "epel",
-        re.compile(r"(\bepel-release[\w.-]*|\bEPEL\b|\w+\.el7\.\w+|\w+\.amzn2\.\w+)"),
+        re.compile(r"(\bepel-release[\w.-]*|\bEPEL\b|\b\w+\.(?:el7|amzn2)\.\w+)"),
         "is built for Amazon Linux 2 or Enterprise Linux 7",
         "use a package of Amazon Linux 2023, or install the program in the image",
         f"{_AL2023}epel.html",
@@ -167,7 +167,7 @@ ROWS = (
     ),
     Row(
         "iptables-service",
-        re.compile(r"(/etc/sysconfig/ip6?tables|\biptables-services\b|systemctl\s+(?:\S+\s+)*?ip6?tables(?:\.service)?\b|iptables-restore)"),
+        re.compile(r"(/etc/sysconfig/ip6?tables|\biptables-services\b|systemctl\s+(?:\S+\s+){0,20}?ip6?tables(?:\.service)?\b|iptables-restore)"),
         "belongs to the service of iptables, which the image does not have",
         "write the rules in a unit of systemd that runs iptables or nft",
         f"{_AL2023}compare-with-al2.html",
@@ -195,7 +195,7 @@ ROWS = (
     ),
     Row(
         "aws-cli-1",
-        re.compile(r"(\baws\s+(?:--\S+\s+)*ecr\s+get-login)(?!-password)\b"),
+        re.compile(r"(\baws\s+(?:--\S+\s+){0,20}ecr\s+get-login)(?!-password)\b"),
         "is a command of AWS CLI 1, and the image has AWS CLI 2",
         "run aws ecr get-login-password",
         f"{_AL2023}awscli2.html",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from ..bootstrap_calls import EXTRA_ARGS, GUESSED_DNS
@@ -102,6 +103,7 @@ class _Migrating:
         rendered = _settings(text) if text and self._family == "al2023" else {}
         self._warn_about_dns(cluster)
         self._warn_about_lines()
+        decided = {one.where: one for one in reversed(self._decisions)}
         return Migration(
             original.user_data,
             None if self._decisions else text,
@@ -111,8 +113,7 @@ class _Migrating:
                 original.meaning.family,
                 self._family,
                 tuple(
-                    _refused(_placed(one, given, rendered), given, self._decisions)
-                    for one, given in zip(arguments, original.given, strict=True)
+                    _refused(_placed(one, given, rendered), given, decided) for one, given in zip(arguments, original.given, strict=True)
                 ),
                 _unique(self._decisions),
                 tuple(self._kept()),
@@ -138,13 +139,20 @@ class _Migrating:
 
     def _place_of(self, field: str) -> Place | None:
         """The place of the setting that becomes a field."""
-        for one in self._original.given:
-            own = (
-                _FIELD_OF_FLAG.get(one.key, f"node_group.kubelet.flags.{one.key}") if one.kind == "flag" else _FIELD_OF_OPTION.get(one.key)
-            )
-            if own and (field == own or field.startswith((f"{own}.", f"{own}["))) and one.use == "used":
-                return one.place
-        return None
+        ends = (len(field), *(index for index, one in enumerate(field) if one in ".["))
+        found = [self._fields[field[:end]] for end in ends if field[:end] in self._fields]
+        return self._original.given[min(found)].place if found else None
+
+    @cached_property
+    def _fields(self) -> dict[str, int]:
+        """The fields that the settings become, each with the index of the first one."""
+        found: dict[str, int] = {}
+        for index, one in enumerate(self._original.given):
+            flag = _FIELD_OF_FLAG.get(one.key, f"node_group.kubelet.flags.{one.key}")
+            field = flag if one.kind == "flag" else _FIELD_OF_OPTION.get(one.key)
+            if field and one.use == "used":
+                found.setdefault(field, index)
+        return found
 
     def _decide(self, path: str, question: str, choices: Iterable[str], where: Place | None) -> None:
         self._decisions.append(Decision(path, question, tuple(choices), where))
@@ -391,11 +399,11 @@ def _placed(argument: Argument, given: Given, spec: Mapping[str, Any]) -> Argume
     return argument if field is None else replace(argument, to=".".join(("spec.kubelet.config", *field)))
 
 
-def _refused(argument: Argument, given: Given, decisions: Sequence[Decision]) -> Argument:
+def _refused(argument: Argument, given: Given, decisions: Mapping[Place | None, Decision]) -> Argument:
     """An argument whose value the new family refuses needs a decision, too."""
     if argument.outcome != "moved" or given.key == EXTRA_ARGS:
         return argument
-    found = next((one for one in decisions if one.where == given.place), None)
+    found = decisions.get(given.place)
     return argument if found is None else replace(argument, outcome="needs_decision", to=None, reason=found.question)
 
 

@@ -22,7 +22,7 @@ from ..readers.document import structure
 from ..readers.meaning import Meaning
 from ..readers.model import Place, ReadPart, UserData
 from ..readers.run_commands import RunCommands
-from ..readers.user_data import meaning_of
+from ..readers.user_data import TOO_LONG, is_too_long, meaning_of
 from . import variables
 from .variables import EXTRA_ARGS_VARIABLE, Edit, Variable, option_of
 
@@ -107,6 +107,8 @@ def _check(found: UserData, path: str) -> None:
     for problem in found.problems:
         if rules.catalogue()[problem.rule].severity == "error":
             problems.extend([replace(problem, path=f"{path}.{problem.path}".rstrip("."))])
+    if is_too_long(found):
+        problems.add("user_data.not_checked", path, TOO_LONG, fix="remove what the nodes can download, and migrate the rest")
     for part in found.parts:
         if (reason := _BEFORE.get(part.kind)) is not None:
             fix = "pass the user data of Amazon Linux 2 or Ubuntu, without this part"

@@ -39,6 +39,7 @@ _DOCUMENTS = (_TEXTS, _FILES, f"{GROUP}.override", _TOML)
 
 _LEADING_INDEX = re.compile(r"\[([0-9]{1,6})\]")
 _FIRST_KEY = re.compile(r"""\.?[A-Za-z0-9_-]+|\["(?:[^"\\]|\\.)*"\]""")
+_NAME = re.compile(r"\.?([A-Za-z0-9_-]+)(?=[.\[]|\Z)")
 _NAMED = re.compile(r"""(?<![\w."\[])(?:node_group|cluster)(?:\.[A-Za-z0-9_-]+|\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\])+""")
 
 
@@ -83,7 +84,9 @@ def _deepest(path: str, given: Any) -> tuple[str, Any, str]:
     """The longest part of a path that exists in the input, the value there, and the rest. One item can stand for its list."""
     at, value, rest = "", given, path
     while rest:
-        found = next(((below, item) for below, item in _children(at, value) if _is_within(at + rest, below)), None)
+        found = _named_child(at, value, rest)
+        if found is None:
+            found = next(((below, item) for below, item in _children(at, value) if _is_within(at + rest, below)), None)
         if found is not None:
             rest = (at + rest)[len(found[0]) :]
             at, value = found
@@ -92,6 +95,14 @@ def _deepest(path: str, given: Any) -> tuple[str, Any, str]:
         else:
             break
     return at, value, rest
+
+
+def _named_child(at: str, value: Any, rest: str) -> tuple[str, Any] | None:
+    """The child whose plain name a path begins with. None if there is none, or if its name is written in brackets."""
+    name = _NAME.match(rest)
+    if name is None or not isinstance(value, Mapping) or name[1] not in value or joined(at, name[1]) != at + name[0]:
+        return None
+    return at + name[0], value[name[1]]
 
 
 def _children(at: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ def place_of(part: ReadPart, path: str, *, of_key: bool = False) -> Place:
     as a word.
     """
     steps = _steps(path)
-    lines = part.text.split("\n")
+    lines = _lines(part.text)
     found = None
     if part.kind in ("nodeconfig", "cloud-config") or part.text.lstrip()[:1] == "{":
         found = _in_yaml(part.text, steps, of_key=of_key)
@@ -46,6 +46,12 @@ def place_of(part: ReadPart, path: str, *, of_key: bool = False) -> Place:
     line, column, end = found
     length = (len(lines[line]) if end is None else end) - column
     return Place(part.index, line + 1, column + 1, max(length, 0))
+
+
+@lru_cache(maxsize=32)
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines of a text. Cached like C(_tree)."""
+    return tuple(text.split("\n"))
 
 
 def _steps(path: str) -> Path:
@@ -93,8 +99,7 @@ def _in_yaml(text: str, steps: Path, *, of_key: bool) -> Span | None:
 def _below(node: Node, step: str | int) -> tuple[Node, Node] | None:
     """Key and value of C(step) in a mapping, or the item twice in a sequence."""
     if node.kind == "mapping":
-        pairs = list(zip(node.children[::2], node.children[1::2], strict=True))
-        return next((pair for pair in reversed(pairs) if pair[0].kind == "scalar" and pair[0].value == str(step)), None)
+        return node.pairs.get(str(step))
     if node.kind == "sequence" and isinstance(step, int) and step < len(node.children):
         return node.children[step], node.children[step]
     return None
@@ -136,7 +141,7 @@ def _toml_names(text: str) -> Path:
     return tuple(match[1] or match[2] or match[0] for match in _TOML_NAME.finditer(text))
 
 
-def _in_script(lines: list[str], word: str) -> Span | None:
+def _in_script(lines: Sequence[str], word: str) -> Span | None:
     pattern = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
     for number, line in enumerate(lines):
         if match := pattern.search(line):

@@ -11,8 +11,9 @@ from . import document
 from .meaning import Meaning
 from .model import NotUnderstood, Place, ReadPart, UserData
 
-_LONGEST = 1 << 17
+LONGEST = 1 << 17
 """Characters of a document whose meaning is read: eight times the limit of EC2, because user data can be compressed."""
+TOO_LONG = f"has more than {LONGEST:,} characters, and is not read"
 
 
 def read(data: str | bytes, family: str | None = None) -> UserData:
@@ -23,10 +24,10 @@ def read(data: str | bytes, family: str | None = None) -> UserData:
     found = document.structure(data)
     if not found.parts:
         return found
-    if len(found.document) > _LONGEST:
+    if is_too_long(found):
         text = found.document
         place = Place(None, 1, 1, len(text.partition("\n")[0]))
-        return replace(found, not_understood=(*found.not_understood, NotUnderstood(place, text, f"has more than {_LONGEST:,} characters")))
+        return replace(found, not_understood=(*found.not_understood, NotUnderstood(place, text, TOO_LONG)))
     meaning = meaning_of(found.parts, family)
     return replace(
         found,
@@ -35,6 +36,11 @@ def read(data: str | bytes, family: str | None = None) -> UserData:
         node_group=({"family": meaning.family} if meaning.family else {}) | meaning.node_group,
         not_understood=(*found.not_understood, *meaning.not_understood),
     )
+
+
+def is_too_long(found: UserData) -> bool:
+    """Whether only the structure of a document is read."""
+    return len(found.document) > LONGEST
 
 
 def meaning_of(parts: tuple[ReadPart, ...], family: str | None) -> Meaning:

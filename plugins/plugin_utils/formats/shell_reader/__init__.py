@@ -27,7 +27,7 @@ _LEAST_BUDGET = 200_000
 _BUDGET_PER_CHARACTER = 32
 _KEPT = 16
 _LARGEST_KEPT = 65_536
-"""Characters of a script whose result is kept. User data of EC2 has at most 16,384 bytes."""
+"""Characters of a script whose result is kept beside many others. User data of EC2 has at most 16,384 bytes, before gzip."""
 
 
 def read(text: str, known_variables: Mapping[str, str] | None = None, *, helper: str | None = None, starts_empty: bool = False) -> Script:
@@ -39,7 +39,7 @@ def read(text: str, known_variables: Mapping[str, str] | None = None, *, helper:
     cloud-init replaces CRLF by LF before it runs a script, and so does this reader.
     """
     variables = tuple((known_variables or {}).items())
-    return (_read_once if len(text) <= _LARGEST_KEPT else _read)(text, variables, helper, starts_empty)
+    return (_read_once if len(text) <= _LARGEST_KEPT else _read_large_once)(text, variables, helper, starts_empty)
 
 
 def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str | None, starts_empty: bool) -> Script:
@@ -69,3 +69,4 @@ def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str |
 
 _read_once = lru_cache(maxsize=_KEPT)(_read)
 """For the stages that read the same script: readers, and several checks of lint."""
+_read_large_once = lru_cache(maxsize=2)(_read)

@@ -34,6 +34,8 @@ _WITH_RULES = ("export", "declare", "typeset", "local", "readonly", "unset", "un
 """Commands for which the grammar has own rules."""
 _EXTENDED = "?*+@"
 _DEEPEST = 30
+_LONGEST_UNFINISHED = 16_384
+"""Characters of a text without an end that the grammar gets: as much as EC2 stores."""
 
 
 class Unfinished(Exception):
@@ -65,7 +67,8 @@ class Scanner:
             self._commands(0, is_inner=False)
         except Unfinished:
             self.is_finished = False
-        self._copy(len(text))
+        # The grammar needs very long for a long text with deep nesting. Nothing is certain in a text without an end anyway.
+        self._copy(len(text) if self.is_finished else max(self._masked, min(len(text), _LONGEST_UNFINISHED)))
         self.plain = "".join(self._parts)
 
     # --- the text for the grammar -----------------------------------------------------------------------------------------------------
@@ -333,6 +336,8 @@ class Scanner:
         for end in range(at, min(len(text), at + 2_000)):
             if text[end] == "(":
                 depth += 1
+                if depth > _DEEPEST:
+                    return None
             elif text[end] == ")":
                 depth -= 1
                 if depth == 1:

@@ -197,6 +197,12 @@ STRUCTURE = (
     Row("user_data.compressed", "note", gzip.compress(shell("true").encode(), mtime=0), shell("gzip -d < a")),
     Row("user_data.encoded", "note", E64, shell(f"echo {E64} | base64 -d")),
     Row("user_data.includes_url", "note", "#include\nhttps://example.com/a\n", shell("#include https://example.com/a")),
+    Row(
+        "user_data.not_checked",
+        "warning",
+        gzip.compress(shell("true\n" * 27_000).encode()),
+        gzip.compress(shell("true\n" * 26_000).encode()),
+    ),
     Row("user_data.bootstraps_twice", "error", call() + call().split("\n", 1)[1], call() + "# /etc/eks/bootstrap.sh shop\n"),
     Row("user_data.bootstraps_twice", "error", start().replace("</p", "& $EKSBootstrapScriptFile -EKSClusterName 'a'\n</p"), start()),
     Row("family.not_in_version", "error", call(), call(), "al2", (1, 33)),
