@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .kubelet_settings import flag_name
@@ -75,7 +76,7 @@ VARIABLES = frozenset(
     }
 )
 """Variables of the environment from which the script takes defaults."""
-TIMEOUT = "timeout"
+SUDO, TIMEOUT = "sudo", "timeout"
 _EDITORS = ("sed", "tee", "cp", "mv", "install", "patch", "perl", "ln", "rm", "truncate", "dd")
 _FILTERS = ("sed", "perl")
 _IN_PLACE = ("-i", "--in-place", "-pi", "-ni", "-ri", "-Ei")
@@ -89,7 +90,7 @@ _WRAPPERS: Mapping[str, frozenset[str]] = {
     "ionice": frozenset({"-c", "--class", "-n", "--classdata"}),
     "nice": frozenset({"-n", "--adjustment"}),
     "stdbuf": frozenset({"-i", "-o", "-e", "--input", "--output", "--error"}),
-    "sudo": frozenset({"-C", "-D", "-R", "-T", "-g", "-h", "-p", "-r", "-t", "-u", "--chdir", "--group", "--host", "--prompt", "--user"}),
+    SUDO: frozenset({"-C", "-D", "-R", "-T", "-g", "-h", "-p", "-r", "-t", "-u", "--chdir", "--group", "--host", "--prompt", "--user"}),
     "time": frozenset({"-f", "-o", "--format", "--output"}),
     TIMEOUT: frozenset({"-k", "-s", "--kill-after", "--signal"}),
 }
@@ -219,6 +220,17 @@ def wrappers(words: tuple[Word, ...]) -> list[str]:
         found.append(name)
         words = _behind_wrapper(name, words)
     return found
+
+
+def user_of(words: tuple[Word, ...]) -> str | None:
+    """The user as whom sudo runs the call, or None for root."""
+    values = [word.value or "" for word in words]
+    if SUDO not in wrappers(words) or SCRIPT not in values:
+        return None
+    options = values[: values.index(SCRIPT)]
+    found = [one.partition("=")[2] for one in options if one.startswith("--user=")]
+    found += [value for option, value in pairwise(options) if option in ("-u", "--user")]
+    return next((user for user in found if user not in ("root", "#0")), None)
 
 
 def _without_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:

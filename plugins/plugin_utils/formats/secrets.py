@@ -85,12 +85,19 @@ _PASSWORDS = tuple(
         rf"\bConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']{_REAL}([^\"'\n]+)[\"']",
     )
 )
-_TOKEN = re.compile(
-    rf"(?<![\w.-])(?:[a-z0-9]+_)*(?:token|api_?key|secret|secret_?key)=[\"']?{_REAL}((?=[a-z/+_.-]*\d)(?=[\d/+_.-]*[a-z])[a-z0-9/+_.=-]{{16,}})"
-    rf"(?![a-z0-9/+_.=-])",
-    re.IGNORECASE,
+_RANDOM = r"(?=[a-z/+_.-]*\d)(?=[\d/+_.-]*[a-z])"
+_TOKENS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<![\w.-])(?:token|secret)=[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{16,}})(?![a-z0-9/+_.=-])",
+        # A name of several words is only that of a secret.
+        rf"(?<![\w.-])(?!next_token)(?:[a-z0-9]+_)+(?:token|secret|secret_?key|api_?key|pass)=[\"']?{_REAL}([a-z0-9+_.=-]{{5,}})(?![a-z0-9/+_.=-])",
+        rf"(?<![\w.-])(?:api_?key|secret_?key)=[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{5,}})(?![a-z0-9/+_.=-])",
+        rf"(?<![\w-])--(?:[a-z0-9]+-)*(?:token|secret|api-?key)(?:=|[ \t]+)[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{8,}})(?![a-z0-9/+_.=-])",
+    )
 )
-"""A variable of a shell. Its value has letters and digits, as random text has."""
+"""Variables of a shell, and options. The value has letters and digits, as random text has, if the name is a common word."""
+_PLACEHOLDER = re.compile(r"your|example|change|placeholder|dummy|xxxx", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:[ \t]*\r?\n[ \t]*[A-Za-z0-9+/]{8,})*")
 _DECODED = 1 << 20
 """Bytes of decoded base64 and gzip that are searched."""
@@ -157,7 +164,8 @@ def _matches(text: str) -> Iterator[tuple[str, int]]:
     """The kinds of the secrets with the places of their values. A token of another kind is not named twice."""
     found = list(_with_known_form(text))
     starts = {start for _what, start in found}
-    return iter([*found, *(("a token", match.start(1)) for match in _TOKEN.finditer(text) if match.start(1) not in starts)])
+    tokens = (match for pattern in _TOKENS for match in pattern.finditer(text) if not _PLACEHOLDER.search(match[1]))
+    return iter([*found, *(("a token", match.start(1)) for match in tokens if match.start(1) not in starts)])
 
 
 def _with_known_form(text: str) -> Iterator[tuple[str, int]]:

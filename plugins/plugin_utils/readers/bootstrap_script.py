@@ -23,6 +23,7 @@ from ..bootstrap_calls import (
     Reading,
     is_shell,
     read_calls,
+    user_of,
     wrappers,
 )
 from .meaning import Meaning, proxy_of
@@ -152,9 +153,13 @@ class CallerScript:
 
     def place(self, place: ShellPlace) -> Place:
         """A place of C(text) in the part."""
-        line = self.text.split("\n")[place.line - 1]
-        number = place.line if self.text is self.part.text else self.part.text.split("\n").index(line) + 1
-        return Place(self.part.index, number, place.column, place.length)
+        return Place(self.part.index, self.line(place.line), place.column, place.length)
+
+    def line(self, number: int) -> int:
+        """The line in the part of a line of C(text). Both are from 1."""
+        if self.text is self.part.text:
+            return number
+        return self.part.text.split("\n").index(self.text.split("\n")[number - 1]) + 1
 
     def lose_command(self, command: Command, reason: str, found: Meaning) -> None:
         """Report a command as not understood, with all of its lines."""
@@ -216,13 +221,19 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
         if call.command.redirections:
             script.lose_command(call.command, "has redirections, which have no field", found)
         variables, is_literal, _rest = lines[start].partition(SCRIPT)
-        if is_literal and "=" in variables:
+        if is_literal and re.search(r"(?:^|\s)[A-Za-z_]\w*\+?=", variables):
             script.lose_command(call.command, "sets variables for the call, which have no field", found)
         if is_literal and variables.lstrip().startswith("!"):
             script.lose_command(call.command, "is negated, so that the script continues if it fails", found)
-        if TIMEOUT in wrappers(call.command.words):
+        programs, after = wrappers(call.command.words), "\n".join(lines[end:])
+        if TIMEOUT in programs:
             script.lose_command(call.command, "is stopped after a time, which has no field", found)
-        _read_around(script, start, "\n".join(lines[end:]), found)
+        if user := user_of(call.command.words):
+            script.lose_command(call.command, f"runs as the user {user}, which has no field", found)
+        if "exec" in programs and not is_only_options(after):
+            found.lose(part, after, "never runs, because exec before the call replaces the shell", script.line(end + 1), "ignored")
+            after = ""
+        _read_around(script, start, after, found)
     if script.post:
         found.put("commands.post", script.post)
 

@@ -298,10 +298,18 @@ def test_what_was_read_means_the_same_after_rendering(given: Foreign) -> None:
     assert again_family.user_data(again_spec).text == family.user_data(spec).text
 
 
-@pytest.mark.parametrize("prefix", ["! ", "timeout 300 ", "sudo timeout -k 9 300 "])
+@pytest.mark.parametrize("prefix", ["! ", "timeout 300 ", "sudo timeout -k 9 300 ", "sudo -u ec2-user ", "sudo --user=ec2-user "])
 def test_what_changes_the_result_of_a_call_is_not_lost(prefix: str) -> None:
     call = "/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=9'"
     found = read(f"#!/bin/bash\n{prefix}{call}\n", "al2")
     assert found.node_group["max_pods"] == 9
     (item,) = found.not_understood
     assert call in item.text and item.place.line == 2
+
+
+def test_commands_behind_exec_never_run() -> None:
+    found = read("#!/bin/bash\nexec /etc/eks/bootstrap.sh demo\necho after\n", "al2")
+    assert "commands" not in found.node_group
+    (item,) = found.not_understood
+    assert item.place.line == 3 and item.effect == "ignored"
+    assert read("#!/bin/bash\nexec sudo -u root /etc/eks/bootstrap.sh demo\n", "al2").not_understood == ()
