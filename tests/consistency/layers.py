@@ -203,6 +203,7 @@ def _call_problems(name: str, node: ast.Call) -> Iterator[str]:
 NODE_LAYERS: dict[str, frozenset[str]] = {
     "_node": frozenset(),
     "_aws": frozenset(),
+    "_kubernetes": frozenset({"_aws", "_node"}),
     "_transaction": frozenset({"_node"}),
     "_inspect": frozenset({"_node"}),
     "_join": frozenset({"_node"}),
@@ -212,7 +213,11 @@ NODE_LAYERS: dict[str, frozenset[str]] = {
 }
 """Package of C(plugins/module_utils) → the packages that it may import, beside itself."""
 
-NODE_THIRD_PARTY = {"_node": {"yaml"}, "_aws": {"ansible", "boto3", "botocore"}}
+NODE_THIRD_PARTY = {
+    "_node": {"yaml"},
+    "_aws": {"ansible", "boto3", "botocore"},
+    "_kubernetes": {"ansible", "botocore", "kubernetes", "urllib3"},
+}
 """What a package may import beside the standard library. PyYAML is optional on nodes: its absence is handled."""
 
 

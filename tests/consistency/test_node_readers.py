@@ -18,7 +18,8 @@ MODULES = {
     "subprocess": {"_node/programs.py"},
     "socket": {"_node/http_client.py", "_node/health.py"},
     "http.client": {"_node/http_client.py"},
-    "urllib.request": set(),
+    # The proxies of the controller, for the Kubernetes API.
+    "urllib.request": {"_kubernetes/credentials.py"},
     "yaml": {"_node/yaml_parser.py"},
 }
 """Standard modules → the files that may import them."""
@@ -57,7 +58,8 @@ CALLS = {
 files of the engine compare it with the plan; none of them concludes from it which cluster the node belongs to."""
 
 FLAGS = {"hostname-override", "cloud-provider", "kubeconfig"}
-"""Flags of kubelet that only _node/kubelet_process.py looks up: it says what follows from them."""
+"""Flags of kubelet that only _node/kubelet_process.py looks up: it says what follows from them. For _kubernetes/credentials.py, kubeconfig
+is an option of a module."""
 
 LOOK_UPS = {"last", "values", "setting", "get"}
 """The functions that look up a flag."""
@@ -92,7 +94,7 @@ def problems_in(name: str, source: str) -> Iterator[str]:
                     yield f"{name}:{node.lineno}: contains {part!r}"
         if isinstance(node, ast.Attribute) and name not in CALLS.get(node.attr, {name}):
             yield f"{name}:{node.lineno}: uses {node.attr}"
-        if isinstance(node, ast.Call) and name != "_node/kubelet_process.py":
+        if isinstance(node, ast.Call) and name not in ("_node/kubelet_process.py", "_kubernetes/credentials.py"):
             function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             for flag in [item.value for item in node.args[:2] if isinstance(item, ast.Constant) and item.value in FLAGS]:
                 if function in LOOK_UPS:
