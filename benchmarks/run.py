@@ -11,7 +11,7 @@ import platform
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("render", "filter_cost", "size", "lint", "live", "scale")
+BENCHMARKS = ("render", "filter_cost", "size", "lint", "live", "scale", "doctor")
 
 
 def main(names: list[str]) -> int:

@@ -155,8 +155,7 @@ class Problem:
             return self.fix
         from . import rules
 
-        general = rules.catalogue()[self.rule].fix.rstrip(".")
-        return general[:1].lower() + general[1:]
+        return rules.catalogue()[self.rule].advice
 
     @property
     def _fix_names_nearest(self) -> bool:

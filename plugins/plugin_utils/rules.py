@@ -46,6 +46,11 @@ class Rule:
     until: int | None = None
     fixable: str = ""
 
+    @property
+    def advice(self) -> str:
+        """The fix as a part of a message: without a capital letter and a period."""
+        return self.fix[:1].lower() + self.fix[1:].rstrip(".")
+
 
 @cache
 def catalogue() -> Mapping[str, Rule]:

@@ -16,7 +16,6 @@ USED_ELSEWHERE = {
     "TestModule": "Ansible loads it",
     "ModuleDocFragment": "Ansible loads it",
     "with_rules": "the golden files of errors show the rules with it",
-    "predict": "the checks before a launch will call it",
     "makefile": "http.client calls it",
     "check_token": "PyYAML's parser calls it",
     "get_token": "PyYAML's parser calls it",

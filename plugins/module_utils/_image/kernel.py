@@ -96,7 +96,7 @@ def _kernel_defaults(machine: Machine) -> Iterator[Finding]:
     for name, required in _KUBELET_REQUIRES.items():
         found = read_setting(machine, name)
         if found is not None and found.value != required:
-            message = f"{name} is {found.value}, and kubelet exits unless it is {required} (protectKernelDefaults)"
+            message = f"{name} is {found.value}, and kubelet exits when it starts, because it requires {required} (protectKernelDefaults)"
             yield Finding(found.place, message, _set_in_a_file(name, required))
 
 

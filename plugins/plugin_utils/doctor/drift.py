@@ -38,7 +38,7 @@ def observations(facts: Facts, described: Intent | None = None) -> Iterator[Obse
         yield from _not_as_described(facts, described)
     for row in from_disk(facts):
         message = f"{row.path} is {_text(row.before)} on disk, but kubelet runs with {_text(row.after)}"
-        yield Observation("drift.not_running", message, general=f"kubelet runs with another value of {row.path} than its files have")
+        yield Observation("drift.not_running", message, general=f"kubelet runs with a value of {row.path} that differs from its files")
     if not _running(facts):
         yield from _changed_files(facts)
 
@@ -46,7 +46,7 @@ def observations(facts: Facts, described: Intent | None = None) -> Iterator[Obse
 def _not_as_described(facts: Facts, described: Intent) -> Iterator[Observation]:
     for row in from_intent(facts, described):
         message = f"{row.path} is {_text(row.after)} on disk, but {described.origin} says {_text(row.before)}"
-        general = f"kubelet has another value of {row.path} on disk than {described.origin} says"
+        general = f"the value of {row.path} on disk differs from {described.origin}"
         yield Observation("drift.not_as_described", message, general=general)
 
 

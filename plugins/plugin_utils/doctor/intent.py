@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..capacity import InstanceShape, instance_shape
+from ..capacity import InstanceShape
 from ..difference.fact import path_of
-from ..errors import SpecError
 from ..explanation.al2023 import DROP_INS
 from ..explanation.explain import explain
 from ..explanation.model import Explanation
@@ -22,7 +21,7 @@ from ..kubelet_settings import NODE_LABELS, TAINTS
 from ..outputs.named_files import with_files
 from ..outputs.user_data import render
 from . import plain
-from .observations import Facts, kubelet_version, minor
+from .observations import Facts, instance_of, kubelet_version, minor
 from .other_checks import HIDDEN
 
 INVENTORY, USER_DATA = "the inventory", "its user data"
@@ -54,7 +53,7 @@ def intent(facts: Facts, described: Described) -> Intent | None:
 
     A node that this collection changed while it ran no longer has the settings of its user data.
     """
-    version, instance = minor(kubelet_version(facts)), plain.text(plain.mapping(facts, "image").get("instance_type"))
+    version, instance = minor(kubelet_version(facts)), instance_of(facts)
     if described.group is not None:
         return _of_group(json.dumps([described.cluster, described.group], sort_keys=True), instance, version)
     found, family = plain.mapping(facts, "user_data"), plain.text(facts.get("family"))
@@ -65,7 +64,7 @@ def intent(facts: Facts, described: Described) -> Intent | None:
 
 
 @lru_cache(maxsize=64)
-def _of_group(variables: str, instance: str, version: int | None) -> Intent | None:
+def _of_group(variables: str, instance: InstanceShape | None, version: int | None) -> Intent | None:
     """variables: the cluster and the group as JSON. The nodes of a group have the same."""
     cluster, group = json.loads(variables)
     rendered = render(cluster, with_files(group, "."))
@@ -74,8 +73,8 @@ def _of_group(variables: str, instance: str, version: int | None) -> Intent | No
 
 
 @lru_cache(maxsize=64)
-def _of_text(origin: str, text: str, family: str, instance: str, version: int | None) -> Intent:
-    found = explain(text, family, machine(_shape(instance), None if version is None else (1, version)))
+def _of_text(origin: str, text: str, family: str, instance: InstanceShape | None, version: int | None) -> Intent:
+    found = explain(text, family, machine(instance, None if version is None else (1, version)))
     config = {} if _can_change(found) else _stated(found.config)
     flags = {name.lstrip("-"): value for name, value in _stated(found.flags).items()}
     return Intent(origin, config, {name: flags[name] for name in (NODE_LABELS, TAINTS) if name in flags})
@@ -97,13 +96,6 @@ def _taint(taint: Mapping[str, Any]) -> str:
 
 def _listed(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else [one for one in value if isinstance(one, str)] if isinstance(value, (list, tuple)) else []
-
-
-def _shape(instance: str) -> InstanceShape | None:
-    try:
-        return instance_shape(instance)
-    except SpecError:
-        return None
 
 
 def _can_change(found: Explanation) -> bool:

@@ -71,9 +71,9 @@ def _observations(facts: Facts, now: float, described: Described) -> Iterator[Ob
             yield from list(check())
         except SpecError as error:
             more = f", and {len(error.problems) - 1} more" if len(error.problems) > 1 else ""
-            yield Observation("doctor.not_checked", f"the variables of the host have problems: {error.problems[0]}{more}")
+            yield Observation("doctor.not_checked", f"the variables of this host are invalid: {error.problems[0]}{more}")
         except Exception as error:  # reported as a finding: an answer that is not understood must not hide the others
-            yield Observation("doctor.not_checked", f"{subject}: the answer of the node was not understood ({type(error).__name__})")
+            yield Observation("doctor.not_checked", f"{subject}: the result of the node has an unexpected form ({type(error).__name__})")
     problems = facts.get("problems")
     for problem in problems if isinstance(problems, list) else ():
         yield Observation("doctor.not_checked", plain.text(problem))
@@ -85,7 +85,7 @@ def _findings(found: Iterable[Observation], names: Iterable[str]) -> tuple[Findi
     findings = []
     for one in found:
         rule = rule_of(one.rule, _UNKNOWN_RULE)
-        findings.append(Finding(rule, one.message, one.fix or rule.fix, one.general or generalize(one.message, names)))
+        findings.append(Finding(rule, one.message, one.fix or rule.advice, one.general or generalize(one.message, names)))
     return tuple(sorted(dict.fromkeys(findings), key=lambda finding: finding.rank))
 
 

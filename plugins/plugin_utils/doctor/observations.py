@@ -12,6 +12,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from .. import data
+from ..capacity import InstanceShape, instance_shape
+from ..errors import SpecError
 from ..outputs.certificate_dates import SOON, Validity, validity
 from . import plain
 
@@ -26,6 +28,11 @@ MIN_MEMORY_MIB = 100
 MAX_PRESSURE = {("cpu", "some"): 60.0, ("memory", "full"): 10.0, ("io", "full"): 25.0}
 """Percent of five minutes. A busy node always has some pressure on its processors."""
 
+_STATES_OF_FILES = {
+    "changed": "changed since the last run of this collection",
+    "missing": "removed since the last run of this collection",
+    "unreadable": "cannot be read, so changes since the last run of this collection are unknown",
+}
 _RENEWED = 0.1
 """Kubelet renews its certificates when 10 to 30 percent of their time is left."""
 
@@ -53,17 +60,24 @@ def kubelet_version(facts: Facts) -> str | None:
     return plain.text(plain.mapping(facts, "info", "versions", "kubelet").get("version")) or None
 
 
+def instance_of(facts: Facts) -> InstanceShape | None:
+    """The shape of the instance; None if the table of instance types does not have it."""
+    try:
+        return instance_shape(plain.text(plain.mapping(facts, "image").get("instance_type")))
+    except SpecError:
+        return None
+
+
 # --- files of this collection ------------------------------------------------------------------------------------------------------
 
 
 def files(facts: Facts) -> Iterator[Observation]:
     """Drift: what is not as this collection left it."""
     ours = plain.mapping(facts, "info", "ours")
-    for state in ("changed", "missing", "unreadable"):
+    for state in _STATES_OF_FILES:
         paths = sorted(plain.text(path) for path, found in plain.mapping(ours, "files").items() if found == state)
         if paths:
-            verb = {"changed": "changed since", "missing": "removed since", "unreadable": "not readable after"}[state]
-            yield Observation("doctor.changed_files", f"{', '.join(paths)}: {verb} the last run of this collection")
+            yield Observation("doctor.changed_files", f"{', '.join(paths)}: {_STATES_OF_FILES[state]}")
     if ours.get("interrupted") is True:
         yield Observation("doctor.interrupted_run", "a run of this collection was interrupted")
     if ours.get("pending"):
@@ -81,15 +95,15 @@ def support(facts: Facts, now: float) -> Iterator[Observation]:
     standard, extended = (_ends(node, kind) for kind in ("standard", "extended"))
     today = _day(now)
     if node < min(filter(None, map(minor, data.kubernetes_versions()["eks"]))):
-        yield Observation("doctor.support_ended", f"EKS does not support Kubernetes 1.{node} any more")
+        yield Observation("doctor.support_ended", f"EKS no longer supports Kubernetes 1.{node}")
     elif extended is not None and extended <= today:
-        yield Observation("doctor.support_ended", f"EKS supported Kubernetes 1.{node} until {extended:%Y-%m-%d}")
+        yield Observation("doctor.support_ended", f"the support of EKS for Kubernetes 1.{node} ended on {extended:%Y-%m-%d}")
     elif extended is not None and (extended - today).days <= SUPPORT_SOON_DAYS:
-        yield Observation("doctor.support_ends", f"EKS supports Kubernetes 1.{node} until {extended:%Y-%m-%d}")
+        yield Observation("doctor.support_ends", f"the support of EKS for Kubernetes 1.{node} ends on {extended:%Y-%m-%d}")
     elif standard is not None and today < standard and (standard - today).days <= SUPPORT_SOON_DAYS:
-        yield Observation("doctor.support_ends", f"Kubernetes 1.{node} is in extended support, which costs more, from {standard:%Y-%m-%d}")
+        yield Observation("doctor.support_ends", f"the standard support of EKS for Kubernetes 1.{node} ends on {standard:%Y-%m-%d}")
     elif standard is not None and standard <= today:
-        yield Observation("doctor.extended_support", f"Kubernetes 1.{node} is in extended support since {standard:%Y-%m-%d}")
+        yield Observation("doctor.extended_support", f"Kubernetes 1.{node} has been in extended support since {standard:%Y-%m-%d}")
 
 
 def support_days(facts: Facts, now: float) -> int | None:
@@ -195,7 +209,7 @@ def memory(facts: Facts) -> Iterator[Observation]:
         if share is not None and share >= limit:
             who = "all processes" if kind == "full" else "some processes"
             resource = {"cpu": "a processor", "memory": "memory", "io": "a disk"}[name]
-            yield Observation("doctor.pressure", f"{who} waited for {resource} in {share:.0f} % of the last 5 minutes")
+            yield Observation("doctor.pressure", f"for {share:.0f} % of the last 5 minutes, {who} waited for {resource}")
 
 
 def failures(facts: Facts) -> Iterator[Observation]:
@@ -204,9 +218,9 @@ def failures(facts: Facts) -> Iterator[Observation]:
         unit, reason, lines = plain.text(row.get("unit")), plain.text(row.get("reason")), row.get("lines")
         last = plain.text(lines[-1]) if isinstance(lines, list) and lines else ""
         shown = f"{unit} failed" + (f" ({reason})" if reason else "")
+        log = f"read its log with journalctl -u {unit}"
         if row.get("failed") is True:
-            yield Observation(
-                "doctor.failed_unit", shown, f"see why with journalctl -u {unit}" + (f"; its last line: {last}" if last else "")
-            )
+            message = f"{shown}; the last line of its log: {last}" if last else shown
+            yield Observation("doctor.failed_unit", message, f"{log}, fix the cause, and start the unit again", general=shown)
         elif reason:
-            yield Observation("doctor.restarted_unit", f"{shown}, and systemd restarted it")
+            yield Observation("doctor.restarted_unit", f"{shown}, and systemd restarted it", log)

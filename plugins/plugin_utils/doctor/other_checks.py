@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from ..capacity import InstanceShape
 from ..lint.lint import Linted, lint
 from ..live.join import with_rules
 from . import plain
-from .observations import Facts, Observation, kubelet_version, minor
+from .observations import Facts, Observation, instance_of, kubelet_version, minor
 
 HIDDEN = "********"
 """What doctor_info writes instead of a secret."""
@@ -48,7 +49,7 @@ def user_data(facts: Facts) -> Iterator[Observation]:
     is_redacted = found.get("redacted") is True
     if is_redacted:
         text = text.replace(HIDDEN, _STAND_IN)
-    linted = _lint(text, plain.text(facts.get("family")) or None, None if version is None else (1, version))
+    linted = _lint(text, plain.text(facts.get("family")) or None, None if version is None else (1, version), instance_of(facts))
     first_hidden = _first_hidden_lines(linted, text) if is_redacted else {}
     for finding in linted.findings:
         where = finding.where
@@ -56,14 +57,14 @@ def user_data(facts: Facts) -> Iterator[Observation]:
             part = f", part {where.part + 1}" if where.part is not None and len(linted.user_data.parts) > 1 else ""
             yield Observation(finding.rule.id, f"{path}{part}, line {where.line}: {finding.message}", finding.fix)
     if first_hidden:
-        message = f"{path}: values that may be secrets were removed on the node, so lines behind them were not checked"
+        message = f"{path}: values that may be secrets were removed on the node, so the lines after them were not checked"
         yield Observation("doctor.not_checked", message)
 
 
 @lru_cache(maxsize=16)
-def _lint(text: str, family: str | None, version: tuple[int, int] | None) -> Linted:
+def _lint(text: str, family: str | None, version: tuple[int, int] | None, instance: InstanceShape | None) -> Linted:
     """The nodes of a group have the same user data."""
-    return lint(text, family, version)
+    return lint(text, family, version, instance)
 
 
 def _first_hidden_lines(linted: Linted, text: str) -> dict[int | None, int]:

@@ -67,11 +67,11 @@ def _cause(fleet: Fleet, index: int) -> Iterator[str]:
     cause = fleet.causes[index]
     yield f"{cause.rule.severity}: {cause.message} [{cause.rule.id}]"
     yield f"  fix:   {cause.fix}"
-    yield f"  nodes: {_plural(len(cause.nodes), 'node')}: {_named(cause.nodes)}"
+    yield f"  nodes: {len(cause.nodes)} ({_named(cause.nodes)})"
     yield ""
 
 
 def _named(names: Iterable[str]) -> str:
     names = tuple(names)
-    more = f" +{len(names) - _MAX_NODES}" if len(names) > _MAX_NODES else ""
+    more = f" and {len(names) - _MAX_NODES} more" if len(names) > _MAX_NODES else ""
     return ", ".join(names[:_MAX_NODES]) + more

@@ -29,10 +29,11 @@ from ..lint.subject import Subject
 from ..network import cluster_dns_ips
 from ..nodeconfig.merge import merge
 from ..nodeconfig.read import parse
-from ..readers.bootstrap_script import is_only_options
+from ..readers.bootstrap_script import BESIDE, REDIRECTED, is_only_options
 from ..readers.document import structure
 from ..readers.model import NotUnderstood, Place, ReadPart
 from .arguments import Target, settle
+from .beside_call import left_out
 from .flags import fate
 from .lines import Line, cautions
 from .model import Argument, Caution, Decision, Kept, Migration, Report
@@ -158,7 +159,11 @@ class _Migrating:
         self._decisions.append(Decision(path, question, tuple(choices), where))
 
     def _not_understood(self) -> None:
-        items = self._original.meaning.not_understood
+        beside = self._original.beside
+        items = [item for item in self._original.meaning.not_understood if beside is None or item.reason not in (BESIDE, REDIRECTED)]
+        if beside:
+            is_followed = "post" in self._original.meaning.node_group.get("commands", {})
+            self._warnings += [Caution(self._original.call, text, fix, None) for text, fix in left_out(beside, is_followed=is_followed)]
         precise = {item.place.part for item in items if not self._is_whole(item)}
         for item in items:
             if item.effect == "kept":

@@ -24,6 +24,7 @@ from ..readers.model import Place, ReadPart, UserData
 from ..readers.run_commands import RunCommands
 from ..readers.user_data import TOO_LONG, is_too_long, meaning_of
 from . import variables
+from .beside_call import text_beside
 from .variables import EXTRA_ARGS_VARIABLE, Edit, Variable, option_of
 
 Kind = Literal["name", "option", "flag", "word"]
@@ -65,8 +66,9 @@ class Given:
 class Original:
     """User data to migrate. meaning: without the lines that only set variables. call: its place; None if EKS or Karpenter adds the call.
 
-    uncertain: the places of calls that may not run. lines: of the call in its part, from 0, the last one excluded. cleaned: the text of
-    the parts by their index, in which C(REMOVED) takes the place of lines.
+    uncertain: the places of calls that may not run. lines: of the call in its part, from 0, the last one excluded. beside: the text behind
+    the call on these lines, if it can be left out. cleaned: the text of the parts by their index, in which C(REMOVED) takes the place of
+    lines.
     """
 
     user_data: UserData
@@ -77,6 +79,7 @@ class Original:
     uncertain: tuple[Place, ...]
     caller: ReadPart | None
     lines: tuple[int, int] | None
+    beside: str | None
     cleaned: Mapping[int, str]
     commands: RunCommands | None
 
@@ -225,6 +228,7 @@ class _Reading:
             uncertain=tuple(uncertain),
             caller=caller.caller.part if caller else None,
             lines=self._lines(),
+            beside=self._beside(),
             cleaned={index: part.text for index, part in cleaned.items()},
             commands=self._commands,
         )
@@ -240,6 +244,14 @@ class _Reading:
         # The lines of a rendered script are others than those of its part.
         start = script.place(command.place).line - 1
         return start, start + span[1] - span[0]
+
+    def _beside(self) -> str | None:
+        """The text behind the call, if it can be left out."""
+        if self._caller is None or self._caller.certain is None:
+            return None
+        text, command = self._caller.caller.text, self._caller.certain.command
+        span = bootstrap_script.call_lines(text, command.line)
+        return None if span is None else text_beside(text, command, span[1])
 
     def _place(self, script: _Script, place: ShellPlace, word: str = "") -> Place:
         """The place of a value in the document; that of C(word) in it, if the text has it."""

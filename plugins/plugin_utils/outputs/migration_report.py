@@ -14,6 +14,7 @@ from ..errors import shown
 from ..formats.secrets import find_secrets
 from ..migration.model import Argument, Caution, Decision, Migration
 from ..migration.template import Change
+from ..readers.bootstrap_script import is_only_options
 from ..readers.document import structure
 from ..readers.model import Place, UserData
 from .findings.source import Source, file_place
@@ -138,7 +139,8 @@ def _cell(text: str) -> str:
 def first_line(text: str) -> str:
     """The first line that does something."""
     lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("#!")]
-    line = lines[0] if lines else ""
+    first = lines[0] if lines else ""
+    line = first if first.startswith("#cloud-config") else next((one for one in lines if not is_only_options(one)), first)
     return "(not shown: it may be a secret)" if find_secrets(line) else short(line)
 
 

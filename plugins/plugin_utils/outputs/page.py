@@ -32,10 +32,11 @@ summary { cursor: pointer; padding: .25rem 0 }
 .note { color: var(--note) }
 .table, .text { overflow-x: auto; overflow-wrap: normal }
 table { border-collapse: collapse }
-caption { text-align: left }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; white-space: nowrap }
-.prose th, .prose td { max-width: 36rem; white-space: pre-wrap }
-.prose td { min-width: 5rem; overflow-wrap: anywhere }
+.prose th, .prose td { max-width: min(36rem, 75vw); overflow-wrap: break-word; white-space: pre-wrap }
+.prose td { min-width: 3rem }
+.prose td:last-child { min-width: 12rem }
+@media (max-width: 40rem) { .prose table { width: max-content } }
 .prose th[scope=row] { font-weight: normal }
 code, .text { font-family: ui-monospace, monospace; font-size: .875rem }
 .text { border: 1px solid var(--line); container-type: inline-size; margin: .25rem 0; padding: .25rem 0; tab-size: 4; white-space: pre }
@@ -71,10 +72,10 @@ _ELEMENTS = """\
 {% endmacro -%}
 
 {% macro table(label, titles, rows, caption="", kind="prose") -%}
+{% if caption %}<p>{{ caption }}</p>
+{% endif -%}
 <div class="table {{ kind }}" role="region" aria-label="{{ label }}" tabindex="0">
 <table>
-{% if caption %}<caption>{{ caption }}</caption>
-{% endif -%}
 <thead><tr>{% for title in titles %}<th scope="col">{{ title }}</th>{% endfor %}</tr></thead>
 <tbody>
 {% for cells in rows -%}

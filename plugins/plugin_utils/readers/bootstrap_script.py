@@ -45,6 +45,8 @@ _REGION = re.compile(r"https://.*\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\.amazonaws\.co
 _PRE = cloud_init.pre_script((), f"install -D /dev/null {cloud_init.PRE_FAILED}")
 _WITHOUT_EFFECT = ("systemctl daemon-reload\n", "systemctl try-restart containerd\n")
 """Lines of rendered scripts that only make rendered files effective."""
+BESIDE = "has other commands beside the call, which are not read"
+REDIRECTED = "has redirections, which have no field"
 _QUIET = (("set",), (":",), ("true",))
 """Programs that have no effect outside of the shell of the call."""
 _SETS_OPTIONS = re.compile(r"\s*(?:#.*|set [-+].*)?")
@@ -215,11 +217,11 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
         start, end, is_alone = span
         lines = text.split("\n")
         if not is_alone:
-            script.lose_command(call.command, "has other commands beside the call, which are not read", found)
+            script.lose_command(call.command, BESIDE, found)
         if call.command.is_background:
             script.lose_command(call.command, "runs in the background, and a rendered call does not", found)
         if call.command.redirections:
-            script.lose_command(call.command, "has redirections, which have no field", found)
+            script.lose_command(call.command, REDIRECTED, found)
         variables, is_literal, _rest = lines[start].partition(SCRIPT)
         if is_literal and re.search(r"(?:^|\s)[A-Za-z_]\w*\+?=", variables):
             script.lose_command(call.command, "sets variables for the call, which have no field", found)

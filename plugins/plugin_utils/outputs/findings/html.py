@@ -117,7 +117,7 @@ def html(sources: Sequence[Source], machine: Machine | None = None, others: Mapp
 
 def _known(machine: Machine) -> str:
     known = [] if machine.version is None else [f"Kubernetes {machine.version[0]}.{machine.version[1]}"]
-    known += [] if machine.shape is None else [f"an instance type with {machine.shape.vcpus} vCPUs"]
+    known += [] if machine.shape is None else [machine.shape.type or f"an instance type with {machine.shape.vcpus} vCPUs"]
     return f"Explained for {' and '.join(known)}." if known else "Explained for any Kubernetes version and any instance type."
 
 
@@ -164,7 +164,7 @@ def _explained(source: Source, found: Explanation) -> dict[str, Any]:
     tables = [(title, [_setting(source, name, one) for name, one in _own(table)]) for title, table in kubelet.items()]
     plain = found.plain()
     steps = [
-        [_STAGES[step["stage"]], step["unit"], step["does"] + (" (or not)" if step["conditional"] else ""), _line(source, one.where)]
+        [_STAGES[step["stage"]], step["unit"], step["does"] + (" (only under a condition)" if step["conditional"] else ""), _line(source, one.where)]
         for step, one in zip(plain["timeline"], found.timeline, strict=True)
     ]
     unknown = [_unknown(source, row, one.where) for row, one in zip(plain["unknown"], found.unknown, strict=True)]

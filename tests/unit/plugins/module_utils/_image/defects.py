@@ -220,6 +220,7 @@ NEAR_MISSES = (
     Change("image.kernel_defaults", files={"/etc/sysctl.d/10-early.conf": "kernel.panic = 60\n"}, name="a later file wins"),
     Change("image.kernel_defaults", files={"/usr/lib/sysctl.d/99-kubernetes.conf": "kernel.panic = 60\n"}, name="replaced by /etc"),
     Change("image.kernel_defaults", "ubuntu", files={SYSCTL: "kernel.panic = 60\n"}, name="kubelet sets it"),
+    Change("image.kernel_defaults", "ubuntu", files={"/proc/sys/kernel/panic": "60\n"}, profile="live", name="live, kubelet sets it"),
     Change("image.ip_forward", files={"/etc/sysctl.d/99-zz.conf": "; net.ipv4.ip_forward = 0\n# net.ipv4.ip_forward = 0\n"}),
     Change("image.module_disabled", files={"/etc/modprobe.d/blacklist.conf": "blacklist br_netfilter\n"}, name="loaded by name"),
     Change("image.cgroup_v1", "al2", version="1.34"),

@@ -229,6 +229,22 @@ def test_the_family_and_the_version_are_those_of_the_node() -> None:
     ]
 
 
+def test_the_instance_type_is_that_of_the_node() -> None:
+    """An m7i.large has addresses for 29 pods, and with prefixes for 110 pods."""
+    text = NODE_CONFIG + "  kubelet: {config: {maxPods: 60}}\n"
+    parts = {"user_data.text": text, "info.kubelet.config.effective": {"maxPods": 60}}
+    assert "capacity.needs_prefixes" in found(parts)
+    for other in ("m7i.24xlarge", "of-no-family", None):
+        assert "capacity.needs_prefixes" not in found(parts | {"image.instance_type": other})
+
+
+def test_the_last_line_of_a_log_does_not_split_a_cause() -> None:
+    failures = [{"unit": "cron.service", "failed": True, "reason": "exit-code", "lines": [f"job {name} failed"]} for name in "ab"]
+    one, two = (node_report("n1", node({"failures": [row]}), NOW).findings[0] for row in failures)
+    assert one.message != two.message and one.general == two.general
+    assert mentions(one.message, "job a failed") and mentions(one.fix, "journalctl -u cron.service")
+
+
 # --- nodes without an answer, and with any answer -----------------------------------------------------------------------------------
 
 

@@ -57,6 +57,9 @@ VALUES = {
 }
 
 
+CALL = "/etc/eks/bootstrap.sh shop --use-max-pods false"
+
+
 def call(*words: str) -> str:
     """A script with one call."""
     return f"#!/bin/bash\n/etc/eks/bootstrap.sh shop {' '.join(map(shell.quote, words))}\n"
@@ -182,7 +185,31 @@ def test_what_is_not_certain_needs_a_decision(text: str) -> None:
     assert all(one.choices for one in found.report.decisions)
 
 
-@pytest.mark.parametrize("around", ["{} | tee /var/log/boot.log", "{} || exit 1", "{} > /dev/null", "true && {}", "timeout 300 {}"])
+BESIDE = (
+    "| tee /var/log/boot.log",
+    "2>&1 | tee -a /var/log/boot.log",
+    ">/dev/null",
+    "&>> $LOG",
+    "| logger -t bootstrap",
+    "|| exit 1",
+    "|| true",
+    '> "/var/log/boot.log" 2>&1 || exit 1  # joins the cluster',
+    "\\\n  2>&1 | tee /var/log/boot.log",
+)
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("after", ["", "touch /after\n"])
+def test_what_only_takes_the_output_or_the_status_of_the_call_is_left_out(beside: str, after: str) -> None:
+    plain = f"#!/bin/bash\ntouch /before\n{CALL}\n{after}"
+    alone, found = migrate(plain, FACTS), migrate(plain.replace(CALL, f"{CALL} {beside}"), FACTS)
+    assert alone.user_data is not None
+    assert (found.user_data, found.node_group) == (alone.user_data, alone.node_group)
+    more = {one.message for one in found.report.warnings} - {one.message for one in alone.report.warnings}
+    assert more and all("left out" in one for one in more)
+
+
+@pytest.mark.parametrize("around", ["{} | tee /var/log/boot.log", "{} || exit 1", "{} > /dev/null", "{} | sort", "{} || reboot", "{} < /dev/null", "{} | tee $(pwd)/a", "{}; true", "true && {}", "timeout 300 {}"])
 def test_a_decision_about_the_line_of_a_call_shows_neither_secrets_nor_the_authority(around: str) -> None:
     call_line = around.format(f"/etc/eks/bootstrap.sh shop --b64-cluster-ca {CA} --apiserver-endpoint {ENDPOINT}")
     found = migrate(f"#!/bin/bash\n{call_line}\nPASSWORD=hunter2-Hunter2-9x {call_line}\n", FACTS)
