@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import PATIENCE, bo
 
 pytestmark = pytest.mark.docker
 
-CASES = ("al2-bootstrap", "al2023-stand-in")
+CASES = ("al2-bootstrap", "al2023-stand-in", "ubuntu-bootstrap")
 EXAMINE = {"name": "Examine the node", "nodebootstrap.eks.doctor_info": {}}
 
 
@@ -52,6 +53,21 @@ def described(facts: dict[str, Any]) -> Intent:
     found = intent(facts, Described())
     assert found is not None and found.config["clusterDNS"]
     return found
+
+
+def test_the_doctor_examines_ready_nodes(nodes: dict[str, LabNode], tmp_path: Path) -> None:
+    report = tmp_path / "doctor.json"
+    hosts = {name: check_host(node) for name, node in nodes.items()}
+    with playing(hosts, "-e", f"eks_node_doctor_report={report} eks_node_doctor_format=json", playbook="playbooks/doctor.yml") as output:
+        output.wait()
+    assert output.code == 0, output.text
+    found = json.loads(report.read_text(encoding="utf-8"))
+    rows = {row["name"]: row for row in found["nodes"]}
+    causes = [f"{cause['rule']}: {cause['message']} {cause['nodes']}" for cause in found["causes"]]
+    assert {name: row["state"] for name, row in rows.items()} == dict.fromkeys(CASES, "ready"), causes
+    print("\n".join(causes), rows)
+    assert 0
+    assert [cause for cause in causes if cause["rule"].partition(".")[0] in ("drift", "join")] == []
 
 
 def test_only_what_was_edited_drifts(nodes: dict[str, LabNode]) -> None:

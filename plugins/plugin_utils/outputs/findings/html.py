@@ -86,6 +86,7 @@ _MAIN = """\
 </section>
 {% endfor -%}
 """
+_CONDITIONAL = " (only under a condition)"
 _STAGES = {
     "early": "before cloud-init",
     "init": "cloud-init: init",
@@ -164,7 +165,7 @@ def _explained(source: Source, found: Explanation) -> dict[str, Any]:
     tables = [(title, [_setting(source, name, one) for name, one in _own(table)]) for title, table in kubelet.items()]
     plain = found.plain()
     steps = [
-        [_STAGES[step["stage"]], step["unit"], step["does"] + (" (only under a condition)" if step["conditional"] else ""), _line(source, one.where)]
+        [_STAGES[step["stage"]], step["unit"], step["does"] + (_CONDITIONAL if step["conditional"] else ""), _line(source, one.where)]
         for step, one in zip(plain["timeline"], found.timeline, strict=True)
     ]
     unknown = [_unknown(source, row, one.where) for row, one in zip(plain["unknown"], found.unknown, strict=True)]
