@@ -239,10 +239,10 @@ def test_the_instance_type_is_that_of_the_node() -> None:
 
 
 def test_the_last_line_of_a_log_does_not_split_a_cause() -> None:
-    failures = [{"unit": "cron.service", "failed": True, "reason": "exit-code", "lines": [f"job {name} failed"]} for name in "ab"]
+    failures = [{"unit": "cron.service", "failed": True, "reason": "exit-code", "lines": [f"job-{name}"]} for name in "ab"]
     one, two = (node_report("n1", node({"failures": [row]}), NOW).findings[0] for row in failures)
     assert one.message != two.message and one.general == two.general
-    assert mentions(one.message, "job a failed") and mentions(one.fix, "journalctl -u cron.service")
+    assert mentions(one.message, "job-a") and mentions(one.fix, "journalctl -u cron.service")
 
 
 # --- nodes without an answer, and with any answer -----------------------------------------------------------------------------------
