@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
 from .formats.powershell import split_arguments
 from .formats.powershell_calls import Reading
@@ -31,6 +32,16 @@ _PARAMETERS = (
     "ExcludedSnatCIDRs",
     "Endpoint",
 )
+_COMMON_PARAMETERS = (
+    "Debug", "ErrorAction", "ErrorVariable", "InformationAction", "InformationVariable", "OutBuffer", "OutVariable", "PipelineVariable",
+    "ProgressAction", "Verbose", "WarningAction", "WarningVariable",
+)  # fmt: skip
+"""Every script with declared parameters has these (about_CommonParameters)."""
+_CALL = re.compile(rf"&\s*(?:\"[^\"\n]*{re.escape(NAME)}\"|'[^'\n]*{re.escape(NAME)}'|\${VARIABLE}\b)", re.IGNORECASE)
+_STRING_OR_COMMENT = re.compile(r"'[^']*'|\"(?:[^\"`]|`.)*\"|#[^\n]*", re.DOTALL)
+_VISIBLE = re.compile(r"[^\n]")
+_END = re.compile(r"[\n|;})]")
+_PARAMETER = re.compile(r"(?<=\s)-([A-Za-z][A-Za-z0-9]*)(?![\w=-])")
 
 
 def read_calls(text: str, known: Mapping[str, str]) -> Reading:
@@ -49,3 +60,15 @@ def flags_of(call: Mapping[str, tuple[str, ...] | None]) -> dict[str, list[str]]
         _unused, equals, text = word.partition("=")
         flags.setdefault(flag_name(word), []).append(text if equals else "true")
     return flags
+
+
+def unknown_parameters(text: str) -> Iterator[re.Match[str]]:
+    """The names in calls of the script that are not one of its parameters, with their places."""
+    # A line that ends with a backquote continues, and a pipeline is another command.
+    blank = _STRING_OR_COMMENT.sub(lambda one: _VISIBLE.sub("x", one[0]), text.replace("`\n", "  "))
+    for call in _CALL.finditer(text):
+        end = _END.search(blank, call.end())
+        for match in _PARAMETER.finditer(blank, call.end(), end.start() if end else len(blank)):
+            names = (*_PARAMETERS, *_COMMON_PARAMETERS)
+            if not any(name.lower().startswith(match[1].lower()) for name in names):
+                yield match

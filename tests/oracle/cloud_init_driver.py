@@ -5,8 +5,9 @@
 
     cloud_init_driver.py < questions > answers
 
-A question is a line of JSON with the document as base64. An answer is a line of JSON: what the scripts printed, then the commands of
-runcmd. cloud-init takes the document apart and merges cloud-configs; the kernel decides which scripts can run.
+A question is a line of JSON with the document as base64. An answer is a line of JSON: what the scripts and boothooks printed, then what
+the script of runcmd printed. cloud-init takes the document apart, fills in templates, merges cloud-configs and writes the script of runcmd;
+the kernel decides which scripts can run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ import sys
 import tempfile
 
 from cloudinit import handlers, helpers, settings, user_data, util
+from cloudinit.handlers import jinja_template
+from cloudinit.handlers.boot_hook import BootHookPartHandler
 from cloudinit.handlers.cloud_config import CloudConfigPartHandler
+
+BOOT_HOOK_PREFIX = BootHookPartHandler.prefixes[0]
 
 
 class NoSource:
@@ -34,18 +39,26 @@ def answer(document, folder):
     configs = CloudConfigPartHandler(paths)
     configs.handle_part(None, handlers.CONTENT_START, None, None, settings.PER_ALWAYS, {})
 
+    def run(text):
+        script = os.path.join(folder, "script")
+        with open(script, "wb") as handle:
+            handle.write(text.replace(b"\r\n", b"\n"))
+        os.chmod(script, 0o700)
+        try:
+            done = subprocess.run([script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20, check=False)
+        except OSError:
+            return
+        said.extend(done.stdout.decode().split())
+
     def part(_data, filename, payload, headers):
         kind = headers["Content-Type"].split(";")[0].strip().lower() if "Content-Type" in headers else "text/plain"
+        if kind == "text/jinja2":
+            payload = jinja_template.render_jinja_payload(payload, filename, {"v1": {"word": "a"}})
+            kind = handlers.type_from_starts_with(payload) or "text/plain"
         if kind == "text/x-shellscript":
-            script = os.path.join(folder, "script")
-            text = payload if isinstance(payload, bytes) else payload.encode()
-            with open(script, "wb") as handle:
-                handle.write(text.replace(b"\r\n", b"\n"))
-            os.chmod(script, 0o700)
-            try:
-                said.append(subprocess.run([script], stdout=subprocess.PIPE, timeout=20, check=False).stdout.decode().strip())
-            except OSError:
-                return
+            run(payload if isinstance(payload, bytes) else payload.encode())
+        elif kind == "text/cloud-boothook":
+            run(boothook(payload))
         elif kind == "text/cloud-config":
             configs.handle_part(None, kind, filename, payload, settings.PER_ALWAYS, headers)
 
@@ -53,7 +66,17 @@ def answer(document, folder):
     configs.handle_part(None, handlers.CONTENT_END, None, None, settings.PER_ALWAYS, {})
     with open(paths.get_ipath("cloud_config")) as handle:
         config = util.load_yaml(handle.read()) or {}
-    return said + [command[-1] for command in config.get("runcmd", [])]
+    try:
+        commands = util.shellify(config.get("runcmd", []))
+    except TypeError:
+        return said
+    run(util.encode_text(commands))
+    return said
+
+
+def boothook(payload):
+    """As the handler of boothooks writes it: without its first line, if that has only the mark of a boothook."""
+    return util.encode_text(util.strip_prefix_suffix(payload, prefix=BOOT_HOOK_PREFIX).lstrip())
 
 
 for line in sys.stdin:

@@ -42,6 +42,8 @@ _STARTS = ("#cloud-config", "#cloud-boothook", "#include", "#part-handler", "#up
 _LIKE_A_DOCUMENT = re.compile(r"(?:apiVersion|kind)[ \t]*:", re.IGNORECASE)
 """A line of a NodeConfig where a header is expected: the blank line before it is missing."""
 
+_ANY_BOUNDARY = re.compile(r"boundary=\"?([^\"\s;]+)", re.IGNORECASE)
+
 _LONGEST_PREAMBLE_LINE = 4000
 _LONGEST_CONTENT_TYPE = 4000
 """For a longer one, email needs a time that grows with the square of its length."""
@@ -117,8 +119,7 @@ class _Reader:
     def __init__(self, text: str, path: str) -> None:
         self._text = text
         self._path = path
-        only_crlf = "\r\n" in text and text.count("\r\n") == text.count("\n") == text.count("\r")
-        self._lines = (text.replace("\r\n", "\n") if only_crlf else text).split("\n")
+        self._lines = (text.replace("\r\n", "\n") if _has_usable_line_ends(text) else text).split("\n")
         self._starts = (0, *accumulate(len(line) + 1 for line in text.split("\n")))
         self.stages = (Problems(), Problems(), Problems(), Problems())
         self.part_problems = Problems()
@@ -204,6 +205,23 @@ class _Reader:
         self._keep(part, start + at, end, path)
         swallowed = next((number for number, line in enumerate(lines[:at]) if _LIKE_A_DOCUMENT.match(line)), at)
         self._ignore(start + swallowed, start + at, "is taken for headers of the part")
+
+
+def _has_usable_line_ends(text: str) -> bool:
+    """Whether CRLF makes no difference to both readers. Terraform's cloudinit provider, for example, ends the first line with LF.
+
+    Go takes the line end of the first delimiter line for all delimiters, and expects it in front of each of them, too.
+    """
+    if "\r\n" not in text or text.count("\r\n") != text.count("\r"):
+        return False
+    boundary = _ANY_BOUNDARY.search(text)
+    if boundary is None or text.count("\r\n") == text.count("\n"):
+        return text.count("\r\n") == text.count("\n")
+    lines = text.split("\n")
+    delimiters = [number for number, line in enumerate(lines) if line.startswith(f"--{boundary[1]}")]
+    ends = [lines[number].endswith("\r") for number in delimiters if number < len(lines) - 1]
+    ends += [lines[number - 1].endswith("\r") for number in delimiters[1:]]
+    return len(set(ends)) == 1
 
 
 def _headers(lines: list[str], path: str, problems: Problems) -> tuple[list[tuple[str, str]], int]:

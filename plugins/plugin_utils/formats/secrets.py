@@ -71,8 +71,8 @@ _NAMES = (
 _AUTH = re.compile(r"(?:^|[\s\"'{,.])auth[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9+/]{8,}={0,2})(?![A-Za-z0-9+/=])")
 # One of these groups is the value.
 _VALUE = rf"(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',;|&}}]+))"
-# cloud-init has a key chpasswd with a mapping.
-_PASSWORD_NAME = r"(?!chpasswd)(?:[a-z0-9_]*(?:password|passwd|passphrase)|mysql_pwd)"
+# cloud-init has a key chpasswd with a mapping, and rules of sudo have NOPASSWD:ALL.
+_PASSWORD_NAME = r"(?!chpasswd|nopasswd)(?:[a-z0-9_]*(?:password|passwd|passphrase)|mysql_pwd)"
 _PASSWORDS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (

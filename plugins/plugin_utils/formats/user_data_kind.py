@@ -9,12 +9,15 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-Kind = Literal["mime", "cloud-config", "shell", "nodeconfig", "toml", "powershell", "boothook", "include", "jinja", "empty", "unknown"]
+Kind = Literal[
+    "mime", "cloud-config", "shell", "nodeconfig", "toml", "powershell", "boothook", "include", "jinja", "archive", "empty", "unknown"
+]
 
 _HEADER = re.compile(r"[ \t]*([!-9;-~]+)[ \t]*:(.*)")
 _JINJA = re.compile(r"##[ \t]*template:[ \t]*jinja", re.IGNORECASE)
 _INCLUDE = re.compile(r"#include(?:-once)?(?![a-z0-9-])", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"#cloud-config(?!-)", re.IGNORECASE)
+_ARCHIVE = re.compile(r"#cloud-config-archive", re.IGNORECASE)
 _BOOTHOOK = re.compile(r"#cloud-boothook", re.IGNORECASE)
 _WINDOWS_TAG = re.compile(r"<(?:powershell|script|persist)>", re.IGNORECASE)
 # A table or a dotted key in the only top-level table of Bottlerocket.
@@ -35,6 +38,7 @@ KIND_NAMES: Mapping[Kind, str] = {
     "boothook": "a boothook of cloud-init",
     "include": "a list of URLs for cloud-init",
     "jinja": "a Jinja template for cloud-init",
+    "archive": "an archive of parts for cloud-init",
     "empty": "empty",
     "unknown": "text that nothing on a node would run",
 }
@@ -59,6 +63,8 @@ def classify(text: str) -> Kind:
         return "jinja"
     if _CLOUD_CONFIG.match(stripped):
         return "cloud-config"
+    if _ARCHIVE.match(stripped):
+        return "archive"
     if _BOOTHOOK.match(stripped):
         return "boothook"
     if _INCLUDE.match(stripped):

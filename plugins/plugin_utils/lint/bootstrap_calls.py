@@ -36,7 +36,9 @@ _OF_DOCKER = ("--enable-docker-bridge", "--docker-config-json")
 _FAMILIES_OF_IP = ("ipv4", "ipv6")
 _RESERVES = {"config", "config-dir", "kube-reserved"}
 """Flags of kubelet that can reserve memory."""
-_DASHED = re.compile(r"--?[A-Za-z]")
+_DASHED = re.compile("[-\u2010-\u2015\u2212]{1,2}[A-Za-z-]")
+"""The beginning of an option, also with a dash that a word processor wrote."""
+_ONE_DASH = re.compile(r"-(?!v\b)[A-Za-z][A-Za-z-]+(?==|$)")
 _CHANGED = re.compile(r"[\"'\\]")
 _LINE_BREAK = re.compile(r"(?<!\\)\n")
 _SEVERAL_FLAGS = re.compile(r"\s--[a-z]")
@@ -115,6 +117,13 @@ class _Call:
                 self.problems.add("bootstrap.ignored_option", self._at_option(name), "configures Docker, which the image does not have")
         words = self._kubelet_words()
         if words is not None:
+            for word in words:
+                if (found := _ONE_DASH.match(word)) is not None:
+                    message = "has one dash, so kubelet takes it for several short flags, and exits"
+                    path = self._report.locate(
+                        f"{self._path} {EXTRA_ARGS} {found[0]}", self._text.within(self._values[EXTRA_ARGS].place, found[0]), found[0]
+                    )
+                    self.problems.add("kubelet.unknown_flag", path, message, fix=f"write -{found[0]}")
             self._check_flags(_flags(words), options.get("--use-max-pods"))
 
     def _check_words(self) -> None:
@@ -135,6 +144,14 @@ class _Call:
 
     def _check_values(self) -> None:
         problems = self.problems
+        given: dict[str, Argument] = {}
+        for argument in self._found.arguments:
+            before = given.get(argument.name)
+            if argument.name and before is not None and before.pieces != argument.pieces:
+                path = self._report.locate(f"{self._path} {argument.name} first", self._text.at(before.place), argument.name)
+                message = "is given again later in the call, and the script ignores this value"
+                problems.add("bootstrap.repeated_option", path, message, fix="put all values into one option")
+            given[argument.name] = argument
         known = [(one, one.value) for one in self._found.arguments if one.name and one.value is not None and not is_unexpanded(one.value)]
         for argument, value in known:
             if (allowed := _allowed(argument.name, value)) is not None:
@@ -208,8 +225,8 @@ class _Call:
                     fix = "pass --kube-reserved for this number, too"
                     problems.add("reserved.sized_for_other_max_pods", flag.path, message, fix=fix)
         check_flags(flags, subject, problems)
-        check_configuration({}, "", flags, subject, problems)
-        instance.check(instance.of_kubelet({}, "", flags), subject, problems)
+        check_configuration({}, {}, flags, subject, problems)
+        instance.check(instance.of_kubelet({}, {}, flags), subject, problems)
 
     def _own_numbers(self) -> Collection[str]:
         """The number of pods that the script itself sets, or all numbers that it can set."""

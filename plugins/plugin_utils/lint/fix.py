@@ -64,6 +64,8 @@ def fix(content: bytes, family: str | None = None, version: Version = None) -> F
             continue
         content, linted = text.encode("utf-8", "surrogatepass"), after
         corrected.append(found)
+        # What could not be corrected before may be possible now, for example in lines that ended with CRLF.
+        rejected.clear()
     return Fixed(content, linted, tuple(corrected))
 
 

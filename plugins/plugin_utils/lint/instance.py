@@ -29,15 +29,15 @@ class Amounts:
     evictions: tuple[Mapping[str, Any], str] | None
 
 
-def of_kubelet(config: Mapping[str, Any], path: str, flags: Sequence[Flag] = ()) -> Amounts:
-    """The amounts in a configuration of kubelet at C(path), and in its flags, which take precedence."""
+def of_kubelet(config: Mapping[str, Any], paths: Mapping[str, str], flags: Sequence[Flag] = ()) -> Amounts:
+    """The amounts in a configuration of kubelet, and in its flags, which take precedence. paths: of the fields of the configuration."""
     passed = {flag.name: flag for flag in flags}
-    pods = (config["maxPods"], f"{path}.maxPods") if "maxPods" in config else None
+    pods = (config["maxPods"], paths["maxPods"]) if "maxPods" in config else None
     if (flag := passed.get("max-pods")) is not None:
         pods = (int(flag.value) if flag.value.isascii() and flag.value.isdigit() and len(flag.value) < 10 else None, flag.path)
-    reserved = [(name, config[name], f"{path}.{name}") for name in _RESERVED if name in config and _RESERVED[name] not in passed]
+    reserved = [(name, config[name], paths[name]) for name in _RESERVED if name in config and _RESERVED[name] not in passed]
     reserved += [(name, _pairs(passed[name].value, "="), passed[name].path) for name in _RESERVED.values() if name in passed]
-    evictions = (config["evictionHard"], f"{path}.evictionHard") if "evictionHard" in config else None
+    evictions = (config["evictionHard"], paths["evictionHard"]) if "evictionHard" in config else None
     if (flag := passed.get("eviction-hard")) is not None:
         evictions = (_pairs(flag.value, "<"), flag.path)
     return Amounts(pods, tuple((name, amounts, at) for name, amounts, at in reserved if isinstance(amounts, Mapping)), evictions)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..artifacts.kubelet_layers import Layers, check_versions, on_image
-from ..errors import Problem, Problems, joined
+from ..errors import Problem, Problems
 from ..kubelet_effective import Effective, Origin, flag_fields
 from ..kubelet_flags import kubelet_flag_problems
 from ..kubelet_settings import NODE_LABELS, TAINTS
@@ -128,8 +128,10 @@ def check_dns(addresses: Iterable[tuple[str, Any]], cidr: Any, problems: Problem
             problems.add("cluster.dns_outside_cidr", path, message)
 
 
-def check_configuration(config: Mapping[str, Any], path: str, flags: Sequence[Flag], subject: Subject, problems: Problems) -> None:
-    """Report what kubelet refuses in the configuration that it runs with. config: the fields of user data, at C(path)."""
+def check_configuration(
+    config: Mapping[str, Any], paths: Mapping[str, str], flags: Sequence[Flag], subject: Subject, problems: Problems
+) -> None:
+    """Report what kubelet refuses in the configuration that it runs with. config: the fields of user data. paths: of the fields."""
     family = subject.family
     if family not in _WITH_KNOWN_CONFIG:
         return
@@ -137,7 +139,7 @@ def check_configuration(config: Mapping[str, Any], path: str, flags: Sequence[Fl
     for flag in flags:
         passed.setdefault(flag.name, []).append(flag.value)
     layers = Layers(config, {name: tuple(values) for name, values in passed.items()})
-    origins = {name: Origin(joined(path, name)) for name in config if name != "clusterDNS"}
+    origins = {name: Origin(paths[name]) for name in config if name != "clusterDNS"}
     places = {flag.name: flag.path for flag in flags}
     for name, (field, _value) in flag_fields(layers.flags).items():
         origins[field.partition(".")[0]] = Origin(places[name], f"--{name}", is_flag=True)

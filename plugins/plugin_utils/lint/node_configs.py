@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..artifacts import containerd_config, document_agreement
 from ..artifacts.nodeconfig_flags import flag_values
 from ..artifacts.nodeconfig_parts import section
 from ..errors import Problems, joined
+from ..kubelet import deep_merge
 from ..kubelet_fields import kubelet_config_problems
 from ..kubelet_settings import flag_name
 from ..nodeconfig import read
@@ -27,6 +28,15 @@ _REQUIRED = ("name", "apiServerEndpoint", "certificateAuthority", "cidr")
 _CLUSTER_DNS = "cluster-dns"
 
 
+@dataclass(frozen=True)
+class _Kubelet:
+    """The kubelet section of a document. path: of config."""
+
+    config: Mapping[str, Any]
+    path: str
+    flags: tuple[Flag, ...]
+
+
 def check(subject: Subject, report: Report) -> None:
     """Report what nodeadm refuses, ignores or replaces, and what kubelet refuses in the result."""
     problems = report.problems
@@ -38,8 +48,9 @@ def check(subject: Subject, report: Report) -> None:
         return
     _check_cluster(documents, problems)
     _check_agreement(documents, problems)
+    sections = [_read_kubelet(path, document, subject, report) for path, document in documents]
+    _check_merged(sections, documents, subject, report)
     for path, document in documents:
-        _check_kubelet(path, document, subject, report)
         _check_containerd(path, document, subject, problems)
 
 
@@ -75,10 +86,10 @@ def _check_agreement(documents: list[tuple[str, Mapping[str, Any]]], problems: P
         problems.extend([replace(problem, rule="nodeconfig.replaced_value", fix="set it in one place only")])
 
 
-def _check_kubelet(path: str, document: Mapping[str, Any], subject: Subject, report: Report) -> None:
+def _read_kubelet(path: str, document: Mapping[str, Any], subject: Subject, report: Report) -> _Kubelet:
+    """Report what is wrong in the kubelet section of one document, and return the section."""
     problems = report.problems
-    spec = section(document, "spec")
-    kubelet = section(spec, "kubelet")
+    kubelet = section(section(document, "spec"), "kubelet")
     where = f"{joined(path, 'spec')}.kubelet"
     config = {name: value for name, value in section(kubelet, "config").items() if name not in ("apiVersion", "kind")}
     if not problems.touches(f"{where}.config"):
@@ -90,12 +101,26 @@ def _check_kubelet(path: str, document: Mapping[str, Any], subject: Subject, rep
         if isinstance(word, str) and not problems.touches(at):
             flags += [Flag(flag_name(word), value, at) for value in flag_values({"flags": [word]})[flag_name(word)]]
     check_flags(flags, subject, problems, config="spec.kubelet.config")
+    return _Kubelet(config, f"{where}.config", tuple(flags))
+
+
+def _check_merged(sections: Sequence[_Kubelet], documents: list[tuple[str, Mapping[str, Any]]], subject: Subject, report: Report) -> None:
+    """Report what kubelet refuses in what all documents together say. A problem is reported at the last document with the field."""
+    problems = report.problems
+    config: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    for one in sections:
+        config = deep_merge(config, one.config)
+        places |= {name: joined(one.path, name) for name in one.config}
+    flags = [flag for one in sections for flag in one.flags]
     addresses = config.get("clusterDNS")
-    listed = [(f"{where}.config.clusterDNS[{index}]", item) for index, item in enumerate(addresses if isinstance(addresses, list) else ())]
+    at = places.get("clusterDNS", "")
+    listed = [(f"{at}[{index}]", item) for index, item in enumerate(addresses if isinstance(addresses, list) else ())]
     listed += [(flag.path, item) for flag in flags if flag.name == _CLUSTER_DNS for item in flag.value.split(",")]
-    check_dns(listed, section(spec, "cluster").get("cidr"), problems)
-    check_configuration(config, f"{where}.config", flags, subject, problems)
-    instance.check(instance.of_kubelet(config, f"{where}.config", flags), subject, problems)
+    ranges = [section(section(document, "spec"), "cluster").get("cidr") for _path, document in documents]
+    check_dns(listed, next((cidr for cidr in reversed(ranges) if cidr), None), problems)
+    check_configuration(config, places, flags, subject, problems)
+    instance.check(instance.of_kubelet(config, places, flags), subject, problems)
 
 
 def _check_containerd(path: str, document: Mapping[str, Any], subject: Subject, problems: Problems) -> None:

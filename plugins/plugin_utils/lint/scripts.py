@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ..bootstrap_calls import SCRIPT, is_shell
-from ..formats.shell_reader import Command, PackageMissing, read
+from ..formats.shell_reader import Command, PackageMissing, Script, read
 from . import bootstrap_calls
+from .kubelet_settings import is_unexpanded
 from .report import Report
 from .shell_texts import ShellText, shell_texts
 from .subject import Subject
@@ -20,6 +21,9 @@ Words = tuple[str, ...]
 _PREFIXES = ("sudo", "exec", "command", "nohup", "time", "env")
 _INSTALLERS = ("yum", "dnf", "apt", "apt-get")
 _INSTALLS = ("install", "update", "upgrade", "dist-upgrade", "groupinstall", "reinstall")
+_TEMPLATE = re.compile(r"%\{|\{\{|<%")
+"""A directive of a template, which another program replaces."""
+_OPTION = re.compile(r"--[a-z]")
 _YES = re.compile(r"-[a-zA-Z]*y[a-zA-Z]*|--yes|--assume-yes|--assumeyes")
 _URL = re.compile(r"(?:https?|ftp)://(?!169\.254\.169\.254|localhost|127\.0\.0\.1|\[?fd00:ec2|\[?::1)")
 _IMDS = re.compile(r"169\.254\.169\.254/latest/(?:meta-data|user-data|dynamic)")
@@ -48,6 +52,7 @@ def check(subject: Subject, report: Report) -> None:
 
 def _check_script(text: ShellText, subject: Subject, report: Report) -> None:
     script = read(text.text)
+    _check_syntax(text, script, report)
     commands = [(command, words) for command in script.commands if (words := _literal(command))]
     for rule, find in _COMMAND_RULES:
         for command, words in commands:
@@ -70,6 +75,25 @@ def _check_script(text: ShellText, subject: Subject, report: Report) -> None:
             for number in _lines_with(text.text, name):
                 path = report.locate(f"{text.path} line {number} {name}", text.place(number, name), name)
                 report.problems.add("shell.edits_generated_file", path, message)
+
+
+def _check_syntax(text: ShellText, script: Script, report: Report) -> None:
+    """Report what bash cannot read, or reads as another command than it looks like."""
+    for one in script.unfinished:
+        path = report.locate(f"{text.path} {one.kind} {one.place.line}", text.at(one.place), "the script")
+        if one.kind == "quote":
+            report.problems.add("shell.open_quote", path, "has a quote without an end, and bash does not run the commands behind it")
+        else:
+            message = "has a here-document whose end is indented, so that the lines behind it belong to its text, and are not run"
+            report.problems.add("shell.indented_end", path, message)
+    if script.errors and not script.unfinished and not _TEMPLATE.search(text.text):
+        path = report.locate(f"{text.path} syntax", text.at(script.errors[0]), "the script")
+        report.problems.add("shell.not_understood", path, "has text that the grammar of bash does not allow here, and was checked in part")
+    for command in script.commands:
+        name = command.values[0] if command.values else None
+        if name is not None and _OPTION.match(name) and command.condition != "unreadable" and not is_unexpanded(name):
+            path = report.locate(f"{text.path} option {command.line}", text.at(command.words[0].place), name)
+            report.problems.add("shell.option_as_command", path, "begins a command, because the line before it does not continue here")
 
 
 def _lines_with(text: str, word: str) -> Iterator[int]:

@@ -13,12 +13,12 @@ from ..errors import Problem, Problems
 from ..formats.compression import LIMIT
 from ..formats.secrets import RULES, find_secrets
 from ..formats.user_data_kind import KIND_NAMES, Kind
-from ..readers.model import Place
+from ..readers.model import Place, UserData
 from ..versions import family_version_problem, known_minors
 from .report import Report
 from .subject import Subject
 
-_OF_CLOUD_INIT: frozenset[Kind] = frozenset({"shell", "cloud-config", "boothook", "include", "jinja"})
+_OF_CLOUD_INIT: frozenset[Kind] = frozenset({"shell", "cloud-config", "boothook", "include", "jinja", "archive"})
 _READ_BY: dict[str, tuple[str, frozenset[Kind]]] = {
     "al2": ("Amazon Linux 2", _OF_CLOUD_INIT),
     "al2023": ("Amazon Linux 2023", _OF_CLOUD_INIT | {"nodeconfig"}),
@@ -94,12 +94,19 @@ def _check_encoding(subject: Subject, report: Report) -> None:
         problems.add("user_data.compressed", "", "is compressed: EKS and Karpenter cannot add their part, and Windows cannot read it")
     elif "base64" in data.layers:
         problems.add("user_data.encoded", "", "is base64: a node decodes it once, so do not encode it again")
-    before, found, _after = data.document.partition("\r\n")
-    if found:
-        line = before.count("\n") + 1
-        place = Place(None, line, 1, max(1, len(before) - before.rfind("\n") - 1))
-        path = report.locate(f"line {line}", place, "user data")
+    if (end := _first_crlf(data)) is not None:
+        line, start = data.document.count("\n", 0, end) + 1, data.document.rfind("\n", 0, end) + 1
+        path = report.locate(f"line {line}", Place(None, line, 1, max(1, end - start)), "user data")
         problems.add("user_data.crlf", path, "has lines that end with CRLF")
+
+
+def _first_crlf(data: UserData) -> int | None:
+    """The offset of the first CRLF that a program on the node gets. In headers and delimiters of MIME, it is the usual line end."""
+    for part in data.parts:
+        content = data.document[part.offset :].encode("utf-8", "surrogatepass")[: part.size].decode("utf-8", "surrogatepass")
+        if (found := content.find("\r\n")) >= 0:
+            return part.offset + found
+    return None
 
 
 def _check_kinds(subject: Subject, problems: Problems) -> None:

@@ -9,7 +9,7 @@ import re
 
 from ..formats.powershell import unwrap
 from ..readers.model import Place, ReadPart
-from ..windows_calls import EXTRA_ARGS, NAME, flags_of, read_calls
+from ..windows_calls import EXTRA_ARGS, NAME, flags_of, read_calls, unknown_parameters
 from . import instance
 from .kubelet_settings import Flag, check_flags
 from .report import Report
@@ -35,7 +35,10 @@ def check(subject: Subject, report: Report) -> None:
             found = flags_of(call) or {}
             flags = [Flag(name, value, _at(part, f"--{name}", report), True) for name, values in found.items() for value in values]
             check_flags(flags, subject, report.problems)
-            instance.check(instance.of_kubelet({}, "", flags), subject, report.problems)
+            instance.check(instance.of_kubelet({}, {}, flags), subject, report.problems)
+        for match in unknown_parameters(part.text):
+            path = report.locate(f"{part.path} {match.start()}", _place(part, match.start(), len(match[0])), match[0])
+            report.problems.add("windows.unknown_parameter", path, "is not a parameter of the script, so PowerShell does not run it")
         for match in _SINGLE_QUOTED.finditer(part.text):
             path = report.locate(f"{part.path} {match.start()}", _place(part, match.start(1), len(match[1])), f"-{EXTRA_ARGS}")
             report.problems.add("windows.unexpanded_variable", path, "has single quotes, in which PowerShell does not replace variables")

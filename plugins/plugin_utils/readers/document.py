@@ -17,13 +17,14 @@ from .model import EmbeddedFile, NotUnderstood, Place, ReadPart, UserData
 _TYPES: dict[str, Kind] = {
     "text/cloud-config": "cloud-config",
     "text/cloud-boothook": "boothook",
+    "text/cloud-config-archive": "archive",
     "text/jinja2": "jinja",
     "text/x-include-url": "include",
     "text/x-include-once-url": "include",
 }
 """The types that cloud-init believes, whatever the text is."""
 
-_RUN_BY_CLOUD_INIT: frozenset[Kind] = frozenset({"shell", "cloud-config", "boothook", "include", "jinja", "empty"})
+_RUN_BY_CLOUD_INIT: frozenset[Kind] = frozenset({"shell", "cloud-config", "boothook", "include", "jinja", "archive", "empty"})
 """The kinds that cloud-init recognizes in a part by its begin."""
 
 _LARGEST = 2 * MAX_UNPACKED

@@ -64,7 +64,16 @@ def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str |
     if not is_readable:
         commands = tuple(replace(one, condition="unreadable") for one in commands)
         assignments = tuple(replace(one, value=None, condition="unreadable") for one in assignments)
-    return Script(commands, is_readable, assignments, MappingProxyType(interpreter.exported), errors, has_crlf, source.statements())
+    return Script(
+        commands,
+        is_readable,
+        assignments,
+        MappingProxyType(interpreter.exported),
+        errors,
+        has_crlf,
+        source.statements(),
+        source.unfinished(),
+    )
 
 
 _read_once = lru_cache(maxsize=_KEPT)(_read)

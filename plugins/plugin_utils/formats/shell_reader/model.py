@@ -104,12 +104,21 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Unfinished:
+    """A quote without an end, at its beginning; or a here-document, at a line that is indented, so that it is not the end."""
+
+    kind: Literal["quote", "here-document"]
+    place: ShellPlace
+
+
+@dataclass(frozen=True)
 class Script:
     """commands: in the order in which they run.
 
     is_readable: whether the grammar understands the whole text. errors: the places that it does not understand. exported: variables that
     the script exports, and the place of the first command that does so. has_crlf: whether lines end with CRLF, which bash would pass on to
     programs. statements: the first and the last line of each statement that is not inside another one, with its here-documents.
+    unfinished: quotes and here-documents that have no end.
     """
 
     commands: tuple[Command, ...]
@@ -119,6 +128,7 @@ class Script:
     errors: tuple[ShellPlace, ...] = ()
     has_crlf: bool = field(default=False)
     statements: tuple[tuple[int, int], ...] = ()
+    unfinished: tuple[Unfinished, ...] = ()
 
 
 def known(pieces: Pieces) -> str | None:

@@ -39,21 +39,26 @@ _LONGEST_UNFINISHED = 16_384
 
 
 class Unfinished(Exception):
-    """A quote, an expansion or parentheses have no end."""
+    """A quote, an expansion or parentheses have no end. start: of a quote; None for anything else."""
+
+    def __init__(self, start: int | None = None) -> None:
+        super().__init__()
+        self.start = start
 
 
 @dataclass(frozen=True)
 class HereDocument:
-    """start, end: of the body. is_literal: whether bash expands nothing in it."""
+    """start, end: of the body. is_literal: whether bash expands nothing in it. indented_end: an end that bash does not take for one."""
 
     start: int
     end: int
     is_literal: bool
     removes_tabs: bool
+    indented_end: tuple[int, int] | None = None
 
 
 class Scanner:
-    """plain: the text for the grammar. ends: where substitutions and expansions end, by their start."""
+    """plain: the text for the grammar. ends: where substitutions and expansions end, by their start. open_quote: a quote without an end."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -63,10 +68,12 @@ class Scanner:
         self.ends: dict[int, int] = {}
         self.here_documents: dict[int, HereDocument] = {}
         self.is_finished = True
+        self.open_quote: int | None = None
         try:
             self._commands(0, is_inner=False)
-        except Unfinished:
+        except Unfinished as unfinished:
             self.is_finished = False
+            self.open_quote = unfinished.start
         # The grammar needs very long for a long text with deep nesting. Nothing is certain in a text without an end anyway.
         self._copy(len(text) if self.is_finished else max(self._masked, min(len(text), _LONGEST_UNFINISHED)))
         self.plain = "".join(self._parts)
@@ -163,7 +170,8 @@ class Scanner:
             before = "" if is_literal else _NOT_CONTINUED
             end = re.compile(f"^{_TABS[removes_tabs]}{before}{line}$", re.MULTILINE).search(self._text, at)
             stop = end.start() if end else len(self._text)
-            document = HereDocument(at, stop, is_literal, removes_tabs)
+            indented = None if end else re.compile(rf"^[ \t]+({line})[ \t]*$", re.MULTILINE).search(self._text, at)
+            document = HereDocument(at, stop, is_literal, removes_tabs, indented.span(1) if indented else None)
             self.here_documents[start] = document
             if not document.is_literal:
                 self._body(at, stop)
@@ -225,13 +233,18 @@ class Scanner:
         one = self._text[at]
         if one == "\\":
             return min(at + 2, len(self._text))
-        if one == "'":
-            return self._after("'", at + 1)
-        if one == '"':
-            return self._double(at + 1)
+        if one in "'\"":
+            return self._quote(at)
         if one in "$`":
             return self._expansion(at, is_quoted=False)
         return at + 1
+
+    def _quote(self, at: int) -> int:
+        try:
+            return self._after("'", at + 1) if self._text[at] == "'" else self._double(at + 1)
+        except Unfinished as unfinished:
+            # Of several quotes without an end, the outer one is the one to correct.
+            raise Unfinished(None if self._depth else at) from unfinished
 
     def _after(self, one: str, at: int) -> int:
         end = self._text.find(one, at)

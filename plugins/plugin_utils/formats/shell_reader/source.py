@@ -10,7 +10,7 @@ from bisect import bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from .model import ShellPlace
+from .model import ShellPlace, Unfinished
 from .scanner import Scanner
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Source:
         self.here_documents = scanner.here_documents
         self.ends = scanner.ends
         self.root = parse(scanner.plain.encode())
+        self.open_quote = scanner.open_quote
         self.is_readable = scanner.is_finished and not self.root.has_error and "\0" not in text
 
     @cached_property
@@ -65,6 +66,12 @@ class Source:
                 last = max(last, self._line(documents.pop(0)[1].end))
             found.append((self._line(node.start_byte), last))
         return tuple(found)
+
+    def unfinished(self) -> tuple[Unfinished, ...]:
+        """The quotes and here-documents that end elsewhere than they seem to."""
+        quotes = [] if self.open_quote is None else [Unfinished("quote", self.place(self.open_quote, self.open_quote + 1))]
+        ends = [document.indented_end for document in self.here_documents.values() if document.indented_end is not None]
+        return (*quotes, *(Unfinished("here-document", self.place(*end)) for end in ends))
 
     def errors(self) -> tuple[ShellPlace, ...]:
         """The places that the grammar does not understand."""

@@ -84,7 +84,7 @@ REFUSED = [
     pytest.param(GOOD.replace("multipart/mixed", "text/plain"), "mime.not_multipart", id="no multipart"),
     pytest.param(document(), "mime.no_part", id="no part"),
     pytest.param(GOOD.replace("\n\n--B", "\n\n#!/bin/sh\necho lost\n--B", 1), "mime.text_before_parts", id="script as preamble"),
-    pytest.param(GOOD.replace("\n", "\r\n", 2), "mime.invalid_header", id="mixed line ends"),
+    pytest.param(GOOD.replace("--B\n", "--B\r\n", 1), "mime.invalid_boundary", id="delimiters with mixed line ends"),
     pytest.param(
         document(SHELL_PART, head='MIME-Version: 1.0\nContent-Transfer-Encoding: base64\nContent-Type: multipart/mixed; boundary="B"\n'),
         "mime.encoded_document",

@@ -34,7 +34,7 @@ CASES = [
     ("#cloud-config\nruncmd: []\n", "cloud-config"),
     ("\n#cloud-config\n", "cloud-config"),
     ("#Cloud-Config\n", "cloud-config"),
-    ("#cloud-config-archive\n- a\n", "unknown"),
+    ("#cloud-config-archive\n- a\n", "archive"),
     (f"#cloud-config\nwrite_files:\n- content: |\n    {NODE_CONFIG}", "cloud-config"),
     (f"#cloud-config\n{NODE_CONFIG}", "cloud-config"),
     ("## template: jinja\n#cloud-config\n", "jinja"),

@@ -15,11 +15,19 @@ from collections.abc import Callable
 from random import Random
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.compression import gzip_bytes
-from ansible_collections.nodebootstrap.eks.tests.known_good import bottlerocket, nodeconfigs, own, script_examples, script_tools, windows
+from ansible_collections.nodebootstrap.eks.tests.known_good import (
+    bottlerocket,
+    nodeconfigs,
+    own,
+    script_examples,
+    script_tools,
+    texts,
+    windows,
+)
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS as RULE_ROWS
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.sources.test_read import CONFIG, NODEADM, PLAN, node_class
 
-_GOOD = (*script_tools.ROWS, *script_examples.ROWS, *nodeconfigs.ROWS, *bottlerocket.ROWS, *windows.ROWS, *own.ROWS)
+_GOOD = (*script_tools.ROWS, *script_examples.ROWS, *nodeconfigs.ROWS, *bottlerocket.ROWS, *windows.ROWS, *own.ROWS, *texts.ROWS)
 _FILES = (json.dumps(PLAN, indent=1), CONFIG, NODEADM, node_class("  userData: |\n    #!/bin/bash\n    ls\n"))
 
 

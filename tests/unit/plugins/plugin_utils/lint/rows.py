@@ -45,6 +45,11 @@ def config(body: str) -> str:
     return node_config("  kubelet:\n    config:\n" + "".join(f"      {line}\n" for line in body.split("\n")))
 
 
+def kubelet_config(body: str) -> str:
+    """A NodeConfig with a configuration of kubelet, without a cluster, which is in another document."""
+    return document("  kubelet:\n    config:\n" + "".join(f"      {line}\n" for line in body.split("\n")))
+
+
 def flags(*words: str) -> str:
     """A NodeConfig with flags of kubelet."""
     return node_config("  kubelet:\n    flags:\n" + "".join(f'      - "{word}"\n' for word in words))
@@ -649,4 +654,98 @@ OF_INSTANCES = (
     ),
 )
 
-ROWS = (*STRUCTURE, *NODE_CONFIGS, *KUBELET, *SCRIPTS, *OTHERS, *OF_INSTANCES)
+NODE = "application/node.eks.aws"
+
+LOST = (
+    Row("bootstrap.repeated_option", "error", f"{extra('--v=2').rstrip()} --kubelet-extra-args --v=3\n", extra("--v=2 --v=3")),
+    Row("bootstrap.unknown_option", "error", call("\u2013-use-max-pods false"), call("--use-max-pods true")),
+    Row("cloud_config.invalid_command", "error", cloud("runcmd:", "- echo a: b"), cloud("runcmd:", "- 'echo a: b'")),
+    Row("cloud_config.invalid_command", "error", cloud("bootcmd:", "- 5"), cloud("bootcmd:", "- '5'", "- null", "- [a, 5]")),
+    Row("cloud_config.invalid_file", "error", cloud("write_files:", "- content: a"), cloud("write_files:", "- {path: /a, content: a}")),
+    Row("cloud_config.invalid_file", "error", cloud("write_files: [/a]"), cloud("write_files: [{path: /a}]")),
+    Row(
+        "cloud_config.invalid_file",
+        "error",
+        cloud("write_files:", "- {path: /a, encoding: b64, content: abcde}"),
+        cloud("write_files:", "- {path: /a, encoding: b64, content: abcd}"),
+    ),
+    Row(
+        "cloud_config.invalid_mode",
+        "warning",
+        cloud("write_files:", "- {path: /a, permissions: rw, content: a}"),
+        cloud("write_files:", "- {path: /a, permissions: '0o644', content: a}"),
+    ),
+    Row(
+        "cloud_config.unknown_encoding",
+        "warning",
+        cloud("write_files:", "- {path: /a, encoding: base-64, content: a}"),
+        cloud("write_files:", "- {path: /a, encoding: gz+b64, content: H4sI}"),
+    ),
+    Row("kubelet.unknown_flag", "error", extra("-node-labels=a=b"), extra("--node-labels=a=b -v=2")),
+    Row(
+        "nodeconfig.wrong_type",
+        "error",
+        mime(part(node_config(), "text/cloud-config")),
+        mime(part(node_config(), NODE)),
+    ),
+    Row("shell.indented_end", "error", shell("cat >/a <<E", "b", " E", "ls"), shell("cat >/a <<-E", "\tb", "\tE", "ls")),
+    Row("shell.not_understood", "warning", shell("if true; then", "ls"), shell("if true; then", "ls", "fi")),
+    Row("shell.open_quote", "error", shell("ls", "echo 'a", "ls"), shell("ls", "echo \\'a", "# it's", "cat <<E", "it's", "E")),
+    Row(
+        "shell.option_as_command",
+        "error",
+        call("--use-max-pods true").replace(" --b64", " \\ \n  --b64"),
+        call().replace(" --b64", " \\\n  --b64"),
+    ),
+    Row(
+        "user_data.crlf",
+        "warning",
+        mime(part("#!/bin/bash\r\nls")),
+        mime(part("#!/bin/bash\nls")).replace("\n", "\r\n").replace("bash\r\n", "bash\n"),
+    ),
+    Row("user_data.built_on_node", "note", "#cloud-config-archive\n- ls\n", cloud("runcmd: [ls]")),
+    Row("user_data.built_on_node", "note", "## template: jinja\n#cloud-config\na: {{ v1.b }}\n", cloud("a: b")),
+    Row(
+        "windows.unknown_parameter",
+        "error",
+        "<powershell>\n& 'C:\\EKS\\Start-EKSBootstrap.ps1' `\n  -EKSClusterName shop -ClusterName 'https://a'\n</powershell>\n",
+        "<powershell>\n& 'C:\\EKS\\Start-EKSBootstrap.ps1' -EKSClusterName 'a -B c' -Verbose | Tee-Object -FilePath a\n</powershell>\n",
+        "windows",
+    ),
+    Row(
+        "cluster.dns_outside_cidr",
+        "warning",
+        mime(part(node_config(), NODE), part(kubelet_config("clusterDNS: [172.20.0.10]"), NODE)),
+        mime(part(node_config(), NODE), part(kubelet_config("clusterDNS: [10.100.0.10]"), NODE)),
+    ),
+    Row(
+        "kubelet.inconsistent_fields",
+        "error",
+        mime(
+            part(config("imageGCHighThresholdPercent: 50"), NODE),
+            part(kubelet_config("imageGCLowThresholdPercent: 60"), NODE),
+        ),
+        mime(
+            part(config("imageGCHighThresholdPercent: 50"), NODE),
+            part(kubelet_config("imageGCLowThresholdPercent: 40"), NODE),
+        ),
+        "al2023",
+    ),
+    Row(
+        "reserved.exceeds_capacity",
+        "error",
+        mime(
+            part(config("kubeReserved: {memory: 5Gi}"), NODE),
+            part(kubelet_config("systemReserved: {memory: 5Gi}"), NODE),
+        ),
+        mime(
+            part(config("kubeReserved: {memory: 5Gi}"), NODE),
+            part(kubelet_config("kubeReserved: {memory: 1Gi}\nsystemReserved: {memory: 5Gi}"), NODE),
+        ),
+        "al2023",
+        None,
+        LARGE,
+    ),
+)
+
+ROWS = (*STRUCTURE, *NODE_CONFIGS, *KUBELET, *SCRIPTS, *OTHERS, *OF_INSTANCES, *LOST)

@@ -23,10 +23,18 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import c
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.readers.model import ReadPart
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.readers.user_data import read
-from ansible_collections.nodebootstrap.eks.tests.known_good import bottlerocket, nodeconfigs, own, script_examples, script_tools, windows
+from ansible_collections.nodebootstrap.eks.tests.known_good import (
+    bottlerocket,
+    nodeconfigs,
+    own,
+    script_examples,
+    script_tools,
+    texts,
+    windows,
+)
 from ansible_collections.nodebootstrap.eks.tests.known_good.model import CA, ENDPOINT, KnownGood
 
-PUBLIC = (*script_tools.ROWS, *script_examples.ROWS, *nodeconfigs.ROWS, *bottlerocket.ROWS, *windows.ROWS)
+PUBLIC = (*texts.ROWS, *script_tools.ROWS, *script_examples.ROWS, *nodeconfigs.ROWS, *bottlerocket.ROWS, *windows.ROWS)
 ROWS = (*PUBLIC, *own.ROWS)
 TOOLS = (
     "amazon-eks-ami",
@@ -62,6 +70,7 @@ WARNINGS = {
         "hand-written al2 labels of EKS",
         "karpenter al2 merged",
         "karpenter al2 unmerged",
+        "text tf-v18-self-managed",
     ),
 }
 """Warnings that are true: the option has no effect, kubelet runs 110 pods on any instance, a later document wins, or the image reserves
