@@ -26,6 +26,7 @@ DATA_FOLDERS = (
     "changelogs/changelog.yaml",
     "plugins/plugin_utils/_data/",
     "tests/golden/",
+    "tests/known_good/texts/",
     "tests/oracle/data/",
 )
 
