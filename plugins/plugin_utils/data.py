@@ -116,6 +116,12 @@ def bottlerocket_settings() -> Mapping[str, Any]:
 
 
 @cache
+def eks_anywhere() -> Mapping[str, Any]:
+    """The documents of EKS Anywhere: kinds, their fields and types, providers and versions; C(anywhere/schema.py) reads it."""
+    return _load("eks_anywhere")
+
+
+@cache
 def ecr_accounts() -> Mapping[str, Any]:
     """Which account serves EKS's own images in which region."""
     return _load("ecr_accounts")

@@ -52,8 +52,13 @@ ORDER = (
     "outputs",
     "live",
     "doctor",
+    "anywhere",
 )
 """A module imports what stands left of it, or inside its own package."""
+
+ANYWHERE = "anywhere"
+ANYWHERE_SHARED = {"rules", "errors", "data", "quantities", "network", "kubernetes", "kubelet_fields", "versions", "formats"}
+"""The library of clusters is beside the library of nodes. Both may import these: problems, facts with a date, syntax, and formats."""
 
 BORDER = {"ansible_adapter", "ansible_imports"}
 """What knows Ansible, and how it imports. They may import all of the library, and nothing in the library imports them."""
@@ -136,6 +141,8 @@ def import_problems(name: str, source: str, all_modules: set[tuple[str, ...]]) -
             found.append(f"{where}: {target[0]} has no place in the order of layers")
         elif target[0] != own[0] and ORDER.index(target[0]) > ORDER.index(own[0]):
             found.append(f"{where}: {target[0]} does not stand left of {own[0]}")
+        elif own[0] == ANYWHERE and target[0] not in {ANYWHERE, *ANYWHERE_SHARED}:
+            found.append(f"{where}: {ANYWHERE} imports only {', '.join(sorted(ANYWHERE_SHARED))}")
         elif _between_families(own, target):
             found.append(f"{where}: families never import each other; what they share belongs to artifacts")
     return found

@@ -53,6 +53,7 @@ EXAMPLE_MODULES = {
     ("model", "spec"),
     ("families", "al2"),
     ("families", "al2023"),
+    ("anywhere", "model"),
 }
 
 
@@ -69,6 +70,12 @@ EXAMPLE_MODULES = {
         ("families/al2023.py", "from . import al2", "families never import each other"),
         ("families/registry.py", "from . import al2", None),
         ("importers/eksctl.py", "from ..outputs.user_data import user_data", "outputs does not stand left of importers"),
+        ("anywhere/validate.py", "from ..errors import Problems", None),
+        ("anywhere/validate.py", "from .model import Cluster", None),
+        ("anywhere/validate.py", "from ..formats import yaml", None),
+        ("anywhere/validate.py", "from ..model.spec import NodeSpec", "anywhere imports only"),
+        ("families/al2023.py", "from ..anywhere.model import Cluster", "anywhere does not stand left of families"),
+        ("outputs/user_data.py", "from ..anywhere import model", "anywhere does not stand left of outputs"),
         ("outputs/user_data.py", "from ..ansible_adapter import to_plain", "nothing in the library knows the border"),
         ("outputs/user_data.py", "from ..novelty import thing", "novelty has no place"),
         ("novelty.py", "", "novelty has no place"),

@@ -76,6 +76,20 @@ def load_located(text: str) -> list[Any]:
     return list(_documents(text, strict=False, builder=lambda: _LocatedBuilder(lines)))
 
 
+def load_each(text: str) -> Iterator[tuple[Node, Any]]:
+    """The nodes of every document with their positions, and its value, or the C(YamlError) with which it is refused.
+
+    Raises C(YamlError) at the place after which the text is not YAML.
+    """
+    for node in _nodes(text):
+        try:
+            yield node, _Builder(strict=True).value(node, 0)
+        except YamlError as error:
+            yield node, error
+        except RecursionError:
+            yield node, YamlError("nested too deeply")
+
+
 def node_of(text: str) -> Node | None:
     """The first document of a text as nodes with their positions. None if there is no document. Raises C(YamlError)."""
     return next(_nodes(text), None)

@@ -22,6 +22,7 @@ TABLES = [
     data.kubernetes_versions,
     data.bottlerocket_settings,
     data.ecr_accounts,
+    data.eks_anywhere,
 ]
 
 
@@ -29,6 +30,7 @@ def test_the_files_are_the_ones_that_the_library_reads() -> None:
     assert [file.stem for file in FILES] == [
         "bottlerocket_settings",
         "ecr_accounts",
+        "eks_anywhere",
         "instance_types",
         "instance_types_overrides",
         "karpenter",

@@ -17,6 +17,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows import (
+    anywhere,
     families,
     images,
     inputs,
@@ -40,6 +41,7 @@ TOPICS = {
     "rules": rules,
     "tables": tables,
     "images": images,
+    "anywhere": anywhere,
 }
 EVERY = [(topic, row) for topic, module in TOPICS.items() for row in module.ROWS]
 
