@@ -49,6 +49,7 @@ ORDER = (
     "difference",
     "explanation",
     "migration",
+    "publish",
     "outputs",
     "live",
     "doctor",

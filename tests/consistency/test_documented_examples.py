@@ -157,6 +157,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "node_info": nothing,
     "lint": nothing,
     "migrate": nothing,
+    "publish": aws,
     "render": nothing,
 }
 

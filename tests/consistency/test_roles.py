@@ -26,6 +26,9 @@ IMAGE = f"{FACADE}_image"
 DOCTOR = f"{FACADE}_doctor"
 """The role that examines nodes. It has variables of its own."""
 
+PUBLISH = f"{FACADE}_publish"
+"""The role that publishes launch templates. It has variables of its own."""
+
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
 
@@ -70,7 +73,7 @@ def test_a_failed_validation_does_not_bury_the_message(role: str) -> None:
 
 
 def test_there_is_a_role_for_every_family() -> None:
-    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR}
+    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR, PUBLISH}
 
 
 def test_the_role_of_images_knows_its_variables() -> None:

@@ -30,6 +30,9 @@ OF_THE_DOCTOR = "tests/golden/messages/unit/plugins/plugin_utils/doctor/test_nod
 LINTED = "tests/golden/messages/unit/plugins/plugin_utils/lint/test_rules.txt"
 """The findings in existing user data."""
 
+OF_LAUNCH_TEMPLATES = "tests/golden/messages/unit/plugins/plugin_utils/publish/test_requirements.txt"
+"""What publish refuses."""
+
 WITHOUT_GOLDEN_MESSAGE = {
     "bottlerocket.unreadable_flag": "the check of kubelet's flags rejects all values known today before they are translated",
     "capacity.above_recommendation": "a warning: test_cures.py",
@@ -38,6 +41,10 @@ WITHOUT_GOLDEN_MESSAGE = {
     "cluster.version_unknown": "a note: test_parse.py",
     "containerd.ignored_dial_timeout": "a warning: test_registries.py",
     "containerd.unverified_mirror": "a warning: test_registries.py",
+    **dict.fromkeys(
+        ("launch_template.hop_limit", "launch_template.imdsv1", "launch_template.not_checked"),
+        "warnings and a note: publish/test_requirements.py",
+    ),
     "live.missing_collection": "needs a controller without the collection: test_apply_windows.py",
     "kubelet.drop_in_with_defaults": "a warning: test_al2023.py",
     "live.unencodable_plan": "the check of the input rejects such text first; it protects the encoder",
@@ -110,7 +117,7 @@ def test_no_rule_is_defined_twice() -> None:
 
 
 def test_every_rule_has_a_golden_message() -> None:
-    files = [*project.under("tests/golden/errors", ".txt"), LINTED, OF_THE_DOCTOR]
+    files = [*project.under("tests/golden/errors", ".txt"), LINTED, OF_THE_DOCTOR, OF_LAUNCH_TEMPLATES]
     shown = {rule for name in files for rule in GOLDEN_RULE.findall(project.text(name))}
     expected = {rule for rule in rules.catalogue() if not rule.startswith(ON_NODES)}
     assert sorted(expected - shown) == sorted(WITHOUT_GOLDEN_MESSAGE)

@@ -45,6 +45,10 @@ class AwsError(Exception):
     """A call to AWS failed. The text is the whole message."""
 
 
+class AwsDenied(AwsError):
+    """The credentials are valid, but do not have the permission for a call."""
+
+
 def nearest(word: str, words: Sequence[str]) -> str:
     """The end of a sentence that suggests the most similar word, '' without one."""
     matches = difflib.get_close_matches(word, words, n=1)

@@ -22,8 +22,8 @@ def next_steps(found: Migration, needed: Variant, *, chooses_image: bool) -> lis
 def _own_image(found: Migration, needed: Variant) -> list[str]:
     family = found.report.family_after
     return [
-        "Create a launch template, or a new version of the old one, with the new user data and an image of "
-        f"{_name(family)}, such as the one of the parameter {parameter(family, needed)} of Systems Manager.",
+        "Create a launch template, or a new version of the old one, with the playbook publish: it takes the new cluster and "
+        f"node group, and an image of {_name(family)}, such as the one of the parameter {parameter(family, needed)} of Systems Manager.",
         _CHECK,
         "Use the version in the Auto Scaling group or the node group, and replace the nodes: launch new ones, then drain the old ones.",
     ]
@@ -37,7 +37,7 @@ def _managed(found: Migration, needed: Variant) -> list[str]:
     return [
         "The AMI type of a managed node group cannot change, so create a new group. Keep the launch template of the old group until the "
         "last step.",
-        "Create a launch template without an image, with the new user data and the other fields of the old one.",
+        "Create a launch template without an image, with the playbook publish (create: true) and the other fields of the old one.",
         f"Create a managed node group with the AMI type {types} and this launch template. Copy the subnets, the node role, the scaling, "
         "the labels, the taints and the tags of the old group.",
         "Check that its nodes are Ready and that pods run on them.",

@@ -280,6 +280,12 @@ def removed_text(content: bytes, *, private: bool) -> str:
     text = readable(fragments_of(content), None)
     if private or find_secrets(text):
         return _size(content)
+    return existing_text(content)
+
+
+def existing_text(content: bytes) -> str:
+    """Existing user data as text for a diff, with a shortened certificate, whichever cluster it is for."""
+    text = readable(fragments_of(content), None)
     certificate = _CERTIFICATE.search(text)
     return readable(fragments_of(content), certificate[0] if certificate else None)
 

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from ..difference.compare import Difference, differences
 from ..difference.shown import value_text
 from ..formats.secrets import NOT_SHOWN
-from .batch import may_hold_secrets
+from .batch import Output, may_hold_secrets
 from .folder import Change, Changes
 
 Meaning = tuple[str, tuple[Difference, ...]]
@@ -28,7 +29,12 @@ def _differences(change: Change) -> tuple[Difference, ...]:
     if change.output is None or change.before is None:
         return ()
     found = differences(change.before, change.output.content, change.output.rendered.spec.family)
-    return tuple(map(_without_values, found)) if may_hold_secrets(change.output, change.before) else tuple(found)
+    return without_secrets(change.output, change.before, found)
+
+
+def without_secrets(output: Output, before: bytes, found: Iterable[Difference]) -> tuple[Difference, ...]:
+    """The differences, without any value if one of the two versions may contain secrets."""
+    return tuple(map(_without_values, found)) if may_hold_secrets(output, before) else tuple(found)
 
 
 def _without_values(found: Difference) -> Difference:
@@ -38,10 +44,11 @@ def _without_values(found: Difference) -> Difference:
 
 def diffs(found: list[Meaning], folder: str) -> list[dict[str, str]]:
     """The meanings for C(--diff). folder: the output directory."""
-    return [{"prepared": "\n".join((*_lines(rows, f"{folder}/{place}"), ""))} for place, rows in found]
+    return [{"prepared": "\n".join((*lines(rows, f"{folder}/{place}"), ""))} for place, rows in found]
 
 
-def _lines(rows: tuple[Difference, ...], path: str) -> list[str]:
+def lines(rows: tuple[Difference, ...], path: str) -> list[str]:
+    """The differences as lines of text. path: what changes."""
     if not rows:
         return [f"{path}: the text changes, but not what a node does with it"]
     return [f"{path}: what changes for a node", *(f"  {row.path}: {_value(row.before)} → {_value(row.after)}" for row in rows)]

@@ -17,9 +17,11 @@ _INPUTS = ("node_groups", "eksctl_config")
 _ALL_INPUTS = [(*_INPUTS, "sources", "inventory")]
 _SOURCE: dict[str, Any] = {"cluster": {"type": "raw"}, "node_groups": {"type": "raw"}, "eksctl_config": {"type": "path"}}
 _ONE_OF: dict[str, Any] = {"mutually_exclusive": [_INPUTS], "required_one_of": [_INPUTS]}
+SOURCES: dict[str, Any] = {**_SOURCE, "sources": {"type": "list", "elements": "dict", "options": _SOURCE, **_ONE_OF}}
+"""The options that name clusters with their node groups."""
+
 OPTIONS: dict[str, Any] = {
-    **_SOURCE,
-    "sources": {"type": "list", "elements": "dict", "options": _SOURCE, **_ONE_OF},
+    **SOURCES,
     "inventory": {"type": "bool"},
     "encoding": {"type": "str", "default": "plain", "choices": list(batch.ENCODINGS)},
     "files_dir": {"type": "path", "default": "."},
