@@ -91,6 +91,7 @@ def main() -> None:
     print("tests/golden/examples", flush=True)
     write_examples()
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
+    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import rendered as anywhere
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image import test_plan
     from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes, sealing_page
 
@@ -99,6 +100,8 @@ def main() -> None:
         errors.write(topic, module)
     print("tests/golden/image_plans", flush=True)
     test_plan.write()
+    print("tests/golden/anywhere", flush=True)
+    anywhere.write()
     print("reference of the input, causes of joins, what is sealed", flush=True)
     input_reference.main()
     join_causes.main()

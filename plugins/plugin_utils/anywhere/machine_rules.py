@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from ..errors import Problems, joined, nearest
-from ..kubernetes import label_key_problem, label_value_problem, parse_version, taint_effects
+from ..kubernetes import kubelet_label_problem, label_key_problem, label_value_problem, parse_version, taint_effects
 from ..quantities import parse_duration
 from .cluster_rules import LONGEST_NAME
 from .kubelet_rules import check_audit_policy, check_kubelet
@@ -51,6 +51,8 @@ def _check_labels(machines: Machines, problems: Problems) -> None:
         reason = label_key_problem(key)
         if reason is not None:
             problems.add("labels.invalid_key", below, reason, value=key)
+        elif (refusal := kubelet_label_problem(key)) is not None:
+            problems.add("labels.forbidden_prefix", below, refusal, value=key)
         reason = label_value_problem(value)
         if reason is not None and not problems.touches(below):
             problems.add("labels.invalid_value", below, reason, value=value)

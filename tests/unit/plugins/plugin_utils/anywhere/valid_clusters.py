@@ -121,6 +121,7 @@ BREAKS: dict[str, list[Change]] = {
         (CLUSTER, WORKERS, [{"taints": [{"key": "a", "effect": effect}]}]) for effect in ("NoSchedule", "NoExecute")
     ],
     "labels.invalid_key": [(CLUSTER, f"{WORKERS}.0.labels", {key: "x"}) for key in ("a b", "/a", "a/b/c", "-a")],
+    "labels.forbidden_prefix": [(CLUSTER, f"{WORKERS}.0.labels", {key: ""}) for key in ("node-role.kubernetes.io/x", "k8s.io/a")],
     "labels.invalid_value": [(CLUSTER, f"{PLANE}.labels", {"a": value}) for value in ("-b", "b c", "x" * 64)],
     "anywhere.rollout": [
         (CLUSTER, f"{WORKERS}.0.upgradeRolloutStrategy", {"type": kind, "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0}})

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import engine, image_list, ledger, lock
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.capi_machines import CapiOptions, NodeImage
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model import Mirror
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.validate import validate
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems, SpecError
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.clusters import DELETE, Change
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row
@@ -32,6 +35,39 @@ def text(what: str, content: str, *, secret: str = "", **options: Any) -> Row:
 def row(what: str, provider: str, *changes: Change, secret: str = "", **options: Any) -> Row:
     """A complete file with changes."""
     return text(what, clusters.file(provider, *changes), secret=secret, **options)
+
+
+def _engine(what: str, provider: str, *changes: Change) -> Row:
+    """A valid cluster that the engine capi cannot make."""
+
+    def call() -> None:
+        found = validate(clusters.file(provider, *changes), "cluster")
+        problems = Problems()
+        if found.cluster is not None:
+            engine.check(found.cluster, CapiOptions({"1.36": NodeImage("v1.36.3", "node")}), problems)
+        problems.raise_any()
+
+    return Row(f"anywhere: {what}", call)
+
+
+def _images() -> None:
+    problems = Problems()
+    found = image_list.merge({"clusterctl": ["nginx", "a b", "quay.io/x:1"]}, problems)
+    image_list.check_mirror(found, Mirror("Cluster/dev.spec.registryMirrorConfiguration", "r", "443", (), "", False, False), problems)
+    problems.raise_any()
+
+
+def _ledger() -> None:
+    problems = Problems()
+    ledger.load("[]", problems)
+    problems.raise_any()
+
+
+def _lock() -> None:
+    owners = [lock.Owner("admin1", "boot", lock.Process(1, 2), since="2026-11-25 10:00"), lock.Owner("admin2", "boot", lock.Process(1, 2))]
+    machine = lock.Machine("admin1", "boot", {1: 2})
+    refusals = [lock.decide(owner, machine).refusal for owner in owners]
+    raise SpecError(one for one in refusals if one is not None)
 
 
 def _machines(what: str, content: str) -> Row:
@@ -178,4 +214,16 @@ ROWS = [
     _machines("hardware that is not valid", clusters.hardware(netmask="255.0.255.0", labels="type", disk="sda", bmc_username="")),
     _machines("hardware with another column", clusters.hardware().replace("disk\n", "disc\n")),
     _machines("hardware with a column of your own", clusters.hardware().replace("\n", ",\n").replace("disk,", "disk,rack", 1)),
+    _engine("an engine for another provider", "vsphere"),
+    _engine(
+        "fields that the engine cannot render",
+        "docker",
+        (C, "spec.externalEtcdConfiguration", {"count": 1}),
+        (C, "spec.gitOpsRef", {"kind": "FluxConfig", "name": "f"}),
+        (C, f"{PLANE}.skipAdmissionForSystemResources", True),
+        (C, f"{NETWORK}.cniConfig.cilium", {"policyEnforcementMode": "always"}),
+    ),
+    Row("anywhere: images", _images),
+    Row("anywhere: a ledger", _ledger),
+    Row("anywhere: a lock", _lock),
 ]
