@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from . import client
@@ -125,8 +126,7 @@ class Templates:
     def create(self, name: str, data: Mapping[str, Any], description: str, tags: Mapping[str, str]) -> List[str]:
         """Create a launch template. Returns the warnings of EC2."""
         specifications: Dict[str, Any] = {"TagSpecifications": [_tag_specification(tags)]} if tags else {}
-        token = _token("create", name, data, description, sorted(tags.items()))
-        wanted = {"LaunchTemplateName": name, "LaunchTemplateData": data, "VersionDescription": description, "ClientToken": token}
+        wanted = {"LaunchTemplateName": name, "LaunchTemplateData": data, "VersionDescription": description}
         return _warnings(self._api.call("ec2", "create_launch_template", **wanted, **specifications))
 
     def create_version(self, template: FoundTemplate, data: Mapping[str, Any], description: str, *, inherit: bool) -> Tuple[int, List[str]]:
@@ -136,27 +136,38 @@ class Templates:
         version at the same time get the same one, because their requests have the same token. Any other version that was created since
         the template was read is an error.
         """
-        expected = template.latest + 1
-        answer = self._api.call("ec2", "describe_launch_templates", LaunchTemplateIds=[template.id]) or {}
-        token = _token("version", template.id, template.latest, data, description, inherit)
-        latest = max([one["LatestVersionNumber"] for one in answer.get("LaunchTemplates", [])], default=template.latest)
-        if latest != template.latest:
-            raise client.AwsError(
-                "launch template {0} got version {1} after version {2} had been read; fix: compare the two, and run again".format(
-                    template.name, latest, template.latest
-                )
-            )
+        self._refuse_others(template, self._later_versions(template))
         wanted: Dict[str, Any] = {"LaunchTemplateId": template.id, "LaunchTemplateData": data, "VersionDescription": description}
         if inherit:
             wanted["SourceVersion"] = str(template.latest)
+        number, warnings = self._create_version(wanted, _token(template.latest, wanted))
+        later = self._later_versions(template)
+        if number not in later:
+            # EC2 repeats the answer to an earlier request with this token, although its version was deleted.
+            number, warnings = self._create_version(wanted, uuid.uuid4().hex)
+            later = self._later_versions(template)
+        self._refuse_others(template, [one for one in later if one != number], number)
+        return number, warnings
+
+    def _create_version(self, wanted: Mapping[str, Any], token: str) -> Tuple[int, List[str]]:
         made = self._api.call("ec2", "create_launch_template_version", ClientToken=token, **wanted) or {}
-        number = int(made["LaunchTemplateVersion"]["VersionNumber"])
-        if number != expected:
-            raise client.AwsError(
-                "launch template {0} got version {1} while version {2} was created from version {3}, which does not contain its changes; "
-                "fix: compare the versions, and run again".format(template.name, expected, number, template.latest)
-            )
-        return number, _warnings(made)
+        return int(made["LaunchTemplateVersion"]["VersionNumber"]), _warnings(made)
+
+    def _later_versions(self, template: FoundTemplate) -> List[int]:
+        """The numbers of the versions that are newer than the one that was read."""
+        wanted = {"LaunchTemplateId": template.id, "MinVersion": str(template.latest + 1)}
+        found = self._api.pages("ec2", "describe_launch_template_versions", "LaunchTemplateVersions", **wanted)
+        return sorted(int(one["VersionNumber"]) for one in found)
+
+    def _refuse_others(self, template: FoundTemplate, others: List[int], created: Optional[int] = None) -> None:
+        """Raise C(client.AwsError) if another program has created versions. created: the version of this run."""
+        if not others:
+            return
+        shown = ", ".join(map(str, others))
+        text = "launch template {0} got version {1} after version {2} had been read".format(template.name, shown, template.latest)
+        if created is not None:
+            text += "; version {0}, which was created from version {1}, does not contain its changes".format(created, template.latest)
+        raise client.AwsError("{0}; fix: compare the versions, and run again".format(text))
 
     def set_default(self, template: FoundTemplate, number: int) -> None:
         """Make a version the default one."""

@@ -1,7 +1,10 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A proxy in front of moto's server: records the requests of EC2, changes answers, and lets something happen before a request."""
+"""A proxy in front of moto's server: records the requests of EC2, changes answers, and lets something happen before a request.
+
+Unlike moto, it repeats the answer to a request whose C(ClientToken) it has seen, as EC2 does.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ class AwsProxy:
     requests: list[dict[str, str]] = field(default_factory=list)
     before: Callable[[str], None] = lambda _action: None
     answers: list[tuple[str, str, str]] = field(default_factory=list)
+    by_token: dict[str, tuple[int, bytes, str]] = field(default_factory=dict)
 
     def of(self, action: str) -> list[dict[str, str]]:
         """The requests of one action."""
@@ -48,12 +52,16 @@ def running(target: str) -> Iterator[AwsProxy]:
             if action:
                 proxy.requests.append(parameters)
                 proxy.before(action)
-            self._forward(body, action)
+            token = parameters.get("ClientToken", "")
+            answer = proxy.by_token.get(token) or self._forward(body, action)
+            if token:
+                proxy.by_token[token] = answer
+            self._send(*answer)
 
         def do_GET(self) -> None:
-            self._forward(None, "")
+            self._send(*self._forward(None, ""))
 
-        def _forward(self, body: bytes | None, action: str) -> None:
+        def _forward(self, body: bytes | None, action: str) -> tuple[int, bytes, str]:
             headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
             request = urllib.request.Request(proxy.target + self.path, body, headers, method=self.command)
             try:
@@ -64,6 +72,9 @@ def running(target: str) -> Iterator[AwsProxy]:
             for wanted, old, new in proxy.answers:
                 if wanted == action:
                     content = content.replace(old.encode(), new.encode())
+            return status, content, kind
+
+        def _send(self, status: int, content: bytes, kind: str) -> None:
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))

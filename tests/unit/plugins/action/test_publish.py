@@ -15,8 +15,10 @@ from typing import Any
 
 import boto3
 import pytest
+from moto.ec2.models import ec2_backends
 from moto.server import ThreadedMotoServer
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import launch_templates
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render_text
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
@@ -291,15 +293,37 @@ def test_a_version_of_another_program_is_not_overwritten_silently(
     assert account.versions()[0]["DefaultVersion"] is True
 
 
-def test_the_same_run_twice_at_the_same_time_sends_the_same_token(account: Account, proxy: aws_proxy.AwsProxy) -> None:
+def templates(account: Account) -> launch_templates.Templates:
+    keys = {"access_key": "x", "secret_key": "x", "session_token": None}
+    return launch_templates.Account({**keys, "region": REGION, "profile": None, "endpoint_url": account.url}).in_region(None)
+
+
+def test_two_equal_runs_at_the_same_time_create_one_version(account: Account, proxy: aws_proxy.AwsProxy) -> None:
     account.make("#!/bin/bash\ntrue\n", **FIELDS)
-    account.publish()
-    account.ec2().delete_launch_template(LaunchTemplateName=account.name)
+    found = templates(account).read(account.name)
+    assert found is not None
+    numbers: list[int] = []
+
+    def other_run(action: str) -> None:
+        if action == "CreateLaunchTemplateVersion":
+            proxy.before = lambda _action: None
+            numbers.append(templates(account).create_version(found, {"KeyName": "one"}, "", inherit=True)[0])
+
+    proxy.before = other_run
+    numbers.append(templates(account).create_version(found, {"KeyName": "one"}, "", inherit=True)[0])
+    assert numbers == [2, 2]
+    assert len(account.versions()) == 2
+
+
+def test_a_version_that_was_deleted_is_created_again(account: Account) -> None:
     account.make("#!/bin/bash\ntrue\n", **FIELDS)
-    account.publish()
-    first, second = (one["ClientToken"] for one in proxy.of("CreateLaunchTemplateVersion"))
-    assert first != second, "another launch template is another request"
-    assert len(first) == 64
+    found = templates(account).read(account.name)
+    assert found is not None
+    assert templates(account).create_version(found, {"KeyName": "one"}, "", inherit=True)[0] == 2
+    # moto has no DeleteLaunchTemplateVersions.
+    ec2_backends["123456789012"][REGION].launch_templates[found.id].versions.pop()
+    templates(account).create_version(found, {"KeyName": "one"}, "", inherit=True)
+    assert [one["LaunchTemplateData"].get("KeyName") for one in account.versions()] == [None, "one"]
 
 
 def test_what_is_refused_is_shown_with_its_cure_and_nothing_is_written(account: Account) -> None:

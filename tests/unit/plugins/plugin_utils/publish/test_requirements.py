@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.user_data_kind import classify
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import publish_task
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.publish.memory_account import MemoryAccount, StoredTemplate
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
@@ -276,3 +278,29 @@ def test_nothing_is_written_if_another_entry_has_a_problem(golden_message: Golde
     groups = [WORKERS, {**WORKERS, "name": "other"}]
     entries = [entry(), entry(group="other", launch_template="absent")]
     assert refused(golden_message, account_with(NODE), *entries, groups=groups) == [("absent", "templates[1].launch_template")]
+
+
+@pytest.mark.parametrize(
+    ("group", "form"),
+    [
+        ({"family": "al2", "commands": {"pre": ["true"]}}, "mime"),
+        ({"family": "al2023", "max_pods": 20}, "mime"),
+        ({"family": "al2023", "commands": {"pre": ["true"]}}, "mime"),
+        ({"family": "bottlerocket", "max_pods": 20}, "toml"),
+        ({"family": "windows", "commands": {"pre": ["Write-Host hello"]}}, "powershell"),
+    ],
+)
+def test_user_data_of_a_managed_node_group_has_the_form_that_eks_merges(group: dict[str, Any], form: str) -> None:
+    account = account_with(SAFE)
+    publish(account, entry(), groups=[{"name": "workers", "mode": "managed", **group}])
+    text = base64.b64decode(account.sent[0]["UserData"]).decode()
+    assert classify(text) == form
+
+
+def test_user_data_that_leaves_no_room_for_the_part_of_eks(golden_message: Golden) -> None:
+    large = {"commands": {"pre": [f"echo {number:06}" for number in range(1150)]}}
+    found = refused(golden_message, account_with(SAFE), entry(), mode="managed", **large)
+    assert found == [("user_data.too_large", "node_groups[0].user_data")]
+    account = account_with(NODE)
+    publish(account, entry(), **large)
+    assert account.calls == ["version"]
