@@ -80,7 +80,7 @@ class Publication:
         return f"{self.output.place.removesuffix(batch.SUFFIX)} {digest}"
 
 
-def row(plan: Publication, *, check_mode: bool) -> dict[str, Any]:
+def row(plan: Publication) -> dict[str, Any]:
     """The result of one entry as plain data."""
     spec = plan.output.rendered.spec
     template = plan.result or plan.template
@@ -159,7 +159,7 @@ def diffs(plan: Publication) -> list[dict[str, str]]:
     if plan.decision.fields:
         old = plan.template.data if plan.template is not None else {}
         found.append({**headers, "before": _fields(old), "after": _fields(plan.decision.data)})
-    if plan.decision.user_data:
+    if plan.decision.replaces_user_data:
         found.append({**headers, **_texts(plan.output, before)})
         if before:
             found.append({"prepared": "\n".join((*meaning.lines(tuple(_differences(plan)), headers["after_header"]), ""))})

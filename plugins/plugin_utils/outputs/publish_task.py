@@ -57,7 +57,7 @@ def publish_task(
     expiring = certificate_dates.warnings((plan.output.rendered.spec for plan in published), now)
     return {
         "changed": any(plan.changes for plan in published),
-        "templates": [publish_report.row(plan, check_mode=check_mode) for plan in published],
+        "templates": [publish_report.row(plan) for plan in published],
         "not_published": _not_published(outputs or (), pairs),
         "table": publish_report.table(published, _not_published(outputs or (), pairs), check_mode=check_mode),
         **({"warnings": [str(one) for one in expiring]} if expiring else {}),
@@ -110,10 +110,8 @@ def _plan(entry: Entry, output: Output, region: Region, sets_default: bool, prob
     if len(problems) > before:
         return None
     found, unchecked = _image(entry, given, template, region)
-    base = (
-        defaults.fields(spec.family, spec.mode, spec.cluster.name, found) if template is None else decision.base_fields(template, tree)[0]
-    )
-    wanted = fields.merged(base, given) or {}
+    new = defaults.fields(spec.family, spec.mode, spec.cluster.name, found) if template is None else {}
+    wanted = fields.merged(new or decision.base_fields(template, tree)[0], given) or {}
     checks = [*requirements.problems_of(entry, spec.mode, wanted), *_image_problems(entry, output, wanted, found, unchecked)]
     checks += _node_group_problems(entry, output, wanted, template, region)
     stored = output.rendered.stored if output.file_name else b""

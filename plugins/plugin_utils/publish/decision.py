@@ -28,13 +28,15 @@ class Decision:
     """What to create.
 
     sent: the fields of the request. inherit: whether EC2 copies fields that are not sent from the version that was read.
-    data: all fields that the launch template then has. user_data: what changes for a node. fields: the other fields that change.
+    data: all fields that the launch template then has. replaces_user_data: whether its meaning changes. user_data: what changes for a node.
+    fields: the other fields that change.
     """
 
     creates: str
     sent: Mapping[str, Any]
     inherit: bool
     data: Mapping[str, Any]
+    replaces_user_data: bool
     user_data: tuple[Difference, ...]
     fields: tuple[FieldChange, ...]
 
@@ -42,7 +44,7 @@ class Decision:
     def reasons(self) -> list[str]:
         """The changed parts in a few words, for progress messages: the user data, and the names of fields."""
         names = sorted({_top(change.path) for change in self.fields})
-        return ["user data", *names] if self.user_data else names
+        return ["user data", *names] if self.replaces_user_data else names
 
 
 def base_fields(template: Template | None, tree: Tree) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -67,14 +69,16 @@ def decide(entry: Entry, template: Template | None, wanted: Mapping[str, Any], s
     base, unknown = base_fields(template, tree)
     old = user_data_of(template)
     found = tuple(differences(old, stored, family)) if old != stored else ()
+    # Text that does nothing is still not the same as none, after which EKS or the image decides.
+    replaces = bool(found) or bool(old) != bool(stored)
     changed = tuple(fields.changes(base, wanted))
     data = {**wanted, **({USER_DATA: base64.b64encode(stored).decode("ascii")} if stored else {})}
     if template is None:
-        return Decision(TEMPLATE, data, False, data, found, changed)
+        return Decision(TEMPLATE, data, False, data, replaces, found, changed)
     removes = fields.removes(base, wanted) or bool(old and not stored)
     kept = {_top(path) for path in unknown}
     sent = {name: value for name, value in data.items() if name not in kept}
-    return Decision(VERSION if found or changed else NOTHING, sent, not removes, data, found, changed)
+    return Decision(VERSION if replaces or changed else NOTHING, sent, not removes, data, replaces, found, changed)
 
 
 def lost_fields(entry: Entry, template: Template, decision: Decision, tree: Tree) -> Problem | None:

@@ -109,7 +109,8 @@ def _metadata(entry: Entry, options: Any) -> Iterator[Problem]:
         message = "HttpEndpoint is disabled, but a node reads its user data and its credentials from the instance metadata service"
         yield Problem("launch_template.no_metadata", path, message, fix="set HttpEndpoint to enabled")
     elif given.get("HttpTokens") != "required" and "HttpTokens" not in asked:
-        message = "HttpTokens is not required, so every process on the node can read the credentials of its role without a token (IMDSv1)"
+        reason = "is optional, so" if given.get("HttpTokens") else "is not set: unless the image or the account requires a token,"
+        message = f"HttpTokens {reason} every process on the node can read the credentials of its role without one (IMDSv1)"
         yield Problem("launch_template.imdsv1", path, message, fix="set HttpTokens to required")
     elif given.get("HttpPutResponseHopLimit", 0) < 2 and "HttpPutResponseHopLimit" not in asked:
         shown = given.get("HttpPutResponseHopLimit", "not set")

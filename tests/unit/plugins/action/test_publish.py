@@ -18,7 +18,7 @@ import pytest
 from moto.ec2.models import ec2_backends
 from moto.server import ThreadedMotoServer
 
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import launch_templates
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, launch_templates
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render_text
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
@@ -324,6 +324,31 @@ def test_a_version_that_was_deleted_is_created_again(account: Account) -> None:
     ec2_backends["123456789012"][REGION].launch_templates[found.id].versions.pop()
     templates(account).create_version(found, {"KeyName": "one"}, "", inherit=True)
     assert [one["LaunchTemplateData"].get("KeyName") for one in account.versions()] == [None, "one"]
+
+
+class Refusing:
+    """A client of any service whose permissions are missing."""
+
+    def __getattr__(self, operation: str) -> Any:
+        def refuse(**_arguments: Any) -> Any:
+            raise client.exceptions.ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, operation)
+
+        return refuse
+
+
+def test_checks_without_a_permission_are_skipped_and_others_fail(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "new_client", lambda *_unused: Refusing())
+    reader = templates(account)
+    for found, action in (
+        (reader.image("ami-0123456789abcdef0"), "ec2:DescribeImages"),
+        (reader.image("resolve:ssm:/own/image"), "ssm:GetParameter"),
+        (reader.node_group("demo", "workers"), "eks:DescribeNodegroup"),
+    ):
+        assert found[0] is None
+        assert mentions(found[1], action)
+    with pytest.raises(client.AwsDenied) as error:
+        reader.read("web")
+    assert mentions(error.value, "ec2:DescribeLaunchTemplates")
 
 
 def test_what_is_refused_is_shown_with_its_cure_and_nothing_is_written(account: Account) -> None:

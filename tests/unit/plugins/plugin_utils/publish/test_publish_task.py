@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import gzip
 import hashlib
 from typing import Any
 
@@ -148,10 +149,11 @@ spec:
 """
 
 
-def test_other_bytes_with_the_same_meaning_make_no_version() -> None:
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_other_bytes_with_the_same_meaning_make_no_version(is_compressed: bool) -> None:
     account = account_with(BASE)
-    other = OTHER_BYTES.format(**COMPLETE)
-    latest(account)["UserData"] = base64.b64encode(other.encode()).decode()
+    other = OTHER_BYTES.format(**COMPLETE).encode()
+    latest(account)["UserData"] = base64.b64encode(gzip.compress(other) if is_compressed else other).decode()
     assert publish(account, GROUP, {})["changed"] is False
     assert account.calls == []
 
@@ -212,6 +214,14 @@ def test_a_larger_root_volume_of_the_image_keeps_its_size() -> None:
     account = MemoryAccount()
     publish(account, GROUP, {**BASE, "ImageId": "ami-own"}, create=True)
     assert latest(account)["BlockDeviceMappings"][0]["Ebs"]["VolumeSize"] == 200
+
+
+@pytest.mark.parametrize("text", ["", "#cloud-config\n{}\n", "not user data"])
+def test_a_launch_template_without_useful_user_data_gets_it(text: str) -> None:
+    account = account_with(BASE)
+    latest(account)["UserData"] = base64.b64encode(text.encode()).decode()
+    publish(account, GROUP, {})
+    assert base64.b64decode(latest(account)["UserData"]).decode() == render_text(COMPLETE, GROUP)
 
 
 def test_a_group_without_user_data_removes_it() -> None:
