@@ -13,6 +13,7 @@ from typing import Any
 
 from ..difference.compare import Difference, differences
 from ..errors import Problem
+from ..readers.user_data import read
 from . import fields
 from .entries import Entry
 from .fields import FieldChange
@@ -68,7 +69,7 @@ def decide(entry: Entry, template: Template | None, wanted: Mapping[str, Any], s
     """What to create, so that the launch template has the fields C(wanted), and user data that means the same as C(stored)."""
     base, unknown = base_fields(template, tree)
     old = user_data_of(template)
-    found = tuple(differences(old, stored, family)) if old != stored else ()
+    found = _differences(old, stored, family) if old != stored else ()
     # Text that does nothing is still not the same as none, after which EKS or the image decides.
     replaces = bool(found) or bool(old) != bool(stored)
     changed = tuple(fields.changes(base, wanted))
@@ -79,6 +80,15 @@ def decide(entry: Entry, template: Template | None, wanted: Mapping[str, Any], s
     kept = {_top(path) for path in unknown}
     sent = {name: value for name, value in data.items() if name not in kept}
     return Decision(VERSION if replaces or changed else NOTHING, sent, not removes, data, replaces, found, changed)
+
+
+def _differences(old: bytes, new: bytes, family: str) -> tuple[Difference, ...]:
+    """What changes for a node. The same settings in the form of another family are a change: the new image does not read the old form."""
+    found = differences(old, new, family)
+    before, after = read(old).family, read(new).family
+    if before == after:
+        return tuple(found)
+    return (Difference("node_group.family", before, after), *(one for one in found if one.path != "node_group.family"))
 
 
 def lost_fields(entry: Entry, template: Template, decision: Decision, tree: Tree) -> Problem | None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import publish_task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.migrate_user_data import migrate_user_data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.user_data import render_text
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.publish.memory_account import MemoryAccount, StoredTemplate
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
@@ -214,6 +215,21 @@ def test_a_larger_root_volume_of_the_image_keeps_its_size() -> None:
     account = MemoryAccount()
     publish(account, GROUP, {**BASE, "ImageId": "ami-own"}, create=True)
     assert latest(account)["BlockDeviceMappings"][0]["Ebs"]["VolumeSize"] == 200
+
+
+def test_migrated_user_data_is_published_although_it_means_the_same() -> None:
+    """The old and the new form have the same settings, and an image of Amazon Linux 2023 does not read the old one."""
+    facts = "--apiserver-endpoint {endpoint} --b64-cluster-ca {certificate_authority} --service-ipv4-cidr {service_cidr}".format(**COMPLETE)
+    old = f"#!/bin/bash\n/etc/eks/bootstrap.sh demo {facts} --use-max-pods false --kubelet-extra-args '--max-pods=20'\n"
+    migrated = migrate_user_data(old, COMPLETE)
+    assert migrated["report"]["needs_decision"] == []
+    account = account_with(BASE)
+    latest(account)["UserData"] = base64.b64encode(old.encode()).decode()
+    group = {**migrated["node_group"], "name": "workers"}
+    (row,) = publish(account, group, {})["templates"]
+    assert account.calls == ["version"]
+    assert [one["path"] for one in row["user_data"]][:1] == ["node_group.family"]
+    assert publish(account, group, {})["changed"] is False
 
 
 @pytest.mark.parametrize("text", ["", "#cloud-config\n{}\n", "not user data"])
