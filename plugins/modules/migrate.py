@@ -16,7 +16,8 @@ description:
     Markdown and as a page for a browser.
   - The report lists every argument of the call and every flag of kubelet with what became of it, the scripts that are kept, the lines
     that use what Amazon Linux 2023 does not have, and the next steps. For a launch template, it also lists the other fields that must
-    change, such as the image and the volumes.
+    change, such as the image and the volumes. For a launch template of an AWS account, also from the output of the AWS CLI, the variables
+    of the playbook C(publish) are written to a file. The playbook creates the new version.
   - Fails if something needs a decision, for example because a fact of the cluster is missing, and prints all decisions with their choices.
     It writes no new user data in this case. To decide, change the original, or set O(cluster).
   - Works like P(nodebootstrap.eks.migrate_user_data#filter). Scripts are read, and never executed. The module does not contact a node. It
@@ -147,6 +148,11 @@ migrations:
       elements: dict
       returned: always
       sample: []
+    publish:
+      description: The path of the variables of the playbook C(publish), or null without new user data or without a launch template.
+      type: str
+      returned: always
+      sample: out/launch-template-web-version-2.publish.yml
     next_steps:
       description: What to do with the result, in order. A managed node group without an image of your own needs a new group.
       type: list

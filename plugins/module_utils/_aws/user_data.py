@@ -15,11 +15,12 @@ _VERSION_DEFAULT = "$Default"
 
 class FoundUserData(NamedTuple):
     """name: of the object that has the user data. base64: as the API returns it, '' if there is none. template: all its fields, or
-    None for an instance, which has no template any more."""
+    None for an instance, which has no template any more. launch_template: its name."""
 
     name: str
     base64: str
     template: Optional[Mapping[str, Any]]
+    launch_template: Optional[str] = None
 
 
 class Reader:
@@ -52,7 +53,7 @@ class Reader:
         one = found[0]
         shown = "launch template {0}, version {1}".format(one.get("LaunchTemplateName", name), one.get("VersionNumber", version))
         data = one.get("LaunchTemplateData", {})
-        return FoundUserData(shown, data.get("UserData") or "", data)
+        return FoundUserData(shown, data.get("UserData") or "", data, one.get("LaunchTemplateName", name))
 
     def _group(self, name: str) -> Iterator[FoundUserData]:
         groups = self._api.pages("autoscaling", "describe_auto_scaling_groups", "AutoScalingGroups", AutoScalingGroupNames=[name])

@@ -41,7 +41,9 @@ def _reason(answer: Facts) -> str:
     """Why the module has no result. If Ansible did not understand its output, the last line of that says more."""
     outputs = (answer.get(name) for name in ("module_stderr", "module_stdout"))
     lines = [plain.text(line) for output in outputs if isinstance(output, str) for line in output.splitlines() if line.strip()]
-    message = plain.text(answer.get("msg")) or ("no reason given" if answer else "the module did not run on this host")
+    message = plain.text(answer.get("msg")).removeprefix("Task failed: ") or (
+        "no reason given" if answer else "the module did not run on this host"
+    )
     return f"{message}: {lines[-1][:_MAX_LINE]}" if lines else message
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from .json import MAX_DEPTH
 from .yaml_error import YamlError
 
-__all__ = ["MAX_DEPTH", "YamlError", "dump", "load", "load_all"]
+__all__ = ["MAX_DEPTH", "Unsafe", "YamlError", "dump", "load", "load_all"]
 
 # Words, paths, URLs, base64, command-line flags, CIDRs: what neither YAML 1.1 nor 1.2 can take for anything else.
 # A colon inside a word does not start a mapping.
@@ -38,6 +38,10 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0
 
 # Readers look at most 1024 characters ahead for the colon of a key; longer keys are written with a question mark.
 _LONGEST_SIMPLE_KEY = 1000
+
+
+class Unsafe(str):
+    """Text in which Ansible does not look for templates. Only Ansible reads its tag."""
 
 
 def load(text: str, *, strict: bool = True) -> Any:
@@ -100,6 +104,8 @@ def _unusual(value: Any, head: str, pad: str, child_pad: str, depth: int, out: l
         out.append(f"{head}null\n")
     elif isinstance(value, float):
         out.append(f"{head}{_float(value)}\n")
+    elif isinstance(value, Unsafe):
+        out.append(f"{head}!unsafe {_text(str.__str__(value), pad)}\n")
     elif isinstance(value, str):
         _value(str.__str__(value), head, pad, child_pad, depth, out)
     elif isinstance(value, int):

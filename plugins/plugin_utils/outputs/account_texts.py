@@ -15,8 +15,9 @@ from ..sources.launch_templates import settings
 from ..sources.model import SourceText, encoded, no_user_data
 
 Entry = Mapping[str, Any]
-Fetch = Callable[[Entry], Iterable[tuple[str, str, Mapping[str, Any] | None]]]
-"""Reads what an entry names from the account: names, user data in base64, and the launch template or launch configuration, if any."""
+Fetch = Callable[[Entry], Iterable[tuple[str, str, Mapping[str, Any] | None, str | None]]]
+"""Reads what an entry names from the account: names, user data in base64, the fields of the launch template or launch configuration, if
+any, and the name of the launch template."""
 _NAMES = ("launch_template", "auto_scaling_group", "instance", "all_launch_templates")
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "launch_template": ("version",),
@@ -45,10 +46,12 @@ def texts(wanted: Mapping[str, Entry], fetch: Fetch) -> Iterator[AccountText]:
     """The user data that the entries name, each once."""
     seen = set()
     for option, entry in wanted.items():
-        for name, text, template in fetch(entry):
+        for name, text, template, launch_template in fetch(entry):
             if name not in seen:
                 found = encoded(text, name) if text else no_user_data(name)
-                yield AccountText(option, name, found if template is None else replace(found, settings=settings(template)))
+                if template is not None:
+                    found = replace(found, settings=settings(template), launch_template=launch_template)
+                yield AccountText(option, name, found)
             seen.add(name)
 
 

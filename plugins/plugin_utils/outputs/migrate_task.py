@@ -25,6 +25,7 @@ from . import account_texts, folder, source_files
 from .migrate_user_data import checked
 from .migration_page import html
 from .migration_report import decisions_text, markdown, summary
+from .publish_input import publish_input
 
 OPTIONS: dict[str, Any] = {
     "sources": {"type": "list", "elements": "raw", "required": True},
@@ -57,7 +58,8 @@ class _Original:
 class _File:
     """One migrated user data. user_data: the path of the new user data. report, page: the paths of the report.
 
-    changes: of the launch template that has it. steps: what to do next.
+    changes: of the launch template that has it. steps: what to do next. publish: the path and the content of the variables of the playbook
+    publish; None without a launch template.
     """
 
     original: _Original
@@ -67,11 +69,17 @@ class _File:
     migration: Migration
     changes: tuple[Change, ...]
     steps: tuple[str, ...]
+    publish: tuple[str, str] | None
+
+    def paths(self) -> list[str]:
+        """The paths of the files, also of those that are not written without new user data."""
+        return [self.user_data, self.report, self.page, *([self.publish[0]] if self.publish else [])]
 
     def contents(self) -> Iterator[tuple[str, str]]:
         """The files to write. Without new user data, an older file stays as it is."""
         if self.migration.user_data is not None:
             yield self.user_data, self.migration.user_data
+            yield from (self.publish,) if self.publish else ()
         around = (self.changes, self.steps)
         yield self.report, markdown(self.original.name, self.migration, *around)
         yield self.page, html(self.original.name, self.original.text.data, self.migration, *around)
@@ -157,27 +165,21 @@ def _migrate(originals: Sequence[_Original], options: Mapping[str, Any], problem
                 own = original.text.problem
                 problems.extend(replace(one, path=original.option) if one == own else one for one in error.problems)
             continue
-        base = str(PurePath(options[_OUTPUT], original.stem))
-        files.append(
-            _File(
-                original,
-                f"{base}.userdata",
-                f"{base}.md",
-                f"{base}.html",
-                found,
-                *_around(original.text.settings, found, options["cluster"]),
-            )
-        )
+        files.append(_file(original, found, options))
     return files, not_migrated
 
 
-def _around(settings: Mapping[str, Any] | None, found: Migration, cluster: Any) -> tuple[tuple[Change, ...], tuple[str, ...]]:
-    """The changes of the launch template, and the next steps."""
-    version = parse_version((cluster or {}).get("kubernetes_version"))
+def _file(original: _Original, found: Migration, options: Mapping[str, Any]) -> _File:
+    """The result with the changes of the launch template, the next steps, and the variables of the playbook publish."""
+    base, cluster, settings = str(PurePath(options[_OUTPUT], original.stem)), options["cluster"] or {}, original.text.settings
+    version = parse_version(cluster.get("kubernetes_version"))
     needed = template.variant(settings, None if version is None else f"{version[0]}.{version[1]}")
     families = template.Families(found.report.family_before, found.report.family_after)
     changes = () if settings is None else template.changes(settings, families, needed)
-    return changes, tuple(next_steps(found, needed, chooses_image=bool((settings or {}).get("ImageId"))))
+    path, name = f"{base}.publish.yml", original.text.launch_template
+    steps = next_steps(found, needed, chooses_image=bool((settings or {}).get("ImageId")), publish=path if name else None)
+    publish = (path, publish_input(name, options.get("region"), path, found, cluster, changes, settings or {})) if name else None
+    return _File(original, f"{base}.userdata", f"{base}.md", f"{base}.html", found, changes, tuple(steps), publish)
 
 
 def _check_family(original: _Original) -> None:
@@ -204,7 +206,7 @@ def _check_names(files: Sequence[_File], output: str, problems: Problems) -> Non
             message = f"{original.name} would be written to {file.user_data}, as {same.name} of {same.option}"
             fix = "rename one of the two, or migrate it to another directory"
             problems.add("input.conflict", original.option, message, fix=fix)
-        elif replaced := [one for one in (file.user_data, file.report, file.page) if folder.absolute(one) in read_paths]:
+        elif replaced := [one for one in file.paths() if folder.absolute(one) in read_paths]:
             message = f"is {output}, and the migration would replace the source {replaced[0]}"
             problems.add("input.conflict", _OUTPUT, message, fix="use another directory")
 
@@ -222,6 +224,7 @@ def _shown(file: _File) -> str:
     lines = [f"{file.original.name}: {summary(file.migration)}"]
     if file.migration.user_data is not None:
         lines.append(f"  new user data: {file.user_data}")
+        lines += [f"  to publish it: {file.publish[0]}"] if file.publish else []
     lines.append(f"  report: {file.report}, {file.page}")
     return "\n".join([*lines, *decisions_text(file.original.name, file.migration)])
 
@@ -237,5 +240,6 @@ def _row(file: _File) -> dict[str, Any]:
         "node_group": dict(found.node_group),
         "needs_decision": [one.plain() for one in found.report.decisions],
         "launch_template": [one.plain() for one in file.changes],
+        "publish": file.publish[0] if file.publish and found.user_data is not None else None,
         "next_steps": list(file.steps),
     }

@@ -88,8 +88,8 @@ def _decision(one: Decision, original: UserData) -> str:
 
 def sentence(one: Decision) -> str:
     """The question with its choices, without a period."""
-    choices = "; or ".join(one.choices)
-    return one.question + (f"; choices: {choices}" if choices else "")
+    label = "choices" if len(one.choices) > 1 else "fix"
+    return one.question + (f"; {label}: {'; or '.join(one.choices)}" if one.choices else "")
 
 
 def _caution(one: Caution, original: UserData) -> str:

@@ -33,7 +33,9 @@ def _all(document: Mapping[str, Any]) -> Iterator[SourceText]:
     versions = listed(document.get("LaunchTemplateVersions")) or [document]
     for version in versions:
         data = mapping(version, "LaunchTemplateData")
-        yield from _with_settings(data, f"{template_name(mapping(version))}.{_USER_DATA}")
+        name = mapping(version).get("LaunchTemplateName") or mapping(version).get("LaunchTemplateId")
+        found = _with_settings(data, f"{template_name(mapping(version))}.{_USER_DATA}")
+        yield from (replace(one, launch_template=name if isinstance(name, str) else None) for one in found)
     for one in listed(document.get("LaunchConfigurations")):
         yield from _with_settings(mapping(one), f"{mapping(one).get('LaunchConfigurationName')}.{_USER_DATA}")
 

@@ -30,7 +30,7 @@ class SourceText:
     path: its place in the file in words, such as C(aws_launch_template.web.user_data). data: as a node gets it.
     family: if the file says it. origin: None if it is not known. is_secret: whether the file marks it as sensitive.
     problem: why the file does not contain the user data. Then data is C(''). settings: the other fields of the launch template, in the
-    form of the EC2 API; None if it is not known.
+    form of the EC2 API; None if it is not known. launch_template: its name or ID, if it is one of an account.
     """
 
     path: str
@@ -40,6 +40,7 @@ class SourceText:
     is_secret: bool = False
     problem: Problem | None = None
     settings: Mapping[str, Any] | None = None
+    launch_template: str | None = None
 
 
 def plain(value: str, path: str, family: str | None = None, *, is_secret: bool = False) -> SourceText:

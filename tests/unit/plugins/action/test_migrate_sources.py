@@ -17,6 +17,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
@@ -84,7 +85,7 @@ def test_launch_templates(account: Path) -> None:
     facts = ("launch template new, version 1: not migrated: ", "launch template none, version 1: not migrated: ")
     assert mentions(done.stdout, *facts)
     names = ("Auto-Scaling-group-old-launch-template-old-version-1", "launch-template-old-version-1")
-    assert written(account) == [f"{name}{ending}" for name in names for ending in (".html", ".md", ".userdata")]
+    assert written(account) == [f"{name}{ending}" for name in names for ending in (".html", ".md", ".publish.yml", ".userdata")]
     for name in names:
         assert "maxPods: 20" in (account / f"out/{name}.userdata").read_text(encoding="utf-8")
         assert "resolve:ssm:" in (account / f"out/{name}.md").read_text(encoding="utf-8")
@@ -147,3 +148,44 @@ def test_results_with_the_same_name(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert mentions(done.stdout, "sources[1]: ", "b/web.sh", "a/web.sh", "sources[0]")
     assert not (tmp_path / "out").exists()
+
+
+SCRIPT = """#!/bin/bash
+names=(a b)
+echo "${#names[@]}" '{{ item }}' '{% if %}'
+/etc/eks/bootstrap.sh demo --use-max-pods false --kubelet-extra-args --max-pods=20
+echo after
+"""
+RENDERED = ("-e", "eks_node_output_dir=rendered")
+ADDITION = "#!/bin/bash\nyum install -y jq\n"
+
+
+def test_the_variables_of_publish_render_the_same_user_data(tmp_path: Path) -> None:
+    rows = {
+        "web": {"UserData": encoded(SCRIPT), "ImageId": "ami-1"},
+        "managed": {"UserData": encoded(ADDITION), "InstanceType": "m7g.large"},
+    }
+    versions = [{"LaunchTemplateName": name, "VersionNumber": 1, "LaunchTemplateData": data} for name, data in rows.items()]
+    (tmp_path / "cli.json").write_text(json.dumps({"LaunchTemplateVersions": versions}), encoding="utf-8")
+    assert migrate(tmp_path, "cli.json").returncode == 0
+    for name in rows:
+        stem = f"out/cli-{name}-version-1.UserData"
+        done = ansible_runs.run(tmp_path, "ansible-playbook", "nodebootstrap.eks.render", "-e", f"@{stem}.publish.yml", *RENDERED)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (rendered,) = (tmp_path / "rendered").rglob(f"{name}.userdata")
+        assert rendered.read_text(encoding="utf-8") == (tmp_path / f"{stem}.userdata").read_text(encoding="utf-8")
+
+
+def test_what_publish_writes(tmp_path: Path) -> None:
+    found = {}
+    for name, data in {"web": {"ImageId": "ami-1"}, "managed": {"InstanceType": "m7g.large"}}.items():
+        text = SCRIPT if name == "web" else ADDITION
+        document = {"LaunchTemplateName": name, "LaunchTemplateData": {"UserData": encoded(text), "EbsOptimized": True, **data}}
+        (tmp_path / f"{name}.json").write_text(json.dumps({"LaunchTemplateVersions": [document]}), encoding="utf-8")
+        assert migrate(tmp_path, f"{name}.json").returncode == 0
+        (path,) = (tmp_path / "out").glob(f"{name}-*.publish.yml")
+        (found[name],) = yaml.load(path.read_text(encoding="utf-8").replace("!unsafe ", ""))["eks_node_publish_templates"]
+    assert (found["web"]["launch_template"], "create" in found["web"]) == ("web", False)
+    assert found["web"]["fields"]["ImageId"].startswith("resolve:ssm:") and "EbsOptimized" not in found["web"]["fields"]
+    assert (found["managed"]["launch_template"], found["managed"]["create"]) == ("managed-al2023", True)
+    assert found["managed"]["fields"]["EbsOptimized"] is True and "ImageId" not in found["managed"]["fields"]

@@ -114,9 +114,11 @@ def test_a_wrong_form_is_left_alone(mappings: Any) -> None:
         (WITHOUT_CALL, False, "AL2023_ARM_64_STANDARD"),
     ],
 )
-def test_a_group_whose_image_is_chosen_by_eks_is_replaced(text: str, *, chooses_image: bool, fact: str) -> None:
-    steps = next_steps(migrate(text, COMPLETE), template.variant(FULL, "1.33"), chooses_image=chooses_image)
+@pytest.mark.parametrize("publish", [None, "out/web.publish.yml"])
+def test_a_group_whose_image_is_chosen_by_eks_is_replaced(text: str, *, chooses_image: bool, fact: str, publish: str | None) -> None:
+    steps = next_steps(migrate(text, COMPLETE), template.variant(FULL, "1.33"), chooses_image=chooses_image, publish=publish)
     assert [fact in step for step in steps].count(True) == 1
+    assert any(f"nodebootstrap.eks.publish -e @{publish}" in step for step in steps) == (publish is not None)
 
 
 def test_decisions_come_first() -> None:
