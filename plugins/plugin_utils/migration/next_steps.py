@@ -9,6 +9,7 @@ from ..data import kubernetes_versions
 from ..images import Variant, ami_types, parameter
 from .model import Migration
 
+_OTHER_IMAGE = "Set ImageId to use another one. For a managed node group, set it to the ID of an image."
 _CHECK = "Launch one instance, and check that its node is Ready and that its pods run."
 
 
@@ -31,7 +32,7 @@ def _own_image(found: Migration, needed: Variant, publish: str | None, *, choose
     family = found.report.family_after
     path = parameter(family, needed)
     if publish:
-        named = f" Its image is the one of the parameter {path} of Systems Manager. Set ImageId to use another one."
+        named = f" Its image is the one of the parameter {path} of Systems Manager. {_OTHER_IMAGE}"
         missing = f" Set ImageId to an image of {_name(family)}, such as resolve:ssm:{path}."
         first = _published(publish, "a new version of the launch template", named if chooses_image else missing)
     else:

@@ -72,7 +72,7 @@ class _File:
     publish: tuple[str, str] | None
 
     def paths(self) -> list[str]:
-        """The paths of the files, also of those that are not written without new user data."""
+        """The paths of all files, also without new user data."""
         return [self.user_data, self.report, self.page, *([self.publish[0]] if self.publish else [])]
 
     def contents(self) -> Iterator[tuple[str, str]]:
