@@ -12,12 +12,15 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 from gc import collect
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import process_time
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import cloud_config, mime_reader, shell_reader, yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings import lint_task
 
 from .inputs import cluster
 
@@ -28,8 +31,8 @@ SIZE = 10_000
 """Bytes of a document."""
 FEW, MANY = 100, 1_000
 """Documents in one call, for the memory."""
-GROWTH = 1 << 20
-"""Bytes that the peak may grow from few documents to many, beside the results."""
+GROWTH = 4 << 20
+"""Bytes that the peak may grow from few documents to many: a few hundred for each report line and place."""
 
 _CERTIFICATE = str(cluster()["certificate_authority"])
 _CLUSTER = """\
@@ -143,7 +146,7 @@ def main() -> int:
     few, many = _peak(FEW), _peak(MANY)
     grown = many - few
     print(
-        f"Peak memory beside the findings: {few / 2**20:.1f} MiB for {FEW} documents, {many / 2**20:.1f} MiB for {MANY:,}; "
+        f"Peak memory of one call, beside the files: {few / 2**20:.1f} MiB for {FEW} documents, {many / 2**20:.1f} MiB for {MANY:,}; "
         f"{'at most' if grown <= GROWTH else 'OVER'} {GROWTH >> 20} MiB more"
     )
     return int(worst > LIMIT or grown > GROWTH)
@@ -167,16 +170,17 @@ def _side_by_side(make: Callable[[int], str], parse: Callable[[str], None], fami
 
 
 def _peak(count: int) -> int:
-    """Bytes at the peak, when only the number of findings of each document is kept."""
-    for make, _parse, family in DOCUMENTS.values():
-        lint(make(0), family)
-    collect()
-    tracemalloc.start()
-    makers = [(make, family) for make, _parse, family in DOCUMENTS.values()]
-    counts = []
-    for number in range(count):
-        make, family = makers[number % len(makers)]
-        counts.append(len(lint(make(number + 1_000), family).findings))
-    _now, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return peak
+    """Bytes at the peak of one call of the task for so many files, beside the content of the files."""
+    makers = [make for make, _parse, _family in DOCUMENTS.values()]
+    with TemporaryDirectory() as folder:
+        size = 0
+        for number in range(count):
+            text = makers[number % len(makers)](number + 1_000)
+            size += Path(folder, f"{number}.userdata").write_bytes(text.encode())
+        options = dict.fromkeys(lint_task.OPTIONS) | {"sources": [folder], "fix": False, "format": "json", "report": f"{folder}/.report"}
+        collect()
+        tracemalloc.start()
+        lint_task.lint_task(options, check_mode=False, say=lambda _report: None, fetch=lambda _entry: [])
+        _now, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    return peak - size

@@ -20,37 +20,45 @@ _IS = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?"
 # A value that only refers to a secret is not a secret: $VAR, ${VAR}, $(command), `command`, {{ template }}, <placeholder>.
 _REAL = r"(?![$<{%(\[*`])"
 
-_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a PEM private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")),
+_PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("a PEM private key", "private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")),
     (
         "an AWS secret access key",
+        "secret",
         re.compile(rf"(?:aws[-_]?)?secret[-_]?(?:access[-_]?)?key{_IS}([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", re.IGNORECASE),
     ),
     (
         "an AWS session token",
+        "token",
         re.compile(rf"(?:aws[-_]?)?(?:session|security)[-_]?token{_IS}([A-Za-z0-9/+=]{{64,}})", re.IGNORECASE),
     ),
     (
         "an SSM activation code",
+        "activation",
         re.compile(rf"activation[-_]?code{_IS}{_REAL}([A-Za-z0-9/+_-]{{20,250}})(?![A-Za-z0-9/+_-])", re.IGNORECASE),
     ),
     (
         "an SSM activation code",
+        "ssm-",
         re.compile(rf"(?:amazon-ssm-agent|ssm-setup-cli)[^\n]{{0,200}}\s-{{1,2}}code(?:\s+|=)[\"']?{_REAL}([A-Za-z0-9/+_-]{{20,250}})"),
     ),
     (
         "a Kubernetes bootstrap token",
+        "token",
         re.compile(rf"(?:\btoken|bootstrap[-_]?token){_IS}([a-z0-9]{{6}}\.[a-z0-9]{{16}})(?![a-z0-9.])", re.IGNORECASE),
     ),
     (
         "a registry credential",
+        "token",
         re.compile(rf"[\"']?(?<![A-Za-z0-9_.-])(?:identity_?token|registry_?token){_IS}{_REAL}([^\s\"',}}]{{8,}})", re.IGNORECASE),
     ),
     (
         "a credential in a proxy URL",
+        "@",
         re.compile(rf"\b(?:https?|ftps?|socks[45]h?)://[^\s/:@\"'<>$]+:{_REAL}([^\s/@\"'<>]+)@", re.IGNORECASE),
     ),
 )
+"""What it is, a word that each match contains, in lower case, and the pattern. To look for the word is much faster."""
 
 _NAMES = (
     "accesskey",
@@ -74,26 +82,36 @@ _VALUE = rf"(?:\"{_REAL}([^\"\n]+)\"|'{_REAL}([^'\n]+)'|{_REAL}([^\s\"',;|&}}]+)
 # cloud-init has a key chpasswd with a mapping, and rules of sudo have NOPASSWD:ALL.
 _PASSWORD_NAME = r"(?!chpasswd|nopasswd)(?:[a-z0-9_]*(?:password|passwd|passphrase)|mysql_pwd)"
 _PASSWORDS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
+    (words, re.compile(pattern, re.IGNORECASE))
+    for words, pattern in (
         # An empty variable before a command, as in PASSWORD= mysql, has no value.
-        rf"(?:^|[\s\"'{{,.;|&(:$]){_PASSWORD_NAME}[\"']?(?:\s*:\s*|[ \t]+=[ \t]*|=){_VALUE}",
-        rf"(?<![\w-])--?(?:[a-z0-9]+[-_])*(?:password|passwd|passphrase)(?:=|[ \t]+(?!-)){_VALUE}",
-        rf"\bcurl\b[^\n|;&]*[ \t](?:-u|--user)(?:=|[ \t]*)[\"']?[^\s:\"'$]+:{_REAL}([^\s\"':$]+)",
-        rf"\bsshpass[ \t]+-p[ \t]*{_VALUE}",
-        rf"\becho[ \t]+[\"']?[\w.-]+:{_REAL}([^\s\"'|]+)[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:/usr/sbin/)?chpasswd\b",
-        rf"\bConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']{_REAL}([^\"'\n]+)[\"']",
+        (("passw", "passphrase", "mysql_pwd"), rf"(?:^|[\s\"'{{,.;|&(:$]){_PASSWORD_NAME}[\"']?(?:\s*:\s*|[ \t]+=[ \t]*|=){_VALUE}"),
+        (("passw", "passphrase"), rf"(?<![\w-])--?(?:[a-z0-9]+[-_])*(?:password|passwd|passphrase)(?:=|[ \t]+(?!-)){_VALUE}"),
+        (("curl",), rf"\bcurl\b[^\n|;&]*[ \t](?:-u|--user)(?:=|[ \t]*)[\"']?[^\s:\"'$]+:{_REAL}([^\s\"':$]+)"),
+        (("sshpass",), rf"\bsshpass[ \t]+-p[ \t]*{_VALUE}"),
+        (("chpasswd",), rf"\becho[ \t]+[\"']?[\w.-]+:{_REAL}([^\s\"'|]+)[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:/usr/sbin/)?chpasswd\b"),
+        (("convertto-securestring",), rf"\bConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']{_REAL}([^\"'\n]+)[\"']"),
     )
 )
 _RANDOM = r"(?=[a-z/+_.-]*\d)(?=[\d/+_.-]*[a-z])"
 _TOKENS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?<![\w.-])(?:token|secret)=[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{16,}})(?![a-z0-9/+_.=-])",
+    (words, re.compile(pattern, re.IGNORECASE))
+    for words, pattern in (
+        (("token", "secret"), rf"(?<![\w.-])(?:token|secret)=[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{16,}})(?![a-z0-9/+_.=-])"),
         # A name of several words is only that of a secret.
-        rf"(?<![\w.-])(?!next_token)(?:[a-z0-9]+_)+(?:token|secret|secret_?key|api_?key|pass)=[\"']?{_REAL}([a-z0-9+_.=-]{{5,}})(?![a-z0-9/+_.=-])",
-        rf"(?<![\w.-])(?:api_?key|secret_?key)=[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{5,}})(?![a-z0-9/+_.=-])",
-        rf"(?<![\w-])--(?:[a-z0-9]+-)*(?:token|secret|api-?key)(?:=|[ \t]+)[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{8,}})(?![a-z0-9/+_.=-])",
+        (
+            ("token", "secret", "key", "pass"),
+            rf"(?<![\w.-])(?!next_token)(?:[a-z0-9]+_)+(?:token|secret|secret_?key|api_?key|pass)=[\"']?{_REAL}([a-z0-9+_.=-]{{5,}})(?![a-z0-9/+_.=-])",
+        ),
+        (
+            ("apikey", "api_key", "secretkey", "secret_key"),
+            rf"(?<![\w.-])(?:api_?key|secret_?key)=[\"']?{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{5,}})(?![a-z0-9/+_.=-])",
+        ),
+        (
+            ("token", "secret", "apikey", "api-key"),
+            rf"(?<![\w-])--(?:[a-z0-9]+-)*(?:token|secret|api-?key)(?:=|[ \t]+)[\"']?"
+            rf"{_REAL}({_RANDOM}[a-z0-9/+_.=-]{{8,}})(?![a-z0-9/+_.=-])",
+        ),
     )
 )
 """Variables of a shell, and options. The value has letters and digits, as random text has, if the name is a common word."""
@@ -164,19 +182,22 @@ def _matches(text: str) -> Iterator[tuple[str, int]]:
     """The kinds of the secrets with the places of their values. A token of another kind is not named twice."""
     found = list(_with_known_form(text))
     starts = {start for _what, start in found}
-    tokens = (match for pattern in _TOKENS for match in pattern.finditer(text) if not _PLACEHOLDER.search(match[1]))
+    folded = text.casefold()
+    patterns = [pattern for words, pattern in _TOKENS if any(word in folded for word in words)]
+    tokens = (match for pattern in patterns for match in pattern.finditer(text) if not _PLACEHOLDER.search(match[1]))
     return iter([*found, *(("a token", match.start(1)) for match in tokens if match.start(1) not in starts)])
 
 
 def _with_known_form(text: str) -> Iterator[tuple[str, int]]:
-    for what, pattern in _PATTERNS:
-        for match in pattern.finditer(text):
+    folded = text.casefold()
+    for what, word, pattern in _PATTERNS:
+        for match in pattern.finditer(text) if word in folded else ():
             yield what, match.start(match.lastindex or 0)
-    for match in _AUTH.finditer(text):
+    for match in _AUTH.finditer(text) if "auth" in text else ():
         if _is_basic_auth(match[1]):
             yield "a registry credential", match.start(1)
-    for pattern in _PASSWORDS:
-        for match in pattern.finditer(text):
+    for words, pattern in _PASSWORDS:
+        for match in pattern.finditer(text) if any(word in folded for word in words) else ():
             if match[match.lastindex or 0].lower() not in _NO_PASSWORD:
                 yield "a password", match.start(match.lastindex or 0)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ...errors import Problems
@@ -21,7 +22,7 @@ from .html import html
 from .json_report import json_report
 from .junit import junit
 from .sarif import sarif
-from .source import Source, counts, file_place
+from .source import Source, counts, file_place, with_lines_of_findings
 from .sources import source_of, sources_of
 from .text import text
 
@@ -65,9 +66,10 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
     problems.raise_any()
     fixed = [fixed_file(file, *known) for file in files.found] if options["fix"] else []
     found = [replace(file, content=one.content) for file, one in zip(files.found, fixed, strict=True)] if fixed else files.found
-    sources = [source for file in found for source in sources_of(file.path, file.content, *known, instance)]
+    linted = (source for file in found for source in sources_of(file.path, file.content, *known, instance))
     in_account = account_texts.texts(entries, fetch)
-    sources += [source_of(name, text, *known, instance, is_file=False) for _option, name, text in in_account]
+    of_account = (source_of(name, text, *known, instance, is_file=False) for _option, name, text in in_account)
+    sources = [source if chosen == "html" else with_lines_of_findings(source) for source in chain(linted, of_account)]
     if chosen == "html":
         others = {} if options["compare_to"] is None else _others(options["compare_to"], sources)
         report = html(sources, machine(instance, known[1]), others)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...lint.finding import Finding
 from ...readers.model import Place, UserData
@@ -75,6 +75,20 @@ def line_at(source: Source, place: Place) -> str:
     text = source.user_data.document if place.part is None else source.user_data.parts[place.part].text
     lines = text.split("\n")
     return lines[place.line - 1].removesuffix("\r") if place.line <= len(lines) else ""
+
+
+def with_lines_of_findings(source: Source) -> Source:
+    """The source without what only a page shows, so that a report about thousands of files needs little memory."""
+    data = source.user_data
+    lines = {part.index: {finding.where.line for finding in source.findings if finding.where.part == part.index} for part in data.parts}
+    parts = tuple(replace(part, text=_only(part.text, lines[part.index]), headers=()) for part in data.parts)
+    document = _only(data.document, {finding.where.line for finding in source.findings if finding.where.part is None})
+    return replace(source, user_data=UserData(data.layers, document, parts, (), (), (), data.family), data=b"")
+
+
+def _only(text: str, lines: set[int]) -> str:
+    """A text in which all other lines are empty."""
+    return "\n".join(line if number in lines else "" for number, line in enumerate(text.split("\n")[: max(lines, default=0)], 1))
 
 
 def counts(sources: Iterable[Source]) -> dict[str, int]:

@@ -189,3 +189,8 @@ def test_one_search_over_many_texts_finds_a_secret_that_one_of_them_contains(tex
 def test_long_hostile_text_is_searched_once_not_again_and_again(piece):
     # Quadratic patterns would need minutes for this.
     assert find_secrets(piece * (1_000_000 // len(piece))) == []
+
+
+@pytest.mark.parametrize("word", ["PASSWORD", "Passwd", "pa\u017f\u017fword", "PASSPHRASE", "mysql_PWD", "API_KEY", "my_TOKEN"])
+def test_words_are_found_in_every_case(word: str) -> None:
+    assert find_secrets(f"{word}=hunter42hunter42x\n")
