@@ -194,8 +194,9 @@ def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | 
             edits.append(command)
         if values[:1] == (SCRIPT,):
             found.append(_found(command, words[1:]))
-            given = {one.name for one in command.environment} & VARIABLES
-            call = found[-1].call if command.is_certain and not given else None
+            behind = command.words[: len(command.words) - len(words)]
+            given = {one.name for one in command.environment} | {(one.value or "").partition("=")[0] for one in behind}
+            call = found[-1].call if command.is_certain and not given & VARIABLES else None
             complete = complete and call is not None
             calls.extend([call] if call is not None else [])
         elif is_edit or (

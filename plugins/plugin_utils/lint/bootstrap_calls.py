@@ -19,7 +19,7 @@ from ..capacity import max_pods_of_type
 from ..data import instance_types
 from ..errors import Problem, Problems
 from ..formats.systemd import split_variable
-from ..kubelet_settings import flag_name
+from ..kubelet_settings import NODE_LABELS, TAINTS, flag_name
 from ..model.values import certificate_authority
 from ..network import cidr_problem, endpoint_host, ip_problem
 from . import instance
@@ -183,7 +183,7 @@ class _Call:
                 # What the script of Ubuntu makes of quotes is not known.
                 return None
             if value is None:
-                return [f"--{flag.name}={flag.value}" for flag in self._found.flags if flag.value is not None]
+                return [f"--{flag.name}={value}" for flag in self._found.flags if (value := _known_value(flag)) is not None]
         # A line that ends with a backslash continues, for systemd, too.
         words = split_variable(value.replace("\\\n", " "))
         if is_unexpanded(value):
@@ -281,6 +281,16 @@ def _flags(words: list[str]) -> list[tuple[str, str]]:
         if name.startswith("--"):
             found.append((flag_name(name), value if equals else "true" if following.startswith("-") else following))
     return found
+
+
+def _known_value(flag: Argument) -> str | None:
+    """The value of a flag. Of labels and taints, those that are known, even if others are not."""
+    if flag.value is not None or flag.name not in (NODE_LABELS, TAINTS):
+        return flag.value
+    # NUL stands for text that only the node knows.
+    items = "".join("\0" if piece is None else piece for piece in flag.pieces).split(",")
+    known = [item for item in items if "\0" not in item]
+    return ",".join(known) or None
 
 
 def _has_loose_word(words: list[str]) -> bool:

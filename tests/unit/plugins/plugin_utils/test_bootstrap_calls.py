@@ -250,3 +250,13 @@ def test_sudo(form: str) -> None:
 @pytest.mark.parametrize("form", ["bash -c '{}'", "timeout {}", "./timeout 300 {}", "wrapper {}", "sudo -u {}"])
 def test_not_a_call(form: str) -> None:
     assert read_calls(f"#!/bin/bash\n{form.format(f'{SCRIPT} demo')}\n").calls == ()
+
+
+@pytest.mark.parametrize(
+    "before", ["USE_MAX_PODS=false ", "env USE_MAX_PODS=false ", "sudo -E USE_MAX_PODS=false ", "sudo env USE_MAX_PODS=false bash -x "]
+)
+def test_a_variable_of_the_script_in_front_of_the_call_changes_its_meaning(before: str) -> None:
+    reading = read_calls(f"#!/bin/bash\n{before}/etc/eks/bootstrap.sh shop\n")
+    assert len(reading.found) == 1
+    assert reading.calls == () and not reading.is_complete
+    assert read_calls(f"#!/bin/bash\n{before.replace('USE_MAX_PODS', 'OTHER')}/etc/eks/bootstrap.sh shop\n").calls

@@ -252,6 +252,12 @@ NODE_CONFIGS = (
     Row("nodeconfig.several_documents", "error", f"{node_config()}---\n{node_config()}", f"---\n{node_config()}"),
     Row("nodeconfig.wrong_document", "error", node_config().replace("v1alpha1", "v1"), node_config()),
     Row("nodeconfig.unknown_field", "error", node_config("  kublet: {}\n"), node_config("  kubelet: {}\n")),
+    Row(
+        "labels.forbidden_prefix",
+        "error",
+        call('--kubelet-extra-args "--node-labels=zone=$(cat /zone),kubernetes.io/role=x"'),
+        call('--kubelet-extra-args "--node-labels=zone=$(cat /zone)kubernetes.io/role=x,a=b"'),
+    ),
     Row("nodeconfig.wrong_type", "error", node_config("  kubelet:\n    flags: --v=2\n"), node_config("  kubelet:\n    flags: [--v=2]\n")),
     Row("nodeconfig.invalid_value", "error", node_config().replace(CA, CA + "=="), node_config()),
     Row("nodeconfig.invalid_value", "error", node_config().replace("10.100.0.0/16", "10.100.0.1/16"), node_config()),
