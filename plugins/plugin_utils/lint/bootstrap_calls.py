@@ -284,7 +284,7 @@ def _flags(words: list[str]) -> list[tuple[str, str]]:
 
 
 def _known_value(flag: Argument) -> str | None:
-    """The value of a flag. Of labels and taints, those that are known, even if others are not."""
+    """The value of a flag. Of labels and taints, only the known ones, if others are unknown."""
     if flag.value is not None or flag.name not in (NODE_LABELS, TAINTS):
         return flag.value
     # NUL stands for text that only the node knows.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Path = tuple["str | int", ...]
 
 _STEP = re.compile(r'\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|\.?([^.\[\]]+)')
+_OTHER_LINE_END = re.compile("[\r\x85\u2028\u2029]")
 _TOML_HEADER = re.compile(r"\s*(\[{1,2})\s*(.+?)\s*\]{1,2}\s*(?:#.*)?$")
 _TOML_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=\s*""")
 _TOML_NAME = re.compile(r"""[A-Za-z0-9_-]+|"([^"]*)"|'([^']*)'""")
@@ -36,7 +37,8 @@ def place_of(part: ReadPart, path: str, *, of_key: bool = False) -> Place:
     lines = _lines(part.text)
     found = None
     if part.kind in ("nodeconfig", "cloud-config") or part.text.lstrip()[:1] == "{":
-        found = _in_yaml(part.text, steps, of_key=of_key)
+        # YAML counts lines that end with other characters, too. Then its places are not those of an editor.
+        found = _in_yaml(part.text, steps, of_key=of_key) if not _OTHER_LINE_END.search(part.text) else None
     elif part.kind == "toml":
         found = _in_toml(part.text, steps, of_key=of_key)
     elif steps:

@@ -73,3 +73,11 @@ def test_the_place_is_the_value_or_the_closest_setting(text: str, path: str, exp
 def test_deep_nesting_has_a_place() -> None:
     [part] = structure("#cloud-config\na: " + "[" * 100_000).parts
     assert place_of(part, "a[0]").line == 1
+
+
+@pytest.mark.parametrize("end", ["\r", "\x85", "\u2028", "\u2029"])
+def test_lines_that_only_yaml_counts_have_no_place_behind_the_text(end: str) -> None:
+    text = f"#cloud-config{end}# a{end}runcmd:{end}- ls{end}- true\n"
+    [part] = structure(text).parts
+    place = place_of(part, "runcmd[1]")
+    assert place.line <= text.count("\n") + 1
