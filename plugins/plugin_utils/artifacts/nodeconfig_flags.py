@@ -27,7 +27,8 @@ def flag_word(name: str, value: str) -> str:
 def kubelet_flags(kubelet: Mapping[str, Any]) -> Flags:
     """The flags in a kubelet section: name → values, without the quotes that systemd removes. A flag without a value is true."""
     found: Flags = {}
-    for word in kubelet.get("flags") or []:
+    words = kubelet.get("flags")
+    for word in words if isinstance(words, list) else ():
         _unused, equals, value = str(word).partition("=")
         found.setdefault(flag_name(str(word)), []).append(value.replace('"', "").replace("'", "") if equals else "true")
     return found

@@ -66,7 +66,7 @@ def _taints(value: Any) -> list[dict[str, str]] | None:
         return None
     found = []
     for key, listed in value.items():
-        for item in [listed] if isinstance(listed, str) else listed:
+        for item in listed if isinstance(listed, list) else [listed]:
             text, colon, effect = item.rpartition(":") if isinstance(item, str) else ("", "", "")
             if not colon:
                 return None
