@@ -189,3 +189,22 @@ def test_what_publish_writes(tmp_path: Path) -> None:
     assert found["web"]["fields"]["ImageId"].startswith("resolve:ssm:") and "EbsOptimized" not in found["web"]["fields"]
     assert (found["managed"]["launch_template"], found["managed"]["create"]) == ("managed-al2023", True)
     assert found["managed"]["fields"]["EbsOptimized"] is True and "ImageId" not in found["managed"]["fields"]
+
+
+def test_publish_creates_the_version_that_migrate_describes(account: Path, endpoint: str) -> None:
+    """In a region of its own, because other tests migrate all launch templates of theirs."""
+    region = "eu-north-1"
+    ec2 = boto3.client("ec2", region_name=region, endpoint_url=endpoint)
+    data = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "m5.large", "IamInstanceProfile": {"Name": "node"}}
+    ec2.create_launch_template(LaunchTemplateName="web", LaunchTemplateData={**data, "UserData": encoded(SCRIPT)})
+    assert migrate(account, {"launch_template": "web"}, region=region).returncode == 0
+    publish = ("ansible-playbook", "nodebootstrap.eks.publish", "-e", "@out/launch-template-web-version-1.publish.yml")
+    first, second = (ansible_runs.run(account, *publish) for _unused in range(2))
+    assert first.returncode == 0 and "changed=1" in first.stdout, first.stdout + first.stderr
+    assert second.returncode == 0 and "changed=0" in second.stdout, second.stdout + second.stderr
+    versions = ec2.describe_launch_template_versions(LaunchTemplateName="web")["LaunchTemplateVersions"]
+    found = {row["VersionNumber"]: row["LaunchTemplateData"] for row in versions}
+    assert sorted(found) == [1, 2] and found[1]["ImageId"] == data["ImageId"]
+    assert "amazon-linux-2023" in found[2]["ImageId"] and found[2]["IamInstanceProfile"] == {"Name": "node"}
+    new = (account / "out/launch-template-web-version-1.userdata").read_text(encoding="utf-8")
+    assert base64.b64decode(found[2]["UserData"]).decode() == new
