@@ -120,7 +120,7 @@ ROWS = (
         f"{_HEAD}{_script('a')}--B\nContent-Type: text/cloud-config\n\n{_NODE_CONFIG}{_END}",
         "a node",
         "a",
-        "nodeconfig.wrong_type",
+        "nodeconfig.wrong_part",
     ),
     _row("quote without an end", "#!/bin/sh\necho a\necho 'b\n", "a b", "a", "shell.open_quote"),
     _row("indented end", "#!/bin/sh\ncat >/dev/null <<E\n  E\necho a\n", "a", "", "shell.indented_end"),

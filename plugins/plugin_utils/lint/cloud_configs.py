@@ -34,7 +34,7 @@ def check(subject: Subject, report: Report) -> None:
         documents.append((part.path, document))
         if str(document.get("apiVersion", "")).startswith("node.eks.aws/"):
             message = "is a NodeConfig with the type of a cloud-config, and neither nodeadm nor cloud-init reads it"
-            report.problems.add("nodeconfig.wrong_type", part.path, message, fix="write Content-Type: application/node.eks.aws")
+            report.problems.add("nodeconfig.wrong_part", part.path, message, fix="write Content-Type: application/node.eks.aws")
         _check_types(part, document, report.problems)
         _check_commands(part, document, report.problems)
         _check_files(part, document, report.problems)

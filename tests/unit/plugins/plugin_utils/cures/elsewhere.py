@@ -55,6 +55,14 @@ REASONS = {
         (rule for rule in rules.catalogue() if rule.startswith(("doctor.", "drift."))),
         "found on nodes, not in input: doctor/test_node_report.py has near misses",
     ),
+    **dict.fromkeys(
+        (rule for rule in rules.catalogue() if rule.startswith("anywhere.")),
+        "files of EKS Anywhere: error_rows/anywhere.py breaks valid files, and test_eks_anywhere_rows.py has recorded verdicts",
+    ),
+    **dict.fromkeys(
+        (rule for rule in rules.catalogue() if rule.startswith("launch_template.")),
+        "launch templates of an account: publish/test_requirements.py has near misses",
+    ),
     "shell.missing_package": "needs a controller without tree-sitter-bash: test_one_winner_shell.py",
     **dict.fromkeys(
         ("sources.no_user_data", "sources.not_base64", "sources.unknown_user_data", "sources.unreadable"),

@@ -689,7 +689,7 @@ LOST = (
     ),
     Row("kubelet.unknown_flag", "error", extra("-node-labels=a=b"), extra("--node-labels=a=b -v=2")),
     Row(
-        "nodeconfig.wrong_type",
+        "nodeconfig.wrong_part",
         "error",
         mime(part(node_config(), "text/cloud-config")),
         mime(part(node_config(), NODE)),
