@@ -57,7 +57,7 @@ def placed_parts(spec: NodeSpec, problems: Problems) -> tuple[tuple[str, mime.Pa
             if spec.family != "al2023" and any(part.media_type == NODE_CONFIG for part in found):
                 message = f"contains a NodeConfig, which no program on {spec.family} reads"
                 problems.add("user_data.wrong_kind", path, message, fix="set family: al2023, or remove it")
-            parts.extend((f"{path}, part {index}" if kind == "mime" else path, part) for index, part in enumerate(found))
+            parts.extend((f"{path}.parts[{index}]" if kind == "mime" else path, part) for index, part in enumerate(found))
         else:
             problems.add(
                 "user_data.wrong_kind",

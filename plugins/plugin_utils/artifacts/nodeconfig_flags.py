@@ -28,7 +28,7 @@ def kubelet_flags(kubelet: Mapping[str, Any]) -> Flags:
     """The flags in a kubelet section: name → values, without the quotes that systemd removes. A flag without a value is true."""
     found: Flags = {}
     words = kubelet.get("flags")
-    for word in words if isinstance(words, list) else ():
+    for word in words if isinstance(words, (list, tuple)) else ():
         _unused, equals, value = str(word).partition("=")
         found.setdefault(flag_name(str(word)), []).append(value.replace('"', "").replace("'", "") if equals else "true")
     return found

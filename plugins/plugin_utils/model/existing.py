@@ -60,7 +60,7 @@ def _documents(texts: Mapping[str, str]) -> list[dict[str, Any]]:
             ignored = Problems()
             for index, part in enumerate(mime_reader.read(text, path, ignored)):
                 if part.media_type == _NODE_CONFIG:
-                    place = f"{path}, part {index}"
+                    place = f"{path}.parts[{index}]"
                     found.append(_checked(mime.decoded(part, place, ignored), place))
     return [document for document in found if document]
 
