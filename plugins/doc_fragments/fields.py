@@ -71,6 +71,11 @@ _NODE_GROUP = r"""
         - ubuntu
         - windows
         required: true
+      role_arn:
+        description:
+        - 'ARN of the IAM role of the nodes, the one in their instance profile, with its path. User data does not contain
+          it: the playbook C(access) lets the role join the cluster.'
+        type: str
       mode:
         description:
         - 'What writes the part of the user data that joins the cluster. C(self_managed): this collection, for your own

@@ -10,7 +10,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter 
 
 @as_filter
 def aws_auth_map_roles(entries: Any) -> list[dict[str, Any]]:
-    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles as map_roles
+    from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.access.map_roles import aws_auth_map_roles as map_roles
 
     return map_roles(entries)
 

@@ -113,12 +113,12 @@ status:
 """
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ..module_utils._aws import client as _aws
-from ..module_utils._aws.client import BOTO3_ERROR, AwsError, nearest
+from ..module_utils._aws.client import BOTO3_ERROR, AwsError
+from ..module_utils._aws.cluster import cluster_input, describe
 
 JOINABLE = ("ACTIVE", "UPDATING")
 SPECIFICATION = {
@@ -126,63 +126,6 @@ SPECIFICATION = {
     **_aws.OPTIONS,
     "require_active": {"type": "bool", "default": True},
 }
-
-
-def cluster_input(described: dict[str, Any], region: str) -> dict[str, Any]:
-    """The input C(cluster) from the C(cluster) of a DescribeCluster response. Missing facts are omitted."""
-    network = described.get("kubernetesNetworkConfig") or {}
-    local = bool(described.get("outpostConfig"))
-    found = {
-        "name": described.get("name"),
-        "endpoint": described.get("endpoint"),
-        "certificate_authority": (described.get("certificateAuthority") or {}).get("data"),
-        "service_cidr": network.get("serviceIpv6Cidr" if network.get("ipFamily") == "ipv6" else "serviceIpv4Cidr"),
-        "region": region,
-        "kubernetes_version": described.get("version"),
-        "id": described.get("id") if local else None,
-        "outpost": local,
-    }
-    return {key: value for key, value in found.items() if value}
-
-
-def not_found(client: Any, name: str) -> str:
-    """The error for an unknown cluster. It lists the existing clusters if eks:ListClusters is allowed."""
-    text = f'there is no cluster "{name}" in region {client.meta.region_name}, in the account of these credentials'
-    try:
-        names = [found for page in client.get_paginator("list_clusters").paginate() for found in page["clusters"]]
-    except (_aws.exceptions.BotoCoreError, _aws.exceptions.ClientError, *_aws.not_understood(), KeyError):
-        return f"{text}; the names of the existing clusters are not known, because eks:ListClusters failed"
-    if not names:
-        return f"{text}, and no other either; fix: check region and profile"
-    few = ", ".join(sorted(names)[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-    return f"{text}; there are: {few}{nearest(name, names)}"
-
-
-def refusal(client: Any, name: str, error: Any) -> str:
-    """The message and the fix for an EKS error about the cluster C(name)."""
-    code, said = _aws.parse_error(error)
-    if code == "ResourceNotFoundException":
-        return not_found(client, name)
-    if _aws.is_access_denied(code):
-        return f'the credentials may not call eks:DescribeCluster for cluster "{name}"; fix: allow it in their policy ({code}: {said})'
-    return _aws.explain_credentials(code, said) or f'EKS refused to describe cluster "{name}" ({code}: {said})'
-
-
-def describe(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The C(cluster) of the response, and the region of the request. Raises C(AwsError), or an error of botocore if no request was sent."""
-    session = _aws.new_session(options)
-    client = _aws.new_client(session, "eks", options)
-    try:
-        answer = client.describe_cluster(name=options["name"])
-    except _aws.exceptions.ClientError as error:
-        raise AwsError(refusal(client, options["name"], error)) from None
-    except _aws.no_connection() as error:
-        raise AwsError(f"{_aws.explain_unreachable(client, session, options['endpoint_url'], 'EKS')} ({type(error).__name__})") from None
-    except _aws.not_understood():
-        answer = {}
-    if not isinstance(answer.get("cluster"), dict):
-        raise AwsError(f"what answers at {urlsplit(client.meta.endpoint_url).hostname} is not EKS; fix: check endpoint_url")
-    return answer["cluster"], client.meta.region_name
 
 
 def cluster_info(options: dict[str, Any]) -> dict[str, Any]:

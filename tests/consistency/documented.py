@@ -18,7 +18,6 @@ C(python -m ansible_collections.nodebootstrap.eks.tests.consistency.documented -
 from __future__ import annotations
 
 import base64
-import logging
 import os
 import re
 import subprocess
@@ -29,15 +28,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import boto3
-from moto.eks.models import eks_backends
-from moto.server import ThreadedMotoServer
-
 from ansible_collections.nodebootstrap.eks.tests.consistency import project
+from ansible_collections.nodebootstrap.eks.tests.eks_api import AwsStandIn
 
 _BLOCK = re.compile(r"^(?:<!-- (?P<marker>[^\n]*) -->\n\n?)?^```(?P<language>[a-z0-9]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARKER = re.compile(r"(file: \S+|run|run, fails|run as: .+|output|output from: .+|not run: .+)")
-_ACCOUNT = "123456789012"  # moto's
+_ACCOUNT = "111122223333"
+"""The account of the cluster, as in the documentation of AWS."""
+
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAg==\n-----END CERTIFICATE-----\n"
 _SETTINGS = {
     "ANSIBLE_FORCE_COLOR": "false",
@@ -134,31 +132,12 @@ def _bash(script: str, folder: Path, settings: Mapping[str, str]) -> tuple[int, 
 
 @contextmanager
 def aws_stand_in() -> Iterator[dict[str, str]]:
-    """Settings with which AWS modules talk to moto on this machine and to nothing else. It has an EKS cluster named demo in eu-west-1."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        with _cluster(f"http://{host}:{port}"):
-            yield {"AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none"}
-    finally:
-        server.stop()
-
-
-@contextmanager
-def _cluster(url: str) -> Iterator[None]:
-    client = boto3.client("eks", region_name="eu-west-1", endpoint_url=url, aws_access_key_id="none", aws_secret_access_key="none")
-    role = f"arn:aws:iam::{_ACCOUNT}:role/eks"
-    client.create_cluster(name="demo", version="1.33", roleArn=role, resourcesVpcConfig={"subnetIds": ["subnet-1"]})
-    # What moto makes up is different each time, and no PEM.
-    cluster = eks_backends[_ACCOUNT]["eu-west-1"].clusters["demo"]
-    cluster.endpoint = "https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com"
-    cluster.certificate_authority = {"data": base64.b64encode(CERTIFICATE.encode()).decode()}
-    try:
-        yield
-    finally:
-        client.delete_cluster(name="demo")
+    """Settings with which AWS modules talk to a stand-in on this machine and to nothing else. It has a cluster demo in eu-west-1."""
+    with AwsStandIn(account=_ACCOUNT) as aws:
+        authority = {"data": base64.b64encode(CERTIFICATE.encode()).decode()}
+        endpoint = "https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com"
+        aws.eks.add_cluster("demo", endpoint=endpoint, certificateAuthority=authority)
+        yield {"AWS_ENDPOINT_URL": aws.url, "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none"}
 
 
 def main() -> None:

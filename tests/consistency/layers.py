@@ -37,7 +37,7 @@ ORDER = (
     "bootstrap_calls",
     "windows_calls",
     "model",
-    "aws_auth",
+    "access",
     "images",
     "artifacts",
     "image",

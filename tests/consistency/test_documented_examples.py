@@ -136,10 +136,13 @@ def nothing() -> AbstractContextManager[dict[str, Any]]:
 # could change the machine on which the tests run.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "anywhere_validate": nothing,
+    "access_entry": aws,
+    "access_entry_info": aws,
     "apply": node,
     "apply_plan": node,
     "apply_windows": windows,
     "bottlerocket_settings": bottlerocket,
+    "cluster_access": aws,
     "cluster_info": aws,
     "imds_info": imds,
     "join_check": joined,

@@ -34,6 +34,10 @@ OF_LAUNCH_TEMPLATES = "tests/golden/messages/unit/plugins/plugin_utils/publish/t
 """What publish refuses."""
 
 WITHOUT_GOLDEN_MESSAGE = {
+    **dict.fromkeys(
+        ("access.ignored_item", "access.no_cluster_policy", "access.no_linux_node", "access.not_checked"),
+        "warnings and notes of a plan: access/test_plan.py",
+    ),
     "bottlerocket.unreadable_flag": "the check of kubelet's flags rejects all values known today before they are translated",
     "capacity.above_recommendation": "a warning: test_cures.py",
     "certificates.dates": "a warning of render: test_certificate_dates.py",

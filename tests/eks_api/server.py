@@ -54,13 +54,16 @@ class Overlay(Protocol):
 class AwsStandIn:
     """The server, as a context manager. It listens on 127.0.0.1, and keeps its state until it ends.
 
-    also: overlays of services of moto, by the name of the service. address, port: where it listens.
+    also: overlays of services of moto, by the name of the service. address, port: where it listens. account: of the clusters; that of the
+    other services is always the default.
     """
 
-    def __init__(self, also: Mapping[str, Overlay] | None = None, address: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, also: Mapping[str, Overlay] | None = None, address: str = "127.0.0.1", port: int = 0, account: str = ACCOUNT
+    ) -> None:
         self.region = REGION
-        self.account = ACCOUNT
-        self.eks = Eks(ACCOUNT, REGION)
+        self.account = account
+        self.eks = Eks(account, REGION)
         self.calls: list[Call] = []
         self._address = (address, port)
         self._also = dict(also or {})
@@ -186,7 +189,7 @@ class AwsStandIn:
             raise self._failures[operation].pop(0)
         if operation in self._denied:
             code = "AccessDeniedException" if operation.startswith("eks:") else "UnauthorizedOperation"
-            raise ApiError(code, f"User: arn:aws:iam::{ACCOUNT}:user/test is not authorized to perform: {operation}", 403)
+            raise ApiError(code, f"User: arn:aws:iam::{self.account}:user/test is not authorized to perform: {operation}", 403)
 
 
 def _respond(start_response: _StartResponse, status: int, kind: str, body: bytes, code: str) -> list[bytes]:

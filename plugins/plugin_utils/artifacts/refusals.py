@@ -16,6 +16,7 @@ from .boot_labels import split_labels
 ALWAYS_ALLOWED = (
     "name",
     "family",
+    "role_arn",
     "mode",
     "strategy",
     "instance",

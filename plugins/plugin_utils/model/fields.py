@@ -15,6 +15,7 @@ from ..errors import Problems, nearest
 from ..kubernetes import taint_effects
 from . import registries, values
 from .plain import INVALID
+from .role_arn import role_arn_text
 from .schema import Kind, boolean, choice, field, integer, list_of, map_of, mapping, record, text, wrong_type
 from .spec import PostCommand
 
@@ -290,6 +291,12 @@ NODE_GROUP: dict[str, Kind] = {
         "Operating system of the nodes. The `amiFamily` names of eksctl and the `amiType` names of EKS are aliases. Those of Windows, such "
         "as `WindowsServer2022CoreContainer` or `WINDOWS_CORE_2022_x86_64`, also set `windows.version` and `windows.edition`, and "
         "`Ubuntu2404` also sets `ubuntu.release`.",
+    ),
+    "role_arn": field(
+        role_arn_text,
+        "ARN of the IAM role of the nodes, the one in their instance profile, with its path. User data does not contain it: the playbook "
+        "`access` lets the role join the cluster.",
+        type="string",
     ),
     "mode": field(
         choice(*MODES),

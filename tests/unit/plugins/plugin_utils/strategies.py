@@ -121,6 +121,7 @@ _mirrors = st.fixed_dictionaries(
 
 _LIKELY: dict[str, st.SearchStrategy[Any]] = {
     "name": st.one_of(st.just("workers"), hostile_text),
+    "role_arn": st.sampled_from(["arn:aws:iam::111122223333:role/team/node", "node"]),
     "mode": st.sampled_from(["self_managed", "managed", "managed_custom_ami", "karpenter", "manged"]),
     "strategy": st.sampled_from(["bootstrap_script", "static", "dynamic"]),
     "instance": st.fixed_dictionaries(

@@ -16,6 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils._image import defects
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.cures import (
+    access,
     advice,
     elsewhere,
     fields,
@@ -42,7 +43,7 @@ NEXT_STEP = {
 
 ROWS: tuple[Cure, ...] = tuple(
     row
-    for module in (fields, kubelet, formats, images, locks, outputs, registries)
+    for module in (access, fields, kubelet, formats, images, locks, outputs, registries)
     for entry in module.ROWS
     for row in (entry if isinstance(entry, tuple) else (entry,))
 )

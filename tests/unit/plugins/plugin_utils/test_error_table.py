@@ -17,6 +17,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows import (
+    access,
     anywhere,
     families,
     images,
@@ -32,6 +33,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "errors"
 TOPICS = {
+    "access": access,
     "inputs": inputs,
     "kubelet": kubelet,
     "families": families,

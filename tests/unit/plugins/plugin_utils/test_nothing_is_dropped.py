@@ -178,6 +178,7 @@ def samples(family: str) -> list[Sample]:
 
 NEVER_SEEN = {
     "name": "names the file, and nothing on the node",
+    "role_arn": "is for the cluster: the playbook access reads it",
     "family": "is what the whole output depends on",
     "mode": "is one of the shapes that every field is tried in",
     "strategy": "is one of the shapes that every field is tried in",

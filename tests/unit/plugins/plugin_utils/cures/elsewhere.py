@@ -50,6 +50,7 @@ _SEARCH = "the message says where to look: the cause is not known exactly"
 _GUARD = "another check rejects such an input first; this one protects the code behind it"
 
 REASONS = {
+    "access.changed_meanwhile": "another program has to stop: tests/lab/test_access.py",
     **dict.fromkeys(("bottlerocket.unreadable_flag", "live.unencodable_plan"), _GUARD),
     **dict.fromkeys(
         (rule for rule in rules.catalogue() if rule.startswith(("doctor.", "drift."))),

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.access.map_roles import aws_auth_map_roles
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.artifacts import windows_live
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families import windows
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registry import resolve

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.access.map_roles import aws_auth_map_roles
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.importers.eksctl import from_eksctl
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder, manifest

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.aws_auth import aws_auth_map_roles
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.access.map_roles import aws_auth_map_roles
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import problem_list
