@@ -16,6 +16,8 @@ description:
   - Fails if the node is not in the state of O(wait_for). The message names the cause, the fix and the evidence.
   - Prints a line when the reason for waiting changes, and at least every ten seconds, except with C(async).
   - If kubelet rejects its settings, the fix names the files that set them, and what the rules of kubelet allow.
+  - If the cluster does not accept the credentials of the node, and there are AWS credentials on the controller, reads the access entry of
+    its role from there, and C(aws-auth) if the cluster uses it, and says what is missing. Not with C(async).
   - Only reads. It runs C(systemctl show), C(journalctl), C(containerd config dump), C(kubelet --version) and the program that gets the
     credentials of kubelet.
   - Shows no secrets. It sends the token only to the API server, and only if kubelet trusts the certificate of the API server.
@@ -109,7 +111,7 @@ node:
 problems:
   description:
     - What the rules of kubelet find in the settings of a kubelet that rejects them. Otherwise empty.
-    - With C(async), the key is missing, and C(kubelet_settings) has the settings, without secrets.
+    - With C(async), the key is missing, and C(kubelet_settings) has the settings, without secrets, and C(identity) the role of the node.
   returned: always
   type: list
   elements: dict

@@ -36,6 +36,10 @@ class Account:
         """All access entries."""
         return self._entries.all()
 
+    def principals(self) -> List[str]:
+        """The ARNs of the principals of all access entries."""
+        return self._entries.principals()
+
     def users_of_roles(self) -> List[Tuple[str, str]]:
         """The roles of managed node groups and of Fargate profiles, each with the name of its user."""
         return self._reader.users_of_roles()

@@ -268,7 +268,7 @@ def _explain_role(api: ApiResult, name: str | None, instance: Instance) -> tuple
     role = _role(instance)
     region = f" --region {instance.region}" if instance.region else ""
     check = f"check that the ConfigMap aws-auth or the output of aws eks list-access-entries --cluster-name {name}{region} contains {role}"
-    add = f"if not, add an access entry: aws eks create-access-entry --cluster-name {name}{region} --type EC2_LINUX --principal-arn …"
+    add = "if not, run the playbook nodebootstrap.eks.access with role_arn for this node group; with --check it shows what is missing"
     if not name:
         return f"the API server does not know the identity of this node, {role}", f"map {role} to nodes in the cluster"
     if name in instance.clusters.values():
@@ -311,8 +311,9 @@ def _explain_identity(user: str, shown: tuple[str, ...]) -> Finding:
         message = f"the API server treats this node as {user or 'an unknown user'}, which is not a node"
     return Finding(
         "not_a_node", message,
-        "map the role of the node to nodes: add an access entry of the type EC2_LINUX, or in aws-auth use the user name "
-        "system:node:{{EC2PrivateDNSName}} and the groups system:bootstrappers and system:nodes", shown, True,
+        "map the role of the node to nodes: run the playbook nodebootstrap.eks.access with role_arn for this node group, or add an access "
+        "entry of the type EC2_LINUX, or in aws-auth use the user name system:node:{{EC2PrivateDNSName}} and the groups "
+        "system:bootstrappers and system:nodes", shown, True,
     )  # fmt: skip
 
 

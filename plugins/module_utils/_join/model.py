@@ -267,10 +267,21 @@ class Evidence(NamedTuple):
         return (self.units or {}).get(name)
 
 
+class Identity(NamedTuple):
+    """The identity of a node that its cluster does not accept: `role` and `account` of the instance; `cluster` and `server` of kubelet."""
+
+    role: str
+    account: str | None = None
+    region: str | None = None
+    cluster: str | None = None
+    server: str = ""
+
+
 class JoinResult(NamedTuple):
     """What is known at the end of a wait. `node`: its name. `waited`: seconds.
 
-    `finding`: None if the node is in the wanted state and has no final problem; then `warnings` may say what is not right.
+    `finding`: None if the node is in the wanted state and has no final problem; then `warnings` may say what is not right. `identity`: if
+    the cluster does not accept the role of the node.
     """
 
     node: str | None = None
@@ -280,10 +291,15 @@ class JoinResult(NamedTuple):
     warnings: tuple[str, ...] = ()
     waited: float = 0.0
     rejected: RejectedSettings | None = None
+    identity: Identity | None = None
 
     def plain(self) -> dict[str, Any]:
-        """The result as a module returns it. The controller compares `kubelet_settings` with the rules of kubelet, and removes them."""
+        """The result as a module returns it.
+
+        The controller compares `kubelet_settings` with the rules of kubelet and `identity` with the cluster, and removes both.
+        """
         finding = self.finding
+        identity = {} if self.identity is None else {"identity": dict(self.identity._asdict())}
         return {
             "node": self.node,
             "registered": self.is_registered,
@@ -295,6 +311,7 @@ class JoinResult(NamedTuple):
             "final": finding is not None and finding.final,
             "waited": self.waited,
             "kubelet_settings": self.rejected and self.rejected.plain(),
+            **identity,
         }
 
 

@@ -15,7 +15,7 @@ from .._node.host import Host
 from .._node.redaction import redact_string
 from . import diagnosis
 from .evidence import EvidenceCollector
-from .model import Evidence, Finding, JoinResult, RejectedSettings
+from .model import Evidence, Finding, Identity, JoinResult, RejectedSettings
 
 POLL_SECONDS = 0.5
 """Time between two checks."""
@@ -33,6 +33,10 @@ WAIT_FOR = ("ready", "registered")
 
 _CAUSES_IN_SETTINGS = ("invalid_config", "unknown_feature_gate", "unknown_flag", "invalid_flag", "kubelet_exits")
 """Causes that the rules of kubelet may explain further."""
+
+
+_CAUSES_OF_ROLE = ("unauthorized",)
+"""Causes that the access entries and aws-auth of the cluster may explain further."""
 
 
 class Options(NamedTuple):
@@ -113,7 +117,16 @@ def _result(evidence: Evidence, finding: Finding | None, seconds: float) -> Join
         warnings=() if finding is not None else tuple(diagnosis.warnings(evidence)),
         waited=round(seconds, 3),
         rejected=_rejected_settings(evidence, finding),
+        identity=_identity(evidence, finding),
     )
+
+
+def _identity(evidence: Evidence, finding: Finding | None) -> Identity | None:
+    """What the controller can look up in the cluster."""
+    instance, api = evidence.instance, evidence.api
+    if finding is None or finding.cause not in _CAUSES_OF_ROLE or instance is None or not instance.role or api is None:
+        return None
+    return Identity(instance.role, instance.account, instance.region, api.cluster_name, api.server)
 
 
 def _rejected_settings(evidence: Evidence, finding: Finding | None) -> RejectedSettings | None:

@@ -23,6 +23,7 @@ from ..kubelet_rules import check
 
 MODULE = "nodebootstrap.eks.join_check"
 SETTINGS = "kubelet_settings"
+IDENTITY = "identity"
 
 OPTIONS: dict[str, Any] = {
     "wait_for": {"type": "str", "choices": ["ready", "registered"], "default": "ready"},
@@ -48,7 +49,8 @@ class Node:
 
     run: calls a module on the node, by name and options, and returns its result. If the node is unreachable, it returns C(unreachable)
     if the third argument allows it, and otherwise ends the task. say: prints a line for the user. clock: monotonic seconds. pause: waits.
-    explain: the message for a node that did not join, from the module's result.
+    explain: the message for a node that did not join, from the module's result. look_up: what the cluster says about the identity of a node
+    that it does not accept, as parts of the result.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Node:
     clock: Callable[[], float]
     pause: Callable[[float], None]
     explain: Callable[[Mapping[str, Any]], str]
+    look_up: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
 def wait(node: Node, wait_for: str, timeout: float) -> dict[str, Any]:
@@ -98,6 +101,10 @@ def _result(node: Node, answer: Mapping[str, Any], passed: float) -> dict[str, A
     if answer.get("unreachable"):
         return dict(answer)
     result = {**with_rules(answer), "waited": round(max(passed, float(answer.get("waited") or 0)), 3)}
+    identity = answer.get(IDENTITY)
+    if node.look_up is not None and isinstance(identity, Mapping) and identity.get("cluster"):
+        found = node.look_up(identity)
+        result = {**result, **found, "evidence": [*result["evidence"], *found.get("evidence", ())]}
     return result if result["cause"] is None else {**result, "msg": node.explain(result)}
 
 
@@ -111,7 +118,8 @@ def with_rules(join: Mapping[str, Any]) -> dict[str, Any]:
     """
     settings = join.get(SETTINGS)
     problems = find_problems(settings) if isinstance(settings, Mapping) else ()
-    result = {key: value for key, value in join.items() if key != SETTINGS} | {"problems": [problem.plain() for problem in problems]}
+    result = {key: value for key, value in join.items() if key not in (SETTINGS, IDENTITY)}
+    result["problems"] = [problem.plain() for problem in problems]
     if problems and isinstance(settings, Mapping):
         result["fix"] = _fix(problems, settings["places"])
     return result

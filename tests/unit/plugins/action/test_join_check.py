@@ -11,7 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.eks_api import AwsStandIn
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
 
 READY: dict[str, Any] = {
@@ -41,6 +45,38 @@ def play(folder: Path, answers: list[Any], **task: Any) -> tuple[subprocess.Comp
     done = ansible_runs.run(folder, "ansible-playbook", "play.yml", "-i", "hosts.json", settings=settings)
     assert done.returncode == 0, done.stdout + done.stderr
     return done, json.loads((folder / "result").read_text(encoding="utf-8"))
+
+
+REFUSED = {
+    **AWAY, "cause": "unauthorized", "message": "the API server does not know this node", "fix": "look", "final": True, "evidence": ["x"],
+    "identity": {"role": "node", "account": "123456789012", "region": "eu-west-1", "cluster": "demo", "server": ""},
+}  # fmt: skip
+
+
+def test_the_controller_says_what_is_missing_in_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with AwsStandIn() as aws:
+        aws.eks.add_cluster("demo", authentication_mode="API")
+        for name, value in {"ENDPOINT_URL": aws.url, "ACCESS_KEY_ID": "none", "SECRET_ACCESS_KEY": "none"}.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        task = {"nodebootstrap.eks.join_check": {"wait_timeout": 0}}
+        _done, result = play(tmp_path, [REFUSED], **task)
+        assert result["failed"] and mentions(result["msg"], "role node", "authentication mode API", "nodebootstrap.eks.access")
+        assert "identity" not in result
+        aws.deny("eks:ListAccessEntries")
+        _done, result = play(tmp_path, [REFUSED], **task)
+        assert result["message"] == REFUSED["message"]
+        assert mentions(result["evidence"][-1], "eks:ListAccessEntries")
+        assert aws.operations(changes_only=True) == []
+
+
+def test_without_credentials_on_the_controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"EC2_METADATA_DISABLED": "true", "CONFIG_FILE": str(tmp_path), "SHARED_CREDENTIALS_FILE": str(tmp_path)}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    _done, result = play(tmp_path, [REFUSED], **{"nodebootstrap.eks.join_check": {"wait_timeout": 0}})
+    assert (result["message"], result["fix"]) == (REFUSED["message"], REFUSED["fix"])
+    assert len(result["evidence"]) == 2
 
 
 def options(folder: Path) -> list[dict[str, Any]]:

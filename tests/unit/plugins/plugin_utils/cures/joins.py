@@ -68,7 +68,7 @@ JOINS = (
     _api("node_name_mismatch", "answer 404 and refused name", "--hostname-override"),
     _api("not_a_node", "answer 403 as anonymous", "EC2_LINUX"),
     _api("token_expired", "answer 401 and old token", "old tokens"),
-    _api("unauthorized", "answer 401 without tags", "create-access-entry"),
+    _api("unauthorized", "answer 401 without tags", "nodebootstrap.eks.access"),
     _start("disk_full", "the disk is full", "free space"),
     _start("kubelet_killed", "kubelet is killed at its memory limit", "MemoryMax"),
     _start("kubelet_not_started", "kubelet is masked", "systemctl unmask"),
