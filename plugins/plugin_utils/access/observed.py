@@ -36,8 +36,18 @@ class Entry:
         return TAG in self.tags
 
     @property
+    def own_tags(self) -> dict[str, str]:
+        """The tags that a new entry can have: without those of AWS."""
+        return without_aws_tags(self.tags)
+
+    @property
     def role(self) -> RoleArn | None:
         return find_role(self.principal)
+
+
+def without_aws_tags(tags: Mapping[str, str]) -> dict[str, str]:
+    """C(tags) without those that only AWS itself can set."""
+    return {key: value for key, value in tags.items() if not key.lower().startswith("aws:")}
 
 
 @dataclass(frozen=True)

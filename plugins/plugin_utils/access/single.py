@@ -14,7 +14,7 @@ from ..model.plain import INVALID, plain
 from ..model.role_arn import find_role, principal_arn
 from ..model.schema import Check, list_of, map_of, record, text
 from .entries import AUTO_NODE_POLICY
-from .observed import CONFIG_MAP, TAG, TAG_VALUE
+from .observed import CONFIG_MAP, TAG, TAG_VALUE, without_aws_tags
 
 STANDARD, AUTO = "STANDARD", "EC2"
 TYPES = (STANDARD, "EC2", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX")
@@ -195,7 +195,9 @@ def _other_type(wanted: Wanted, found: Mapping[str, Any], choice: Choice, proble
         fix = "set recreate: true, which deletes the entry and creates it again"
         message = f"is {wanted.kind}, but the access entry has the type {found.get('type')}, which cannot be changed"
         problems.add("access.wrong_entry_type", "type", message, fix=fix)
-    return (Step("recreate", _members(wanted), wanted.policies),)
+    members = _members(wanted)
+    kept = {} if choice.purge_tags and wanted.tags is not None else without_aws_tags(found.get("tags") or {})
+    return (Step("recreate", {**members, "tags": {**kept, **members["tags"]}}, wanted.policies),)
 
 
 def _changes(wanted: Wanted, found: Mapping[str, Any], choice: Choice, problems: Problems) -> Iterator[Step]:

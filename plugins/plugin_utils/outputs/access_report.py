@@ -36,7 +36,8 @@ def table(cluster: str, plan: AccessPlan) -> list[str]:
     if plan.leaving:
         lines += ["", *_leaving(plan.leaving)]
     # The section on Windows nodes has their findings already.
-    findings = [one for one in plan.findings if one.rule not in (*windows.RULES.values(), "access.not_checked")]
+    shown = {check.message for check in plan.windows.checks}
+    findings = [one for one in plan.findings if one.message not in shown]
     if findings:
         lines += ["", "Findings:", *(f"  {catalogue()[one.rule].severity}: {one}" for one in findings)]
     return lines
@@ -85,7 +86,8 @@ def _entry_diff(change: EntryChange) -> dict[str, str]:
     elif change.action == "associate" and change.before is not None:
         after = _entry(replace(change.before, policies=(*change.before.policies, *change.policies)))
     else:
-        after = _entry(Entry(change.principal, change.kind, tags={TAG: TAG_VALUE}, policies=change.policies))
+        tags = {**(change.before.own_tags if change.before else {}), TAG: TAG_VALUE}
+        after = _entry(Entry(change.principal, change.kind, tags=tags, policies=change.policies))
     return _diff(f"access entry {change.principal}", before, after)
 
 

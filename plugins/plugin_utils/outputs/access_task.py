@@ -163,6 +163,9 @@ class _Task:
         plan = self._plan(found)
         if broken is not None:
             plan = access_report.with_finding(plan, aws_auth.refusal(broken, self._backup_name()))
+        if self.observed.has_config_map and self.kubernetes is not None and self.kubernetes.unreachable:
+            where = f"{aws_auth.NAMESPACE}/{aws_auth.NAME}"
+            plan = access_report.with_finding(plan, Problem("access.not_checked", where, f"was not read: {self.kubernetes.unreachable}"))
         self.run.say("\n".join(["", *access_report.table(cluster, plan), ""]))
         if not self.run.check_mode:
             plan = self._change(plan)
@@ -217,7 +220,7 @@ class _Task:
     def _change_entry(self, change: EntryChange) -> None:
         account, principal = self.run.account, change.principal
         self.run.say(f"{_VERBS[change.action]} the access entry of {principal}, type {change.kind}")
-        members = {"type": change.kind, "tags": {TAG: TAG_VALUE}}
+        members = {"type": change.kind, "tags": {**(change.before.own_tags if change.before else {}), TAG: TAG_VALUE}}
         policies = [{"policyArn": policy, "accessScope": {"type": "cluster"}} for policy in change.policies]
         if change.action == "create":
             account.create(principal, members, policies)

@@ -8,7 +8,9 @@ aws-auth: C(tests/lab/test_access.py).
 
 from __future__ import annotations
 
+import base64
 import json
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.tests.consistency.documented import CERTIFICATE
 from ansible_collections.nodebootstrap.eks.tests.eks_api import ApiError, AwsStandIn
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
@@ -76,7 +79,7 @@ def test_the_playbook(aws: AwsStandIn, tmp_path: Path) -> None:
 
 
 def test_a_refused_plan_changes_nothing(aws: AwsStandIn, tmp_path: Path) -> None:
-    aws.eks.add_entry("demo", f"{ROLE}db", "STANDARD")
+    aws.eks.add_entry("demo", f"{ROLE}db", "STANDARD", tags={"cost": "7"})
     aws.calls.clear()
     done = play(tmp_path)
     assert done.returncode != 0
@@ -84,6 +87,22 @@ def test_a_refused_plan_changes_nothing(aws: AwsStandIn, tmp_path: Path) -> None
     assert aws.operations(changes_only=True) == []
     assert "changed=1" in play(tmp_path, eks_cluster_access_recreate=True).stdout
     assert entries(aws) == {"team/web": "EC2_LINUX", "db": "EC2_LINUX"}
+    assert aws.eks.clusters["demo"].entries[f"{ROLE}db"]["tags"] == {"cost": "7", "nodebootstrap.eks/managed": "true"}
+
+
+def test_entries_are_created_without_the_api_server(aws: AwsStandIn, tmp_path: Path) -> None:
+    """aws-auth is only for the report then, which says why it was not read."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        endpoint = f"https://127.0.0.1:{unused.getsockname()[1]}"
+        authority = {"data": base64.b64encode(CERTIFICATE.encode()).decode()}
+        aws.eks.add_cluster("demo", authentication_mode="API_AND_CONFIG_MAP", endpoint=endpoint, certificateAuthority=authority)
+        done = play(tmp_path)
+        assert done.returncode == 0, done.stdout
+        assert mentions(done.stdout, "kube-system/aws-auth", "note")
+        assert entries(aws) == {"team/web": "EC2_LINUX", "db": "EC2_LINUX"}
+        aws.eks.add_cluster("demo", authentication_mode="CONFIG_MAP", endpoint=endpoint, certificateAuthority=authority)
+        assert play(tmp_path).returncode != 0
 
 
 WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {

@@ -106,11 +106,12 @@ def test_entries_of_other_tools(aws: AwsStandIn) -> None:
 
 
 def test_the_type_is_changed_only_with_recreate(aws: AwsStandIn) -> None:
-    aws.eks.add_entry("demo", f"{ROLE}n", "EC2_LINUX")
+    aws.eks.add_entry("demo", f"{ROLE}n", "EC2_LINUX", tags={"cost": "7"})
     with pytest.raises(SpecError) as caught:
         run(aws)
     assert [problem.rule for problem in caught.value.problems] == ["access.wrong_entry_type"]
-    assert settled(aws, recreate=True)["type"] == "STANDARD"
+    made = settled(aws, recreate=True)
+    assert (made["type"], made["tags"]) == ("STANDARD", {**TAG, "cost": "7"})
     assert aws.operations(changes_only=True)[-2:] == ["eks:DeleteAccessEntry", "eks:CreateAccessEntry"]
 
 
