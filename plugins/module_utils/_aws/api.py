@@ -25,10 +25,11 @@ class Api:
         """The boto3 client of a service, such as C(ec2)."""
         if client.BOTO3_ERROR:
             raise client.AwsError(missing_required_lib("boto3"))
-        if self._session is None:
-            self._session = client.new_session(self._options)
-        if service not in self._clients:
-            self._clients[service] = client.new_client(self._session, service, self._options)
+        with client.explained_errors(self._options, _name(service)):
+            if self._session is None:
+                self._session = client.new_session(self._options)
+            if service not in self._clients:
+                self._clients[service] = client.new_client(self._session, service, self._options)
         return self._clients[service]
 
     def pages(self, service: str, operation: str, key: str, **arguments: Any) -> List[Dict[str, Any]]:
@@ -51,10 +52,10 @@ class Api:
     @contextmanager
     def _explained(self, service: str, operation: str) -> Iterator[Any]:
         """A client of the service. Errors of the operation become C(client.AwsError)."""
-        name = _NAMES.get(service, service.upper())
+        name = _name(service)
         action = "{0}:{1}".format(service, "".join(word.capitalize() for word in operation.split("_")))
+        api = self.client(service)
         with client.explained_errors(self._options, name):
-            api = self.client(service)
             try:
                 yield api
             except client.client_error() as error:
@@ -68,6 +69,10 @@ class Api:
 
 _NAMES = {"autoscaling": "Auto Scaling", "ssm": "Systems Manager"}
 """The usual names of services whose names are not abbreviations."""
+
+
+def _name(service: str) -> str:
+    return _NAMES.get(service, service.upper())
 
 
 def _refusal(action: str, error: Any) -> client.AwsError:

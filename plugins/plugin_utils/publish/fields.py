@@ -117,8 +117,10 @@ def sendable(data: Any, tree: Tree, path: str = "") -> tuple[Any, tuple[str, ...
         for name, value in data.items():
             below = f"{path}.{name}" if path else name
             if name in tree["members"]:
-                result[name], more = sendable(value, tree["members"][name], below)
+                kept, more = sendable(value, tree["members"][name], below)
                 lost += more
+                # A structure of which nothing can be sent, such as Operator.
+                result |= {name: kept} if kept != {} else {}
             elif below not in _READ_ONLY:
                 lost.append(below)
         return result, tuple(lost)

@@ -366,6 +366,12 @@ def test_a_launch_template_that_does_not_exist(account: Account) -> None:
     assert mentions(done.stdout + done.stderr, "launch_template.absent", REGION, account.name)
 
 
+def test_a_profile_that_does_not_exist(account: Account) -> None:
+    done = account.publish(eks_node_publish_profile="absent")
+    assert done.returncode == 2
+    assert mentions(done.stdout + done.stderr, "publish: the AWS profile absent does not exist")
+
+
 def test_no_region(account: Account) -> None:
     done = account.publish(eks_node_cluster={name: value for name, value in CLUSTER.items() if name != "region"})
     assert done.returncode == 2

@@ -281,3 +281,11 @@ def test_nothing_is_read_only_to_be_sent_back() -> None:
     publish(account, {**GROUP, "max_pods": 7}, {})
     assert account.calls == ["version"]
     assert account.sent[0]["MetadataOptions"] == VALUES["MetadataOptions"][0]
+
+
+def test_a_structure_with_nothing_to_send_is_left_out() -> None:
+    account = account_with({**BASE, "Operator": {"Managed": False}, "MetadataOptions": {"State": "applied"}})
+    publish(account, {**GROUP, "max_pods": 7}, {})
+    assert account.calls == ["version"]
+    assert account.sent[0].keys() == {*BASE, "UserData"}
+    assert publish(account, {**GROUP, "max_pods": 7}, {})["changed"] is False
