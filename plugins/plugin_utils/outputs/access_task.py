@@ -188,8 +188,13 @@ class _Task:
             return None, broken, self._keep_copy()
 
     def _found(self) -> dict[str, Any]:
-        assert self.kubernetes is not None
-        return self.kubernetes.find(aws_auth.NAMESPACE, aws_auth.NAME)
+        return self._api().find(aws_auth.NAMESPACE, aws_auth.NAME)
+
+    def _api(self) -> Kubernetes:
+        """The API server, for what is done only with a connection."""
+        if self.kubernetes is None:
+            raise ValueError("kubernetes")
+        return self.kubernetes
 
     def _backup_name(self) -> str:
         return str(aws_auth.backup(self._found())["metadata"]["name"])
@@ -198,11 +203,10 @@ class _Task:
         """Copy a broken aws-auth to another ConfigMap, once."""
         copy = aws_auth.backup(self._found())
         name = str(copy["metadata"]["name"])
-        assert self.kubernetes is not None
-        if self.kubernetes.find(aws_auth.NAMESPACE, name):
+        if self._api().find(aws_auth.NAMESPACE, name):
             return False
         if not self.run.check_mode:
-            self.kubernetes.write(aws_auth.NAMESPACE, name, copy, True)
+            self._api().write(aws_auth.NAMESPACE, name, copy, True)
         return True
 
     # --- changing -----------------------------------------------------------------------------------------------------------------
