@@ -107,8 +107,11 @@ def _check_namespaces(mirror: Mirror, problems: Problems) -> None:
     path = joined(mirror.path, "ociNamespaces")
     curated = []
     seen: set[str] = set()
-    for index, (registry, _namespace) in enumerate(mirror.namespaces):
+    for index, (registry, namespace) in enumerate(mirror.namespaces):
         below = joined(joined(path, index), "registry")
+        place = joined(joined(path, index), "namespace")
+        if namespace is None and not problems.touches(place):
+            problems.add("input.missing_field", place, "is required", fix='add namespace, "" for the root of the mirror')
         if problems.touches(below):
             continue
         if not registry:

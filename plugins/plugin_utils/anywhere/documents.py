@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .. import data
@@ -36,7 +36,6 @@ class Document:
     spec: Mapping[str, Any]
     path: str
     line: int
-    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,13 +72,16 @@ def read(text: str, problems: Problems, *, only_cluster: bool = False) -> Docume
     """
     found: list[Document] = []
     lines: dict[str, int] = {}
-    for number, (node, value) in enumerate(_each(text, problems), 1):
+    for index, (node, value) in enumerate(_each(text, problems, lines)):
         if value is None or (only_cluster and _kind_of(node) != CLUSTER):
             continue
+        place = joined(FILE, index)
+        document = None
         if isinstance(value, YamlError):
-            problems.add("anywhere.not_yaml", f"{FILE}[{number - 1}]", _yaml_message(value), fix="correct the document")
-            continue
-        document = _document(value, node, f"{FILE}[{number - 1}]", problems, lines)
+            lines[place] = value.line or node.mark.line + 1
+            problems.add("anywhere.not_yaml", place, _yaml_message(value), fix="correct the document")
+        else:
+            document = _document(value, node, place, problems, lines)
         if document is not None:
             found.append(document)
         if only_cluster:
@@ -94,10 +96,11 @@ def read(text: str, problems: Problems, *, only_cluster: bool = False) -> Docume
     return documents
 
 
-def _each(text: str, problems: Problems) -> Iterator[tuple[Node, Any]]:
+def _each(text: str, problems: Problems, lines: dict[str, int]) -> Iterator[tuple[Node, Any]]:
     try:
         yield from load_each(text)
     except YamlError as error:
+        lines[FILE] = error.line or 1
         problems.add("anywhere.not_yaml", FILE, _yaml_message(error), fix="correct the line; check its indentation, quotes and brackets")
 
 
@@ -141,7 +144,7 @@ def _document(value: Any, node: Node, place: str, problems: Problems, lines: dic
         spec = {}
     fields = check_type(spec, f"@{data.eks_anywhere()['kinds'][kind]}", joined(path, "spec"), problems)
     namespace = checked.get("namespace") or _NAMESPACE
-    return Document(kind, checked.get("name") or "", namespace, fields, path, node.mark.line + 1, checked.get("annotations") or {})
+    return Document(kind, checked.get("name") or "", namespace, fields, path, node.mark.line + 1)
 
 
 def _kinds() -> list[str]:

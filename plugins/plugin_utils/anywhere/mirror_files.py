@@ -48,7 +48,7 @@ def mirror_files(mirror: Mirror, credentials: Credentials | None) -> tuple[NodeF
 
 def registries(mirror: Mirror) -> tuple[tuple[str, str], ...]:
     """Every registry that is mirrored, with its namespace in the mirror, sorted."""
-    return tuple(sorted(mirror.namespaces)) or ((DEFAULT_REGISTRY, ""),)
+    return tuple(sorted((registry, namespace or "") for registry, namespace in mirror.namespaces)) or ((DEFAULT_REGISTRY, ""),)
 
 
 def host(mirror: Mirror) -> str:

@@ -133,12 +133,12 @@ class Network:
 
 @dataclass(frozen=True)
 class Mirror:
-    """A registry that has copies of the images. namespaces: registry → namespace in the mirror."""
+    """A registry that has copies of the images. namespaces: registry and its namespace in the mirror, None if it is missing."""
 
     path: str
     endpoint: str
     port: str
-    namespaces: tuple[tuple[str, str], ...]
+    namespaces: tuple[tuple[str, str | None], ...]
     ca: str
     authenticate: bool
     skip_verify: bool

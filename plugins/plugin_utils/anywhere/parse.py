@@ -126,7 +126,7 @@ def _mirror(value: Mapping[str, Any] | None, path: str) -> Mirror | None:
         path=path,
         endpoint=value.get("endpoint") or "",
         port=value.get("port") or "443",
-        namespaces=tuple((one.get("registry") or "", one.get("namespace") or "") for one in value.get("ociNamespaces") or ()),
+        namespaces=tuple((one.get("registry") or "", one.get("namespace")) for one in value.get("ociNamespaces") or ()),
         ca=value.get("caCertContent") or "",
         authenticate=bool(value.get("authenticate")),
         skip_verify=bool(value.get("insecureSkipVerify")),

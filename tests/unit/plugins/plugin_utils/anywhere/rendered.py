@@ -36,7 +36,7 @@ MIRROR = {
     "endpoint": "registry.lan",
     "port": "5000",
     "caCertContent": clusters.CA,
-    "ociNamespaces": [{"registry": "public.ecr.aws", "namespace": "eks-anywhere"}, {"registry": "registry.k8s.io"}],
+    "ociNamespaces": [{"registry": "public.ecr.aws", "namespace": "eks-anywhere"}, {"registry": "registry.k8s.io", "namespace": ""}],
 }
 
 CASES: dict[str, list[Change]] = {

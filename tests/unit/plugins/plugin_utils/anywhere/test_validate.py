@@ -117,6 +117,13 @@ def test_a_problem_has_the_line_of_its_value() -> None:
     assert (row["severity"], row["file"]) == ("error", "cluster")
 
 
+@pytest.mark.parametrize("broken", ["kind: a\nkind: b\n", "a: 1\n]\n"])
+def test_a_problem_of_yaml_has_its_line(broken: str) -> None:
+    text = clusters.file("docker") + "---\n" + broken
+    (row,) = validate(text).rows()
+    assert (row["rule"], row["line"]) == ("anywhere.not_yaml", len(text.splitlines()))
+
+
 def test_a_broken_document_does_not_hide_the_problems_of_others() -> None:
     text = clusters.file("docker", ("Cluster", f"{PLANE}.count", 0)) + "---\nkind: a\nkind: b\n"
     assert {problem.rule for problem in validate(text).errors} == {"anywhere.not_yaml", "anywhere.replicas"}

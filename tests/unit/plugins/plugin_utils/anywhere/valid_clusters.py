@@ -148,6 +148,12 @@ BREAKS: dict[str, list[Change]] = {
         (CLUSTER, "spec.registryMirrorConfiguration", mirror)
         for mirror in ({}, {"endpoint": "a b"}, {"endpoint": "r", "port": "0"}, {"endpoint": "r", "ociNamespaces": [{"namespace": "x"}]})
     ],
+    "input.missing_field": [
+        (CLUSTER, "spec.registryMirrorConfiguration", {"endpoint": "r", "ociNamespaces": [{"registry": "x.example.com"}]}),
+        (CLUSTER, "spec.podIamConfig", {"serviceAccountIssuer": ""}),
+        (CLUSTER, "spec.gitOpsRef", {"kind": "FluxConfig"}),
+        (CLUSTER, f"{WORKERS}.1", {"count": 1}),
+    ],
     "anywhere.identity_provider": [(CLUSTER, "spec.identityProviderRefs", [{"kind": kind, "name": "x"}]) for kind in ("", "X")],
     "anywhere.git_ops": [(CLUSTER, "spec.gitOpsRef", {"kind": kind, "name": "x"}) for kind in ("", "X")],
     "anywhere.api_server_args": [(CLUSTER, f"{PLANE}.apiServerExtraArgs", {"v": "2"})],
