@@ -98,13 +98,13 @@ def test_any_valid_cluster_fits_the_schemas(documents: Documents) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "spec", "problem"),
+    ("kind", "spec", "path"),
     [
-        ("Cluster", {"clusterNetworks": {}}, "spec.clusterNetworks: is not a field"),
-        ("MachineDeployment", {"clusterName": "a", "selector": {}}, "spec.template: is missing"),
-        ("MachineHealthCheck", {"clusterName": 1, "selector": {}}, "spec.clusterName: 1 is not of type string"),
+        ("Cluster", {"clusterNetworks": {}}, "spec.clusterNetworks"),
+        ("MachineDeployment", {"clusterName": "a", "selector": {}}, "spec.template"),
+        ("MachineHealthCheck", {"clusterName": 1, "selector": {}}, "spec.clusterName"),
         ("DockerMachineTemplate", {"template": {"spec": {"customImage": ""}}}, None),
     ],
 )
-def test_a_wrong_object_is_seen(kind: str, spec: dict[str, Any], problem: str | None) -> None:
-    assert list(refused(spec, schema(VERSIONS[0], kind))) == ([] if problem is None else [problem])
+def test_a_wrong_object_is_seen(kind: str, spec: dict[str, Any], path: str | None) -> None:
+    assert [problem.partition(":")[0] for problem in refused(spec, schema(VERSIONS[0], kind))] == ([] if path is None else [path])

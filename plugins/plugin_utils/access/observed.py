@@ -46,7 +46,7 @@ class Entry:
 
 
 def without_aws_tags(tags: Mapping[str, str]) -> dict[str, str]:
-    """C(tags) without those that only AWS itself can set."""
+    """C(tags) without the tags that only AWS itself can set."""
     return {key: value for key, value in tags.items() if not key.lower().startswith("aws:")}
 
 
