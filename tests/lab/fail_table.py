@@ -46,7 +46,7 @@ ACCESS = {
     ),
     "role-not-mapped": Fault(
         cause="unauthorized",
-        says=("the role node of account", "demo", "EC2_LINUX"),
+        says=("the role node of account", "demo", "nodebootstrap.eks.access"),
         shown="401|Unauthorized",
         journal="Unauthorized",
         case="al2-static",
