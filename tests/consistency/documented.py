@@ -134,6 +134,7 @@ def _bash(script: str, folder: Path, settings: Mapping[str, str]) -> tuple[int, 
 def aws_stand_in() -> Iterator[dict[str, str]]:
     """Settings with which AWS modules talk to a stand-in on this machine and to nothing else. It has a cluster demo in eu-west-1."""
     with AwsStandIn(account=_ACCOUNT) as aws:
+        aws.reset()
         authority = {"data": base64.b64encode(CERTIFICATE.encode()).decode()}
         endpoint = "https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com"
         aws.eks.add_cluster("demo", endpoint=endpoint, certificateAuthority=authority)

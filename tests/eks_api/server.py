@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 from urllib.parse import parse_qs
+from urllib.request import Request, urlopen
 from uuid import uuid4
 
 from .eks import Eks
@@ -103,6 +104,10 @@ class AwsStandIn:
     def fail_once(self, operation: str, *errors: ApiError) -> None:
         """Let the next calls of this operation fail, one for each error."""
         self._failures.setdefault(operation, []).extend(errors)
+
+    def reset(self) -> None:
+        """Forget what moto was told: it keeps everything in the process, also from one stand-in to the next."""
+        urlopen(Request(f"{self.url}/moto-api/reset", method="POST"), timeout=60).close()
 
     # --- life -----------------------------------------------------------------------------------------------------------------
 
