@@ -111,7 +111,9 @@ attributes:
     platforms: posix
 seealso:
   - module: nodebootstrap.eks.render
-  - module: amazon.aws.ec2_launch_template
+  - name: Module amazon.aws.ec2_launch_template
+    description: Manages launch templates field by field, without a node group.
+    link: https://docs.ansible.com/ansible/latest/collections/amazon/aws/ec2_launch_template_module.html
 """
 
 EXAMPLES = r"""
