@@ -69,15 +69,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def reply(self, status, body=b"", headers=()):
+        # Recorded before it is sent: a test reads the records as soon as it has the answer.
+        line = json.dumps({"method": self.command, "path": self.path, "status": status})
+        with open(LOG, "a", encoding="utf-8") as handle:
+            handle.write(line + "\n")
         self.send_response(status)
         for name, value in headers:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-        line = json.dumps({"method": self.command, "path": self.path, "status": status})
-        with open(LOG, "a", encoding="utf-8") as handle:
-            handle.write(line + "\n")
 
     def do_PUT(self):
         lifetime = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
