@@ -54,6 +54,8 @@ ORDER = (
     "live",
     "doctor",
     "anywhere",
+    "workloads",
+    "drain",
 )
 """A module imports what stands left of it, or inside its own package."""
 

@@ -21,8 +21,9 @@ from ansible_collections.nodebootstrap.eks.tests.consistency import documented, 
 from ansible_collections.nodebootstrap.eks.tests.oracle import windows_lab
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import ssm_stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import kubernetes_stand_in, ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain import api_objects
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
 KINDS = ("filter", "test", "action", "modules")
@@ -128,6 +129,24 @@ def windows() -> Iterator[dict[str, Any]]:
         yield {**windows_lab.CONNECTION, "cluster": COMPLETE, "node_group": {"family": "windows"}}
 
 
+@contextmanager
+def kubernetes() -> Iterator[dict[str, Any]]:
+    """A stand-in for a cluster with one node, which is named like the host of the examples and has a pod."""
+    made = kubernetes_stand_in.Objects(
+        api_objects.lists(
+            api_objects.pod("p", "localhost"),
+            nodes=[api_objects.node("localhost", metadata__labels={"eks.amazonaws.com/nodegroup": "web"}), api_objects.node("b")],
+        )  # type: ignore[arg-type]
+    )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pytest.MonkeyPatch.context() as patch,
+        kubernetes_stand_in.serving(reply=made.reply) as server,
+    ):
+        patch.setenv("KUBECONFIG", str(kubernetes_stand_in.kubeconfig(Path(folder) / "config", server.url)))
+        yield {}
+
+
 def nothing() -> AbstractContextManager[dict[str, Any]]:
     return nullcontext({})
 
@@ -152,6 +171,8 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "image_provenance": builder,
     "image_seal": builder,
     "doctor_logs": logs,
+    "drain_report": kubernetes,
+    "node_drain": kubernetes,
     # They change nothing outside the folder of the playbook.
     "doctor_info": nothing,
     "doctor_report": nothing,

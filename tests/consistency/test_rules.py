@@ -27,6 +27,9 @@ ON_NODES = ("image.", "join.")
 OF_THE_DOCTOR = "tests/golden/messages/unit/plugins/plugin_utils/doctor/test_node_report.txt"
 """The findings of the doctor, in a report on a fleet."""
 
+OF_DRAINS = "tests/golden/messages/unit/plugins/plugin_utils/drain/test_rules.txt"
+"""The findings of a report on drains."""
+
 LINTED = "tests/golden/messages/unit/plugins/plugin_utils/lint/test_rules.txt"
 """The findings in existing user data."""
 
@@ -121,7 +124,7 @@ def test_no_rule_is_defined_twice() -> None:
 
 
 def test_every_rule_has_a_golden_message() -> None:
-    files = [*project.under("tests/golden/errors", ".txt"), LINTED, OF_THE_DOCTOR, OF_LAUNCH_TEMPLATES]
+    files = [*project.under("tests/golden/errors", ".txt"), LINTED, OF_THE_DOCTOR, OF_LAUNCH_TEMPLATES, OF_DRAINS]
     shown = {rule for name in files for rule in GOLDEN_RULE.findall(project.text(name))}
     expected = {rule for rule in rules.catalogue() if not rule.startswith(ON_NODES)}
     assert sorted(expected - shown) == sorted(WITHOUT_GOLDEN_MESSAGE)

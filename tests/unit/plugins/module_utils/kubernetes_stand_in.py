@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,9 +45,12 @@ def status(code: int, reason: str, message: str = "", **more: Any) -> dict[str, 
     return {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message, **more}
 
 
+Reply = tuple[int, Any, dict[str, str]]
+
+
 @contextmanager
-def serving(certificate: Path | None = None) -> Iterator[Server]:
-    """A server on the loopback address; with a file of key and certificate over TLS."""
+def serving(certificate: Path | None = None, reply: Callable[[Recorded], Reply] | None = None) -> Iterator[Server]:
+    """A server on the loopback address; with a file of key and certificate over TLS. reply: answers in place of prepared ones."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -56,8 +60,10 @@ def serving(certificate: Path | None = None) -> Iterator[Server]:
             raw = self.rfile.read(length)
             parts = urlsplit(self.path)
             body = json.loads(raw) if raw else None
-            made.requests.append(Recorded(self.command, parts.path, dict(parse_qsl(parts.query)), dict(self.headers), body))
-            code, answer, headers = made.answers.pop(0) if len(made.answers) > 1 else made.answers[0]
+            asked = Recorded(self.command, parts.path, dict(parse_qsl(parts.query)), dict(self.headers), body)
+            made.requests.append(asked)
+            prepared = made.answers
+            code, answer, headers = reply(asked) if reply else prepared.pop(0) if len(prepared) > 1 else prepared[0]
             data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(code)
             for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
@@ -82,6 +88,46 @@ def serving(certificate: Path | None = None) -> Iterator[Server]:
     finally:
         http.shutdown()
         http.server_close()
+
+
+_EMPTY = ("namespaces", "endpointslices", "validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+"""Lists without objects."""
+
+
+class Objects:
+    """A cluster of objects by path of their list, for C(serving). Evictions remove pods unless C(refuses) has the UID."""
+
+    def __init__(self, lists: Mapping[str, list[dict[str, Any]]], version: str = "v1.36.3") -> None:
+        self.lists = copy.deepcopy(dict(lists))
+        self.version = version
+        self.refuses: dict[str, Reply] = {}
+
+    def reply(self, asked: Recorded) -> Reply:
+        if asked.path == "/version":
+            return 200, {"gitVersion": self.version}, {}
+        if asked.method == "POST" and asked.path.endswith("/eviction"):
+            return self._evict(asked)
+        if asked.path in self.lists:
+            return 200, {"items": self._selected(asked), "metadata": {}}, {}
+        parent, _slash, name = asked.path.rpartition("/")
+        found = next((one for one in self.lists.get(parent, []) if one["metadata"]["name"] == name), None)
+        if found is None:
+            return (200, {"items": [], "metadata": {}}, {}) if name in _EMPTY else (404, status(404, "NotFound"), {})
+        if asked.method == "PATCH":
+            found["spec"].update(asked.body["spec"])
+        return 200, found, {}
+
+    def _selected(self, asked: Recorded) -> list[dict[str, Any]]:
+        node = asked.query.get("fieldSelector", "").removeprefix("spec.nodeName=")
+        return [one for one in self.lists[asked.path] if not node or one["spec"].get("nodeName") == node]
+
+    def _evict(self, asked: Recorded) -> Reply:
+        pods, uid = self.lists["/api/v1/pods"], asked.body["deleteOptions"]["preconditions"]["uid"]
+        if uid in self.refuses:
+            return self.refuses[uid]
+        if "dryRun" not in asked.query:
+            pods[:] = [one for one in pods if one["metadata"]["uid"] != uid]
+        return 201, {"kind": "Status", "status": "Success"}, {}
 
 
 def kubeconfig(path: Path, server: str, user: dict[str, Any] | None = None, **cluster: Any) -> Path:

@@ -64,6 +64,10 @@ REASONS = {
         (rule for rule in rules.catalogue() if rule.startswith("launch_template.")),
         "launch templates of an account: publish/test_requirements.py has near misses",
     ),
+    **dict.fromkeys(
+        (rule for rule in rules.catalogue() if rule.startswith("drain.")),
+        "found in clusters, not in input: drain/test_rules.py has an example and its fix for each",
+    ),
     "shell.missing_package": "needs a controller without tree-sitter-bash: test_one_winner_shell.py",
     **dict.fromkeys(
         ("sources.no_user_data", "sources.not_base64", "sources.unknown_user_data", "sources.unreadable"),

@@ -1,0 +1,6 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drains nodes: a report on everything that blocks a drain, and the decisions of the drain itself."""
+
+from __future__ import annotations
