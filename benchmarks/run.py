@@ -11,7 +11,7 @@ import platform
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("render", "filter_cost", "size", "lint", "live", "scale", "doctor")
+BENCHMARKS = ("render", "filter_cost", "size", "lint", "live", "scale", "doctor", "drain")
 
 
 def main(names: list[str]) -> int:

@@ -14,7 +14,7 @@ description:
   - Reads a cluster, and reports before a drain or an upgrade which pods would not leave their nodes, which would not start elsewhere, and
     which data would be lost, each with the reason and the fix.
   - Reads pods, nodes, PodDisruptionBudgets, DaemonSets, volumes and admission webhooks in pages of 500, and never one request for each pod.
-    Asks the API server with a dry run to evict the pods that have a PodDisruptionBudget. Changes nothing.
+    Asks the API server with a dry run about one pod of each PodDisruptionBudget that refuses evictions. Changes nothing.
   - C(docs/rules.md) lists the rules. What the credentials do not allow to read is reported as V(drain.not_checked).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
@@ -44,7 +44,8 @@ options:
     type: str
   dry_run_evictions:
     description:
-      - Whether to ask the API server with a dry run to evict the pods on these nodes that have a PodDisruptionBudget.
+      - Whether to ask the API server with a dry run of an eviction, for one pod of each PodDisruptionBudget that refuses evictions. If an
+        admission webhook decides about evictions, for one pod of every budget.
       - It needs the permission to create C(pods/eviction).
     type: bool
     default: true

@@ -17,8 +17,10 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes.client import KubernetesClient, KubernetesError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.api import ClusterApi
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.budgets import is_guarded, verdict
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.budgets import questions, verdict
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.decide import EVICT, Request
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import Scope, Settings
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.report import report
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.workloads.model import Cluster
 from ansible_collections.nodebootstrap.eks.tests.lab import Lab, control_plane
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
@@ -159,12 +161,22 @@ def test_the_table_has_every_verdict(cluster: Cluster) -> None:
     }  # fmt: skip
 
 
-def test_only_pods_with_a_budget_are_asked_about(api: KubernetesClient, cluster: Cluster) -> None:
-    pods = cluster.pods[NODE]
-    found = ClusterApi(api, KubernetesError).ask_about(cluster, pods)
-    guarded = [pod for pod in pods if is_guarded(pod) and pod.namespace not in ("verdict-none", "verdict-no-selector")]
-    assert set(found) <= {pod.uid for pod in guarded}
-    assert {pod.uid for pod in pods if found.get(pod.uid)} == {pod.uid for pod in pods if verdict(pod, cluster).rule}
+def test_one_pod_of_each_budget_is_asked_about(api: KubernetesClient, cluster: Cluster) -> None:
+    """The answers confirm every verdict, with fewer requests than pods."""
+    scope = Scope(cluster, (NODE,), Settings())
+    asked = questions(scope)
+    answers = ClusterApi(api, KubernetesError).ask(asked)
+    refused = [pod for pod in cluster.pods[NODE] if verdict(pod, cluster).rule]
+    assert len(asked) < len(refused)
+    assert set(answers) == set(asked) and all(answers.values())
+    findings = [one.pod for one in report(scope._replace(answers=answers)).findings if one.id.startswith("drain.budget_")]
+    assert set(findings) <= {pod.full_name for pod in refused} and findings
+
+
+def test_the_api_server_has_the_last_word(cluster: Cluster) -> None:
+    scope = Scope(cluster, (NODE,), Settings())
+    answers = dict.fromkeys(questions(scope), "")
+    assert not [one.id for one in report(scope._replace(answers=answers)).findings if "budget" in one.id or "unhealthy" in one.id]
 
 
 def test_another_uid_is_never_evicted(api: KubernetesClient, cluster: Cluster) -> None:

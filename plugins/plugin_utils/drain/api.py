@@ -12,8 +12,8 @@ from ..workloads.model import Cluster, Node, Pod
 from ..workloads.objects import read_node
 from ..workloads.pods import read_pod
 from ..workloads.snapshot import DAEMON_SETS, NODES, PODS, read_cluster
-from .budgets import budgets_of, is_guarded
-from .decide import DELETE, Answer, DaemonSets, Request
+from .decide import DELETE, EVICT, Answer, DaemonSets, Request
+from .finding import Question
 
 _EVICTION = {"apiVersion": "policy/v1", "kind": "Eviction"}
 
@@ -102,14 +102,14 @@ class ClusterApi:
         message = "; ".join(causes) or str(getattr(error, "message", "") or error)
         return Answer(int(getattr(error, "status", 0)), message, getattr(error, "retry_after", None))
 
-    def ask_about(self, cluster: Cluster, pods: Iterable[Pod]) -> dict[str, str]:
-        """What the API server answers to a dry run of the eviction, for pods with a PodDisruptionBudget only: '' if it would evict the pod.
-
-        A budget that changed since the cluster was read is no longer what the report says: C(report) gets both.
-        """
+    def ask(self, questions: Mapping[Question, Pod]) -> dict[Question, str]:
+        """Why the API server refuses dry runs of the evictions, '' if it does not. Without an answer, the question is left out."""
         found = {}
-        for pod in pods:
-            if is_guarded(pod) and budgets_of(pod, cluster):
-                answer = self.send(Request("evict", pod), dry_run=True)
-                found[pod.uid] = "" if answer.status < 300 or answer.status in (404, 409) else f"{answer.status}: {answer.message}"
+        for question, pod in questions.items():
+            answer = self.send(Request(EVICT, pod), dry_run=True)
+            if 200 <= answer.status < 300:
+                found[question] = ""
+            # A pod that is gone, and a server that is away, say nothing about the others.
+            elif answer.status not in (0, 404, 409):
+                found[question] = f"{answer.status}: {answer.message}"
         return found

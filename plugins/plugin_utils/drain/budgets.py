@@ -12,14 +12,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..workloads.model import Budget, Cluster, Pod
-from .finding import BLOCKS, Finding, Scope
+from .finding import BLOCKS, Finding, Question, Scope
 
 _MOST_DISRUPTED = 2000
 """Pods in C(disruptedPods) of a budget, above which the API server refuses evictions."""
 
 
 class Verdict(NamedTuple):
-    """Whether the API server would evict a pod now. rule: '' if it would. status: the HTTP status of the refusal, 0 without one."""
+    """Whether the API server would evict a pod now. rule: '' if it would. status: the HTTP status of the refusal, 0 without one.
+
+    budgets: the budgets that apply to the pod.
+    """
 
     rule: str
     status: int
@@ -52,9 +55,8 @@ def verdict(pod: Pod, cluster: Cluster) -> Verdict:
         return _ALLOWED
     budget = found[0]
     if not pod.is_ready and (budget.always_allows_unhealthy or 0 < budget.desired <= budget.current):
-        return _ALLOWED
-    rule, status = _refusal(pod, budget)
-    return Verdict(rule, status, found) if rule else _ALLOWED
+        return Verdict("", 0, found)
+    return Verdict(*_refusal(pod, budget), found)
 
 
 def _refusal(pod: Pod, budget: Budget) -> tuple[str, int]:
@@ -79,12 +81,34 @@ def findings(scope: Scope) -> Iterator[Finding]:
         if pod.is_mirror or pod.is_of_daemon_set:
             continue
         found = verdict(pod, scope.cluster)
-        if found.rule:
+        answer = scope.answers.get(_question(pod, found.budgets)) if found.budgets else None
+        # The API server has the last word: a budget may allow a disruption again since it was read.
+        if found.rule and answer != "":
             yield Finding(found.rule, BLOCKS, pod.full_name, pod.node, *_texts(pod, found))
-        elif scope.answers.get(pod.uid):
+        elif answer:
             fix = "correct what the API server reports, for example an admission webhook that denies evictions"
-            reason = f"the API server refuses a dry run of the eviction: {scope.answers[pod.uid]}"
+            reason = f"the API server refuses a dry run of the eviction: {answer}"
             yield Finding("drain.eviction_refused", BLOCKS, pod.full_name, pod.node, reason, fix)
+
+
+def questions(scope: Scope) -> dict[Question, Pod]:
+    """What to ask the API server with dry runs of evictions, with a pod for each: never a request for each pod.
+
+    It is asked about pods with a budget that refuses them, or if a webhook decides about evictions. In other cases, the answer is known.
+    """
+    has_webhook = any("pods/eviction" in hook.resources for hook in scope.cluster.webhooks)
+    found: dict[Question, Pod] = {}
+    for pod in scope.pods():
+        if pod.is_mirror or pod.is_of_daemon_set or not is_guarded(pod):
+            continue
+        one = verdict(pod, scope.cluster)
+        if one.budgets and (one.rule or has_webhook):
+            found.setdefault(_question(pod, one.budgets), pod)
+    return found
+
+
+def _question(pod: Pod, budgets: tuple[Budget, ...]) -> Question:
+    return Question(pod.namespace, tuple(budget.name for budget in budgets), pod.is_ready)
 
 
 def _texts(pod: Pod, found: Verdict) -> tuple[str, str]:

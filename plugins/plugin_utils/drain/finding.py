@@ -60,15 +60,23 @@ class Subnet(NamedTuple):
     nodes: tuple[str, ...]
 
 
+class Question(NamedTuple):
+    """What decides about the eviction of a pod that has budgets. The API server is asked about one pod for all with the same question."""
+
+    namespace: str
+    budgets: tuple[str, ...]
+    is_ready: bool
+
+
 class Scope(NamedTuple):
-    """What a report is about. nodes: the names of the nodes to drain, in order. answers: refusals of evictions that the API server was
-    asked about with a dry run, by UID of the pod ('' for a pod that it would evict)."""
+    """What a report is about. nodes: the names of the nodes to drain, in order. answers: why the API server refuses a dry run of an
+    eviction, '' if it would evict the pod."""
 
     cluster: Cluster
     nodes: tuple[str, ...]
     settings: Settings
     subnets: tuple[Subnet, ...] = ()
-    answers: Mapping[str, str] = {}
+    answers: Mapping[Question, str] = {}
 
     def drained(self) -> Iterator[Node]:
         """The nodes to drain."""

@@ -36,7 +36,7 @@ def findings(scope: Scope) -> Iterator[Finding]:
             fix = "add a subnet, or remove network interfaces that are not used"
             yield Finding("drain.subnet_exhausted", BLOCKS, "", named(subnet.nodes), reason, fix)
         elif subnet.free < _FEW_ADDRESSES:
-            reason = f"the subnet {subnet.id} has only {plural(subnet.free, 'free address')}".replace("addresss", "addresses")
+            reason = f"the subnet {subnet.id} has only {subnet.free} free addresses"
             yield Finding("drain.subnet_nearly_exhausted", NOTICE, "", named(subnet.nodes), reason, "add a subnet")
 
 

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
-from ..workloads.model import Amounts, Cluster, Node, Placement, Pod, Spread, Toleration, Volume
+from ..workloads.model import Amounts, Cluster, Node, Placement, Pod, Spread, Volume
 from .budgets import workload
 from .finding import BLOCKS, NOTICE, Finding, Scope
 from .topology import Topology
@@ -71,7 +71,7 @@ class Board:
         targets = [node for node in cluster.nodes.values() if node.is_ready and not node.is_cordoned]
         # Most room first: nearly every pod fits on the first node that is tried.
         self._targets = sorted(targets, key=lambda node: (-self._free[node.name].get("cpu", 0), node.name))
-        self._allowed: dict[tuple[Placement, tuple[Toleration, ...]], list[Node]] = {}
+        self._allowed: dict[Hashable, list[Node]] = {}
 
     def move_all(self, name: str, *, has_surge: bool) -> Iterator[tuple[Pod, Failure]]:
         """Move the pods of a node, largest first, and yield the pods that no node takes."""
@@ -106,7 +106,7 @@ class Board:
 
     def _static(self, pod: Pod) -> list[Node]:
         """The nodes whose labels and taints the pod accepts. Pods of all controllers with the same rules share the list."""
-        key = (pod.placement, pod.tolerations)
+        key = _rules(pod)
         found = self._allowed.get(key)
         if found is None:
             found = self._allowed[key] = [node for node in self._targets if _is_allowed(pod, node)]
@@ -127,7 +127,7 @@ class Board:
         for rule, checks in (
             ("drain.pod_affinity", self._topology.affinity(pod)),
             ("drain.anti_affinity", self._topology.anti_affinity(pod)),
-            ("drain.topology_spread", self._topology.spread(pod, lambda node, one: _counts_in(pod, node, one))),
+            ("drain.topology_spread", self._topology.spread(pod, _rules(pod), lambda node, one: _counts_in(pod, node, one))),
         ):
             if checks:
                 found[rule] = _all_of(checks)
@@ -235,6 +235,11 @@ def _is_allowed(pod: Pod, node: Node) -> bool:
     )
 
 
+def _rules(pod: Pod) -> Hashable:
+    """What C(_is_allowed) depends on."""
+    return pod.placement.node_selector, pod.placement.node_terms, pod.tolerations
+
+
 def _matches(placement: Placement, node: Node) -> bool:
     if any(node.labels.get(key) != value for key, value in placement.node_selector):
         return False
@@ -247,8 +252,7 @@ def _counts_in(pod: Pod, node: Node, constraint: Spread) -> bool:
         return False
     if not constraint.honors_taints:
         return True
-    # The node is cordoned during the drain.
-    return node.name != pod.node and not node.is_cordoned and _is_allowed(pod, node)
+    return not node.is_cordoned and _is_allowed(pod, node)
 
 
 def _reaches(volume: Volume, node: Node) -> bool:

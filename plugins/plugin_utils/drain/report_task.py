@@ -13,6 +13,7 @@ from ..outputs import folder
 from ..outputs.page import report_format
 from ..workloads.model import Node
 from .api import ClusterApi
+from .budgets import questions
 from .finding import Scope, Settings, Subnet
 from .json_report import json_report, plain_report
 from .options import OPTIONS as SHARED_OPTIONS
@@ -57,7 +58,7 @@ def make_report(
         cluster = cluster._replace(unchecked=(*cluster.unchecked, subnets))
         subnets = ()
     scope = Scope(cluster, chosen, settings, subnets)
-    return report(scope._replace(answers=api.ask_about(cluster, scope.pods())) if asks else scope)
+    return report(scope._replace(answers=api.ask(questions(scope))) if asks else scope)
 
 
 def report_task(

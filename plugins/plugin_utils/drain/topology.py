@@ -6,13 +6,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import NamedTuple
 
 from ..workloads.model import Cluster, Node, Pod, PodTerm, Spread
 from ..workloads.selectors import Selector
 
 Place = tuple[PodTerm, str]
 """A term with the namespace of the pod that has it."""
+
+
+class Domains(NamedTuple):
+    """The domains of a topology spread. domains: of each node. counts: the selected pods of each domain. smallest: of these counts."""
+
+    selector: Selector | None
+    domains: Mapping[str, str]
+    counts: Mapping[str, int]
+    smallest: int
 
 
 class Topology:
@@ -23,6 +33,7 @@ class Topology:
         self._by_namespace: dict[str, list[Pod]] = {}
         self._counts: dict[Place, Counter[str]] = {}
         self._owned: dict[Place, Counter[str]] = {}
+        self._spreads: dict[Hashable, Domains] = {}
         for pods in cluster.pods.values():
             for pod in pods:
                 if pod.node in cluster.nodes and not pod.is_completed and not pod.deleted_at:
@@ -95,21 +106,58 @@ class Topology:
                 found.append(_has_none(place[0].topology_key, others))
         return found
 
-    def spread(self, pod: Pod, is_static: Callable[[Node, Spread], bool]) -> list[Callable[[Node], bool]]:
-        """The conditions of the topology spread. Cordoned nodes are domains, too, unless nodeTaintsPolicy is C(Honor)."""
-        return [_within(constraint, pod, *self._skew(constraint, pod, is_static)) for constraint in pod.placement.spread]
+    def spread(self, pod: Pod, key: Hashable, is_static: Callable[[Node, Spread], bool]) -> list[Callable[[Node], bool]]:
+        """The conditions of the topology spread. Cordoned nodes are domains, too, unless nodeTaintsPolicy is C(Honor).
 
-    def _skew(self, constraint: Spread, pod: Pod, is_static: Callable[[Node, Spread], bool]) -> tuple[Counter[str], int]:
-        """The pods in each domain after this one has left, and the smallest number."""
-        key, counts = constraint.topology_key, Counter[str]()
-        nodes = {name: node.labels[key] for name, node in self._cluster.nodes.items() if key in node.labels and is_static(node, constraint)}
-        counts.update(dict.fromkeys(nodes.values(), 0))
-        selector = spread_selector(constraint, pod)
-        for other in self._by_namespace.get(pod.namespace, ()):
-            if other.node in nodes and other.uid != pod.uid and selector is not None and selector.matches(other.labels):
-                counts[nodes[other.node]] += 1
+        is_static: is a node among the domains? key: pods with the same key have the same answers, so that they are counted once.
+        """
+        return [self._within(one, pod, self._spread_counts(one, pod, key, is_static)) for one in pod.placement.spread]
+
+    def _spread_counts(self, constraint: Spread, pod: Pod, key: Hashable, is_static: Callable[[Node, Spread], bool]) -> Domains:
+        place = (constraint, pod.namespace, spread_selector(constraint, pod), key)
+        found = self._spreads.get(place)
+        if found is None:
+            selector, topology = place[2], constraint.topology_key
+            domains = {
+                name: node.labels[topology]
+                for name, node in self._cluster.nodes.items()
+                if topology in node.labels and is_static(node, constraint)
+            }
+            counts = dict.fromkeys(domains.values(), 0)
+            for other in self._by_namespace.get(pod.namespace, ()):
+                if other.node in domains and selector is not None and selector.matches(other.labels):
+                    counts[domains[other.node]] += 1
+            smallest = min(counts.values(), default=0) if len(counts) >= constraint.min_domains else 0
+            found = self._spreads[place] = Domains(selector, domains, counts, smallest)
+        return found
+
+    def _within(self, constraint: Spread, pod: Pod, found: Domains) -> Callable[[Node], bool]:
+        selects = found.selector is not None and found.selector.matches(pod.labels)
+        own = found.domains.get(pod.node)
+        if constraint.honors_taints and own is not None:
+            found, own = self._without_node(constraint, pod, found), None
+        leaves = int(selects and own is not None)
+        # After the pod has left, its domain may have the fewest pods.
+        smallest = min(found.smallest, found.counts[own] - 1) if leaves and own is not None else found.smallest
+        most, topology = constraint.max_skew - int(selects) + smallest, constraint.topology_key
+
+        def check(node: Node) -> bool:
+            domain = node.labels.get(topology)
+            return domain is not None and found.counts.get(domain, 0) - (leaves if domain == own else 0) <= most
+
+        return check
+
+    def _without_node(self, constraint: Spread, pod: Pod, found: Domains) -> Domains:
+        """The domains without the node of the pod, which is cordoned during the drain."""
+        domains = {name: domain for name, domain in found.domains.items() if name != pod.node}
+        counts = dict.fromkeys(domains.values(), 0)
+        counts.update((domain, count) for domain, count in found.counts.items() if domain in counts)
+        own = found.domains[pod.node]
+        if own in counts and found.selector is not None:
+            here = self._by_namespace.get(pod.namespace, ())
+            counts[own] -= sum(1 for other in here if other.node == pod.node and found.selector.matches(other.labels))
         smallest = min(counts.values(), default=0) if len(counts) >= constraint.min_domains else 0
-        return counts, smallest
+        return Domains(found.selector, domains, counts, smallest)
 
     def _without(self, counts: Counter[str], pod: Pod, key: str, counts_itself: bool) -> Mapping[str, int]:
         """The counts after a pod has left its node."""
@@ -134,10 +182,3 @@ def _has_one(key: str, counts: Mapping[str, int]) -> Callable[[Node], bool]:
 
 def _has_none(key: str, counts: Mapping[str, int]) -> Callable[[Node], bool]:
     return lambda node: key not in node.labels or counts.get(node.labels[key], 0) == 0
-
-
-def _within(constraint: Spread, pod: Pod, counts: Mapping[str, int], smallest: int) -> Callable[[Node], bool]:
-    selector = spread_selector(constraint, pod)
-    own = 1 if selector is not None and selector.matches(pod.labels) else 0
-    key, most = constraint.topology_key, constraint.max_skew
-    return lambda node: key in node.labels and counts.get(node.labels[key], 0) + own - smallest <= most

@@ -76,7 +76,10 @@ def test_the_report_names_the_pod_and_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_dry_run_of_the_api_server_is_part_of_the_report(tmp_path: Path) -> None:
-    with cluster(tmp_path, pod("p"), exhausted(status__disruptionsAllowed=1)) as (server, found):
+    rule = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/eviction"]}
+    hooks = [{"metadata": {"name": "check"}, "webhooks": [{"name": "check.example.com", "rules": [rule]}]}]
+    pods = [pod("p"), pod("q"), pod("other", metadata__labels={})]
+    with cluster(tmp_path, *pods, exhausted(status__disruptionsAllowed=1), VALIDATING=hooks) as (server, found):
         found.refuses["uid-p"] = (403, status(403, "Forbidden", "denied by check.example.com"), {})
         done = report(tmp_path)
         assert mentions(done.stdout, "[drain.eviction_refused]", "check.example.com")

@@ -9,7 +9,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import Scope, Settings, Subnet
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import Question, Scope, Settings, Subnet
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.workloads import snapshot
 
 Object = dict[str, Any]
@@ -110,7 +110,7 @@ def scope(
     settings: Settings | None = None,
     version: str = "1.36.3",
     subnets: tuple[Subnet, ...] = (),
-    answers: Mapping[str, str] | None = None,
+    answers: Mapping[Question, str] | None = None,
 ) -> Scope:
     cluster = snapshot.read_cluster(Objects(found), version)
     return Scope(cluster, drained or ("a",), settings or Settings(now=NOW), subnets, answers or {})

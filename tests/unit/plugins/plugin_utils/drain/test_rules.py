@@ -13,7 +13,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import BLOCKS, LOSES_DATA, NOTICE, Scope, Settings, Subnet
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import (
+    BLOCKS,
+    LOSES_DATA,
+    NOTICE,
+    Question,
+    Scope,
+    Settings,
+    Subnet,
+)
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.report import report
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.workloads import snapshot
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain.api_objects import (
@@ -124,7 +132,14 @@ EXAMPLES = [
         lists(pod("p", status__conditions=NOT_READY), exhausted(status__currentHealthy=1)),
         lists(pod("p", status__conditions=NOT_READY), exhausted(status__currentHealthy=1, spec__unhealthyPodEvictionPolicy="AlwaysAllow")),
     ),
-    Example("eviction_refused", BLOCKS, "web/p", lists(pod("p"), budget()), None, more={"answers": {"uid-p": "403: denied by check"}}),
+    Example(
+        "eviction_refused",
+        BLOCKS,
+        "web/p",
+        lists(pod("p"), budget()),
+        None,
+        more={"answers": {Question("web", ("web",), True): "403: denied by check"}},
+    ),
     Example("unmanaged_pod", BLOCKS, "web/p", lists(pod("p", owner=None)), lists(pod("p"))),
     Example(
         "unmanaged_pod",
