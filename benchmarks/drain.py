@@ -22,7 +22,7 @@ from .inputs import COLLECTIONS
 
 ROUNDS = 3
 LIMIT = 2.0
-"""What the report takes beside decoding, in elapsed time."""
+"""What the report takes beside decoding, in processor time: elapsed time also depends on the server and on other programs."""
 
 LIMIT_MEMORY = 500
 """MiB."""
@@ -125,7 +125,7 @@ def _compare(rounds: list[list[dict[str, float]]]) -> int:
         print(f"{name:<10}{left:>10.2f}{right:>10.2f}{ratios[name]:>8.2f}")
     memory = max(one["memory"] for one in report)
     print(f"memory of the report: {memory:.0f} MiB")
-    over = [f"{ratios['elapsed']:.2f} times decoding, limit {LIMIT}"] if ratios["elapsed"] > LIMIT else []
+    over = [f"{ratios['processor']:.2f} times decoding, limit {LIMIT}"] if ratios["processor"] > LIMIT else []
     over += [f"{memory:.0f} MiB, limit {LIMIT_MEMORY}"] if memory > LIMIT_MEMORY else []
     for problem in over:
         print(f"over the limit: {problem}")

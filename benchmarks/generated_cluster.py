@@ -44,7 +44,8 @@ def pages() -> dict[str, list[bytes]]:
 
 
 def _paged(items: Iterator[Object]) -> Iterator[bytes]:
-    found = list(items)
+    # The order of the API server.
+    found = sorted(items, key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))
     for start in range(0, max(len(found), 1), _PAGE):
         token = str(start // _PAGE + 1) if start + _PAGE < len(found) else ""
         page = {
@@ -228,6 +229,8 @@ def serve() -> None:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # As the API server, which is written in Go.
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)

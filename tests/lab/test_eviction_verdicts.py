@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes.client import KubernetesClient, KubernetesError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.api import ClusterApi
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.budgets import questions, verdict
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.budgets import Budgets, questions, verdict
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.decide import EVICT, Request
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import Scope, Settings
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.report import report
@@ -149,13 +149,13 @@ def test_the_verdict_is_that_of_the_api_server(namespace: str, api: KubernetesCl
     client = ClusterApi(api, KubernetesError)
     pods = [pod for pod in cluster.pods[NODE] if pod.namespace == f"verdict-{namespace}"]
     assert sorted(pod.name for pod in pods) == sorted(PODS)
-    expected = {pod.name: verdict(pod, cluster).status or 201 for pod in pods}
+    expected = {pod.name: verdict(pod, Budgets(cluster)).status or 201 for pod in pods}
     answers = {pod.name: client.send(Request(EVICT, pod), dry_run=True).status for pod in pods}
     assert answers == expected
 
 
 def test_the_table_has_every_verdict(cluster: Cluster) -> None:
-    found = {verdict(pod, cluster).rule for pod in cluster.pods[NODE]}
+    found = {verdict(pod, Budgets(cluster)).rule for pod in cluster.pods[NODE]}
     assert found == {
         "", "drain.budget_exhausted", "drain.unhealthy_pod", "drain.budget_not_processed", "drain.several_budgets", "drain.budget_invalid",
     }  # fmt: skip
@@ -166,7 +166,7 @@ def test_one_pod_of_each_budget_is_asked_about(api: KubernetesClient, cluster: C
     scope = Scope(cluster, (NODE,), Settings())
     asked = questions(scope)
     answers = ClusterApi(api, KubernetesError).ask(asked)
-    refused = [pod for pod in cluster.pods[NODE] if verdict(pod, cluster).rule]
+    refused = [pod for pod in cluster.pods[NODE] if verdict(pod, Budgets(cluster)).rule]
     assert len(asked) < len(refused)
     assert set(answers) == set(asked) and all(answers.values())
     findings = [one.pod for one in report(scope._replace(answers=answers)).findings if one.id.startswith("drain.budget_")]

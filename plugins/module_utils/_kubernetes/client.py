@@ -18,7 +18,7 @@ import json
 import time
 import traceback
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Set
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 from urllib.parse import urlencode, urlsplit
 
 from ansible.module_utils.basic import missing_required_lib
@@ -118,9 +118,8 @@ class KubernetesClient:
 
     def pages(self, path: str, **query: Any) -> Iterator[List[Dict[str, Any]]]:
         """The pages of a list. If the list expires between two pages, the rest is read as it is now, and no item is repeated."""
-        token = ""
-        seen: Set[str] = set()
-        has_restarted = False
+        token = last = ""
+        has_expired = False
         while True:
             try:
                 answer = self._request("GET", path, {"limit": PAGE, **query, **({"continue": token} if token else {})})
@@ -129,11 +128,14 @@ class KubernetesClient:
                     raise
                 # The API server offers a token to continue with newer data. Without one, the list starts again.
                 offered = str(error.details.get("continue") or "")
-                has_restarted, token = True, offered if offered != token else ""
+                has_expired, token = True, offered if offered != token else ""
                 continue
             items = answer.get("items") or []
-            yield [item for item in items if _identity(item) not in seen] if has_restarted else items
-            seen.update(map(_identity, items))
+            if has_expired:
+                # Lists are sorted by namespace and name.
+                items = [item for item in items if _key(item) > last]
+            last = _key(items[-1]) if items else last
+            yield items
             token = (answer.get("metadata") or {}).get("continue") or ""
             if not token:
                 return
@@ -274,9 +276,10 @@ def _is_repeatable(method: str, error: KubernetesError) -> bool:
     return method == "GET" and error.status in _BUSY
 
 
-def _identity(item: Mapping[str, Any]) -> str:
+def _key(item: Mapping[str, Any]) -> str:
+    """What the API server sorts lists by."""
     metadata = item.get("metadata") or {}
-    return str(metadata.get("uid") or f"{metadata.get('namespace')}/{metadata.get('name')}")
+    return "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
 
 
 def _plain(query: Mapping[str, Any]) -> Dict[str, str]:

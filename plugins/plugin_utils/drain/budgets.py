@@ -32,11 +32,26 @@ class Verdict(NamedTuple):
 _ALLOWED = Verdict("", 0, ())
 
 
-def budgets_of(pod: Pod, cluster: Cluster) -> tuple[Budget, ...]:
-    """The budgets that select a pod."""
-    return tuple(
-        budget for budget in cluster.budgets.get(pod.namespace, ()) if budget.selector is not None and budget.selector.matches(pod.labels)
-    )
+class Budgets:
+    """The budgets of a cluster. Most select pods by the value of a label, so that few have to be compared with a pod."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._by_label: dict[tuple[str, str, str], list[Budget]] = {}
+        self._others: dict[str, list[Budget]] = {}
+        for budget in (one for found in cluster.budgets.values() for one in found if one.selector is not None):
+            first = budget.selector.requirements[:1] if budget.selector is not None else ()
+            if first and first[0].operator == "In" and len(first[0].values) == 1:
+                self._by_label.setdefault((budget.namespace, first[0].key, next(iter(first[0].values))), []).append(budget)
+            else:
+                self._others.setdefault(budget.namespace, []).append(budget)
+
+    def of(self, pod: Pod) -> tuple[Budget, ...]:
+        """The budgets that select a pod, by name."""
+        found = list(self._others.get(pod.namespace, ()))
+        for key, value in pod.labels.items():
+            found += self._by_label.get((pod.namespace, key, value), ())
+        selecting = [one for one in found if one.selector is not None and one.selector.matches(pod.labels)]
+        return tuple(sorted(selecting, key=lambda one: one.name)) if len(selecting) > 1 else tuple(selecting)
 
 
 def is_guarded(pod: Pod) -> bool:
@@ -44,11 +59,11 @@ def is_guarded(pod: Pod) -> bool:
     return not pod.deleted_at and pod.phase not in ("Succeeded", "Failed", "Pending")
 
 
-def verdict(pod: Pod, cluster: Cluster) -> Verdict:
+def verdict(pod: Pod, budgets: Budgets) -> Verdict:
     """What the API server would answer."""
     if not is_guarded(pod):
         return _ALLOWED
-    found = budgets_of(pod, cluster)
+    found = budgets.of(pod)
     if len(found) > 1:
         return Verdict("drain.several_budgets", 500, found)
     if not found:
@@ -76,11 +91,12 @@ def _refusal(pod: Pod, budget: Budget) -> tuple[str, int]:
 
 def findings(scope: Scope) -> Iterator[Finding]:
     """The pods that the API server would not evict now."""
+    budgets = Budgets(scope.cluster)
     for pod in scope.pods():
         # Static pods and those of DaemonSets are left on the node.
         if pod.is_mirror or pod.is_of_daemon_set:
             continue
-        found = verdict(pod, scope.cluster)
+        found = verdict(pod, budgets)
         answer = scope.answers.get(_question(pod, found.budgets)) if found.budgets else None
         # The API server has the last word: a budget may allow a disruption again since it was read.
         if found.rule and answer != "":
@@ -97,11 +113,11 @@ def questions(scope: Scope) -> dict[Question, Pod]:
     It is asked about pods with a budget that refuses them, or if a webhook decides about evictions. In other cases, the answer is known.
     """
     has_webhook = any("pods/eviction" in hook.resources for hook in scope.cluster.webhooks)
-    found: dict[Question, Pod] = {}
+    budgets, found = Budgets(scope.cluster), dict[Question, Pod]()
     for pod in scope.pods():
         if pod.is_mirror or pod.is_of_daemon_set or not is_guarded(pod):
             continue
-        one = verdict(pod, scope.cluster)
+        one = verdict(pod, budgets)
         if one.budgets and (one.rule or has_webhook):
             found.setdefault(_question(pod, one.budgets), pod)
     return found
@@ -114,7 +130,7 @@ def _question(pod: Pod, budgets: tuple[Budget, ...]) -> Question:
 def _texts(pod: Pod, found: Verdict) -> tuple[str, str]:
     names = ", ".join(budget.full_name for budget in found.budgets)
     budget = found.budgets[0]
-    counts = f"it needs {budget.desired} healthy pods of {budget.expected} and has {budget.current}"
+    counts = f"it needs {budget.desired} of {budget.expected} pods healthy and has {budget.current}"
     if found.rule == "drain.several_budgets":
         return (
             f"{len(found.budgets)} PodDisruptionBudgets select the pod ({names}), and the eviction API then always answers 500",

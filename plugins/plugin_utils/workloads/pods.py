@@ -38,6 +38,16 @@ def amount(text: str) -> int:
     return 0 if found is None else int((found * 1000).to_integral_value(ROUND_CEILING))
 
 
+@lru_cache(maxsize=65536)
+def _labels(items: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return dict(items)
+
+
+def _copied(text: str) -> str:
+    """A copy in new memory. A text of a decoded page would keep the memory around it, and decoding the next pages would be slower."""
+    return f"{text} "[:-1]
+
+
 def read_pod(raw: Mapping[str, Any]) -> Pod:
     """A pod of the API."""
     metadata, spec, status = raw["metadata"], raw.get("spec") or _NOTHING, raw.get("status") or _NOTHING
@@ -47,15 +57,15 @@ def read_pod(raw: Mapping[str, Any]) -> Pod:
     is_placed = owner is not None and owner.kind == "DaemonSet"
     return Pod(
         _shared(metadata.get("namespace") or ""),
-        metadata["name"],
-        metadata.get("uid") or "",
+        _copied(metadata["name"]),
+        _copied(metadata.get("uid") or ""),
         _shared(spec.get("nodeName") or ""),
         _shared(status.get("phase") or ""),
         _is_ready(status.get("conditions")),
         metadata.get("deletionTimestamp") or "",
         _int(spec.get("terminationGracePeriodSeconds"), _DEFAULT_GRACE),
         _shared(tuple(metadata["finalizers"])) if metadata.get("finalizers") else (),
-        metadata.get("labels") or _NOTHING,
+        _labels(tuple(metadata["labels"].items())) if metadata.get("labels") else _NOTHING,
         owner,
         _MIRROR in annotations,
         annotations.get(_SAFE_TO_EVICT) == "false",
@@ -122,17 +132,16 @@ def _volumes(raw: Any, pod: str) -> tuple[tuple[str, ...], tuple[str, ...], tupl
             claims.append((one["persistentVolumeClaim"] or _NOTHING).get("claimName") or "")
         elif "ephemeral" in one:
             claims.append(f"{pod}-{one['name']}")
-    return _shared(tuple(empty_dirs)), _shared(tuple(host_paths)), tuple(claims)
+    return _shared(tuple(empty_dirs)), _shared(tuple(host_paths)), tuple(map(_copied, claims))
 
 
 def _host_ports(spec: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
-    found = [
-        (port["hostPort"], port.get("protocol") or "TCP")
-        for container in spec.get("containers") or ()
-        for port in container.get("ports") or ()
-        if port.get("hostPort")
-    ]
-    return _shared(tuple(found)) if found else ()
+    found: tuple[tuple[int, str], ...] = ()
+    for container in spec.get("containers") or ():
+        for port in container.get("ports") or ():
+            if "hostPort" in port:
+                found += ((port["hostPort"], port.get("protocol") or "TCP"),)
+    return found
 
 
 # --- requests ------------------------------------------------------------------------------------------------------------------------

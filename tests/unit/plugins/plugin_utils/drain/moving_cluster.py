@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.api import ClusterApi
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.budgets import verdict
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.budgets import Budgets, verdict
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.run import World
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.workloads import snapshot
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.workloads.model import Cluster
@@ -107,7 +107,7 @@ class MovingCluster:
         self._note("EVICT", path)
         pod = self._pod(path.removesuffix("/eviction"), body["deleteOptions"]["preconditions"]["uid"])
         budgets = tuple(map(read_budget, self.budgets))
-        answer = verdict(read_pod(pod), Cluster({}, {}, {"web": budgets}))
+        answer = verdict(read_pod(pod), Budgets(Cluster({}, {}, {"web": budgets})))
         if answer.status == 500:
             raise Refusal(500, SEVERAL)
         if answer.status:
