@@ -479,3 +479,21 @@ def test_the_unhealthy_pod_eviction_policy(ready: bool, policy: str, healthy: in
     made = scope(lists(pod("p", status__conditions=conditions), budget(**changes)))
     may_go = healthy > 2 or (not ready and (policy == "AlwaysAllow" or healthy >= 2))
     assert [one.id for one in report(made).findings] == ([] if may_go else ["drain.budget_exhausted" if ready else "drain.unhealthy_pod"])
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        lists(pod("p", status__phase="Pending", status__conditions=NOT_READY), exhausted()),
+        lists(pod("p"), nodes=(NODES["a"], node("b", spec__taints=[{"key": "busy", "effect": "PreferNoSchedule"}]))),
+        # The first pod of its kind.
+        lists(pod("p", spec__affinity={"podAffinity": {REQUIRED: [{"topologyKey": HOSTNAME, "labelSelector": WEB}]}})),
+        lists(pod("p"), VALIDATING=hook()) | slices("b"),
+        lists(pod("p", spec__affinity={"podAntiAffinity": {REQUIRED: ANTI["podAntiAffinity"][REQUIRED]}}), pod("q", "b", **CACHE)),
+        lists(pod("p", spec__tolerations=[{"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoExecute"}])),
+        lists(pod("p", spec__volumes=DATA), CLAIMS=claim("pv"), VOLUMES=[{"metadata": {"name": "pv"}, "spec": {}}]),
+        lists(pod("p", metadata__deletionTimestamp="2027-01-15T08:00:20Z", spec__volumes=EMPTY_DIR), exhausted()),
+    ],
+)
+def test_near_misses(objects: dict[str, Any]) -> None:
+    assert report(scope(objects)).findings == ()
