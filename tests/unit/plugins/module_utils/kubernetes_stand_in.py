@@ -90,12 +90,13 @@ def serving(certificate: Path | None = None, reply: Callable[[Recorded], Reply] 
         http.server_close()
 
 
+_BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 _EMPTY = ("namespaces", "endpointslices", "validatingwebhookconfigurations", "mutatingwebhookconfigurations")
 """Lists without objects."""
 
 
 class Objects:
-    """A cluster of objects by path of their list, for C(serving). Evictions remove pods unless C(refuses) has the UID."""
+    """A cluster of objects by path of their list, for C(serving). Evictions remove pods without a budget whose UID is not in C(refuses)."""
 
     def __init__(self, lists: Mapping[str, list[dict[str, Any]]], version: str = "v1.36.3") -> None:
         self.lists = copy.deepcopy(dict(lists))
@@ -121,10 +122,16 @@ class Objects:
         node = asked.query.get("fieldSelector", "").removeprefix("spec.nodeName=")
         return [one for one in self.lists[asked.path] if not node or one["spec"].get("nodeName") == node]
 
+    def _protects(self, budget: dict[str, Any], pod: dict[str, Any]) -> bool:
+        selected = budget["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+        return selected and budget["status"]["disruptionsAllowed"] == 0
+
     def _evict(self, asked: Recorded) -> Reply:
         pods, uid = self.lists["/api/v1/pods"], asked.body["deleteOptions"]["preconditions"]["uid"]
         if uid in self.refuses:
             return self.refuses[uid]
+        if any(self._protects(budget, one) for budget in self.lists[_BUDGETS] for one in pods if one["metadata"]["uid"] == uid):
+            return 429, status(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget."), {}
         if "dryRun" not in asked.query:
             pods[:] = [one for one in pods if one["metadata"]["uid"] != uid]
         return 201, {"kind": "Status", "status": "Success"}, {}
