@@ -45,7 +45,7 @@ molecule: ## run the roles on containers that resemble the images: check, conver
 	@$(CHECK) molecule
 
 .PHONY: lab
-lab: ## real kubelets join a real API server; the first run on a machine builds the programs (12 minutes)
+lab: ## real kubelets join a real API server; the first run on a machine builds the programs (15 minutes)
 	@$(SETUP) debian docker venv outer_cores packer
 	@$(CHECK) lab
 

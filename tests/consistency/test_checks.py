@@ -362,7 +362,7 @@ def test_the_oldest_core_runs_each_kind_of_plugin_that_runs_on_the_controller_an
 
 
 def test_files_of_the_labs_steps_exist_and_run_once() -> None:
-    named = {steps.LAB_BAKE, *(f"tests/lab/{file}" for file in steps.LAB_JOINS)}
+    named = {steps.LAB_BAKE, *(f"tests/lab/{file}" for file in (*steps.LAB_JOINS, *steps.LAB_WORKLOADS))}
     assert named <= set(project.files())
     [rest] = [step for step in layers()["lab"] if "tests/lab" in step.command]
     assert {rest.command[at + 1] for at, word in enumerate(rest.command) if word == "--ignore"} == named

@@ -10,15 +10,25 @@
             assert found["metadata"]["labels"]["a"] == "b"
             lab.node_object(node.name); node.exec([…]); node.journal("kubelet.service")     # everything that nodelab's nodes can
 
-Real: etcd, kube-apiserver (Node and RBAC authorization, NodeRestriction), kube-controller-manager (signing, node conditions), kubelet of
-two minor versions, nodeadm of February 2024 (the only one to be had as a Go module), containerd, systemd and cloud-init of Debian.
+Real: etcd, kube-apiserver (Node and RBAC authorization, NodeRestriction), kube-scheduler, kube-controller-manager (the controllers that
+control_plane.CONTROLLERS lists), kubelet of three minor versions, nodeadm of February 2024 (the only one to be had as a Go module),
+containerd, systemd and cloud-init of Debian.
 
-Stand-ins (which prove nothing about the real programs): bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (all
-from nodelab); the metadata service (nodelab's, with faults); the APIs of AWS (moto); `aws eks get-token` and `aws-iam-authenticator token`
+Stand-ins (which prove nothing about the real programs): bootstrap.sh of Amazon Linux 2 and Ubuntu, snap, and today's nodeadm (all from
+nodelab); the metadata service (nodelab's, with faults); the APIs of AWS (moto); `aws eks get-token` and `aws-iam-authenticator token`
 (they print a fixed token, which the API server reads from a file, not from IAM); the approval of serving certificates and the cloud
-provider (controller.py); the pull of the pause image (not done: no pod runs here); the CNI plugin (only its configuration); Debian instead
-of the real images. kubelet 1.30 is built without the cloud providers inside Kubernetes (tag providerless; nodes of EKS do not use them).
-kubelet 1.30 with an API server 1.36 is more version skew than Kubernetes supports.
+provider (controller.py); the pull of the pause image (not done: no pod runs on such a node); the CNI plugin (only its configuration);
+Debian instead of the real images. kubelet 1.30 is built without the cloud providers inside Kubernetes (tag providerless; nodes of EKS do
+not use them). kubelet 1.30 with an API server 1.36 is more version skew than Kubernetes supports.
+
+Pods really run on nodes with `pods=True`: containerd 1 and runc of Debian, real probes, preStop commands and grace periods. workloads.py
+has such nodes, workloads as plain objects, and namespaces; availability.py a client that counts failed requests; auto_scaling.py an Auto
+Scaling group whose instances are nodes. Stand-ins for these: the container image, one static program that is also the pause image
+(pod_image.py; nodes import it at boot, no image is pulled); a CNI plugin that gives pods addresses of the subnet (rootfs/cni, for the VPC
+CNI); the client, which follows the EndpointSlices itself (for kube-proxy; there is no cluster DNS either); moto's Auto Scaling and EC2,
+with the corrections of moto_repairs.py; the end of an instance, which kills its container and deletes its Node (for the node lifecycle
+controller of the cloud provider). Pods have neither the oom_score_adj nor the limit of open files of a real node. Their volumes are those
+that kubelet itself provides: no CSI driver runs.
 
 Nothing connects to the internet: nodes are on an internal network, and AWS_ENDPOINT_URL points to moto.
 

@@ -11,7 +11,7 @@ import json
 import ssl
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 Object = dict[str, Any]
 MERGE = "application/merge-patch+json"
@@ -61,11 +61,15 @@ class Api:
         finally:
             connection.close()
 
-    def watch(self, path: str, seconds: int = 300) -> Iterator[tuple[str, Object]]:
-        """Yield (ADDED | MODIFIED | DELETED, object): first all existing objects, then each change, until the server ends the watch."""
+    def watch(self, path: str, seconds: int = 300, *, labels: str = "", version: str = "") -> Iterator[tuple[str, Object]]:
+        """Yield (ADDED | MODIFIED | DELETED, object): first all existing objects, then each change, until the server ends the watch.
+
+        labels: a selector, such as C(app=web). version: the resourceVersion of a list; then only changes since then are reported.
+        """
         connection = self._connect(seconds + 30)
+        query = urlencode({"watch": "true", "timeoutSeconds": seconds, "labelSelector": labels, "resourceVersion": version})
         try:
-            answer = self._ask(connection, "GET", f"{path}?watch=true&timeoutSeconds={seconds}", None, "")
+            answer = self._ask(connection, "GET", f"{path}?{query}", None, "")
             while line := answer.readline():
                 event = json.loads(line)
                 if event["type"] == "ERROR":

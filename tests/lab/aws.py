@@ -20,6 +20,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from . import moto_repairs
 from .progress import LabError
 
 ACCOUNT = "123456789012"
@@ -47,6 +48,7 @@ def serve(address: str, port: int, cluster: dict[str, Any]) -> None:
     from moto.eks.models import eks_backends
     from moto.server import ThreadedMotoServer
 
+    moto_repairs.repair()
     server = ThreadedMotoServer(ip_address=address, port=port)
     server.start()
     eks = eks_backends[ACCOUNT][cluster["region"]]
@@ -72,7 +74,7 @@ class Ec2:
         self.region = region
 
     def make_subnet(self, vpc: str, block: str) -> None:
-        made = _first("vpcId", self._call("CreateVpc", CidrBlock=vpc))
+        made = first("vpcId", self._call("CreateVpc", CidrBlock=vpc))
         self._call("CreateSubnet", VpcId=made, CidrBlock=block, AvailabilityZone=f"{self.region}a")
 
     def subnet(self, block: str) -> str:
@@ -81,16 +83,23 @@ class Ec2:
             answer = self._call("DescribeSubnets", **{"Filter.1.Name": "cidr-block", "Filter.1.Value.1": block})
         except (OSError, LabError):
             return ""
-        return _first("subnetId", answer) if "<subnetId>" in answer else ""
+        return first("subnetId", answer) if "<subnetId>" in answer else ""
 
     def run(self, subnet: str, address: str, address6: str, kind: str) -> tuple[str, str]:
         """Launch an instance with these addresses (no IPv6 if ''). Returns (instance ID, private DNS name)."""
         answer = self._call(
             "RunInstances", ImageId=IMAGE, InstanceType=kind, MinCount="1", MaxCount="1", SubnetId=subnet, PrivateIpAddress=address
         )
+        self.assign(answer, address6)
+        return first("instanceId", answer), first("privateDnsName", answer)
+
+    def describe(self, instance: str) -> str:
+        return self._call("DescribeInstances", **{"InstanceId.1": instance})
+
+    def assign(self, described: str, address6: str) -> None:
+        """Give the network interface of an instance an IPv6 address, unless it is ''."""
         if address6:
-            self._call("AssignIpv6Addresses", NetworkInterfaceId=_first("networkInterfaceId", answer), **{"Ipv6Addresses.1": address6})
-        return _first("instanceId", answer), _first("privateDnsName", answer)
+            self._call("AssignIpv6Addresses", NetworkInterfaceId=first("networkInterfaceId", described), **{"Ipv6Addresses.1": address6})
 
     def launched(self) -> int:
         """The number of instances ever launched: moto does not reuse the address of a terminated one."""
@@ -108,8 +117,8 @@ class Ec2:
         )
         if "<instanceId>" not in answer:
             return None
-        found = {name: _first(tag, answer) for name, tag in _INSTANCE.items()}
-        return found | {"address6": _first("ipv6Address", answer) if "<ipv6Address>" in answer else ""}
+        found = {name: first(tag, answer) for name, tag in _INSTANCE.items()}
+        return found | {"address6": first("ipv6Address", answer) if "<ipv6Address>" in answer else ""}
 
     def _call(self, action: str, **parameters: str) -> str:
         body = urllib.parse.urlencode({"Action": action, "Version": "2016-11-15", **parameters}).encode()
@@ -124,7 +133,7 @@ class Ec2:
             raise LabError(f"{action}: {error.read().decode(errors='replace')}") from None
 
 
-def _first(tag: str, text: str) -> str:
+def first(tag: str, text: str) -> str:
     found = re.search(rf"<{tag}>([^<]*)</{tag}>", text)
     if found is None:
         raise LabError(f"no <{tag}> in the answer of EC2's stand-in: {text[:500]}")

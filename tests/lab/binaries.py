@@ -61,7 +61,9 @@ class Binary:
 
     @property
     def version(self) -> str:
-        """The version in the module's one direct requirement, such as `v1.36.3`."""
+        """The version in the module's one direct requirement, such as `v1.36.3`; '' for a program of the lab itself."""
+        if self.module == "pod":
+            return ""
         found = _REQUIRED.search((MODULES / self.module / "go.mod").read_text())
         if found is None:
             raise LabError(f"modules/{self.module}/go.mod has no line 'require MODULE VERSION'")
@@ -93,10 +95,12 @@ class Binary:
 ETCD = Binary("etcd", "etcd", ".", 1)
 KUBE_APISERVER = Binary("kube-apiserver", "kubernetes-1.36", _KUBERNETES + "kube-apiserver", 4)
 KUBE_CONTROLLER_MANAGER = Binary("kube-controller-manager", "kubernetes-1.36", _KUBERNETES + "kube-controller-manager", 1)
+KUBE_SCHEDULER = Binary("kube-scheduler", "kubernetes-1.36", _KUBERNETES + "kube-scheduler", 0.5)
 NODEADM = Binary("nodeadm", "nodeadm", "github.com/awslabs/amazon-eks-ami/nodeadm/cmd/nodeadm", 1)
 #: By minor version of the node.
 KUBELETS = {
     "1.36": Binary("kubelet", "kubernetes-1.36", _KUBERNETES + "kubelet", 1.5),
+    "1.35": Binary("kubelet", "kubernetes-1.35", _KUBERNETES + "kubelet", 3),
     # Without the cloud providers inside Kubernetes, which 1.31 removed: nodes of EKS use --cloud-provider=external.
     "1.30": Binary("kubelet", "kubernetes-1.30", _KUBERNETES + "kubelet", 2.5, tags="providerless"),
 }
@@ -107,8 +111,14 @@ _SNAPSHOTTERS = "no_btrfs no_devmapper no_zfs"
 CONTAINERD = Binary("containerd", "containerd", _CONTAINERD + "containerd", 2, tags=_SNAPSHOTTERS)
 CTR = Binary("ctr", "containerd", _CONTAINERD + "ctr", 0.5, tags=_SNAPSHOTTERS)
 
+#: What runs in pods.
+POD = Binary("pod", "pod", ".", 0.2)
+
 #: In the order of building: what control planes need first, then the nodes.
-ALL = (ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBELETS["1.30"], NODEADM, KUBELETS["1.36"], CONTAINERD, CTR)
+ALL = (
+    *(ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KUBELETS["1.30"], NODEADM, KUBELETS["1.36"], CONTAINERD, CTR),
+    *(KUBELETS["1.35"], POD),
+)
 
 
 def cache() -> Path:
@@ -174,7 +184,7 @@ def _check_room() -> None:
 
 
 def _build(go: str, binary: Binary, position: str) -> None:
-    title = f"{position} {binary.name} {binary.version}"
+    title = f"{position} {binary.name} {binary.version}".rstrip()
     say(f"{title}: about {binary.minutes:g} min on two idle cores")
     began, used = time.monotonic(), _cpu_seconds()
     with tempfile.TemporaryDirectory(prefix="building-", dir=cache()) as folder:

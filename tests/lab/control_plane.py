@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The control plane: etcd, kube-apiserver, kube-controller-manager and the lab's own programs, as processes of this machine."""
+"""The control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler and the lab's own programs, as processes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,27 @@ from .processes import Processes
 from .progress import TOP, LabError
 from .state import CLUSTER, KUBERNETES, REGION, SERVICE_CIDR, State
 
-PROGRAMS = (binaries.ETCD, binaries.KUBE_APISERVER, binaries.KUBE_CONTROLLER_MANAGER)
+PROGRAMS = (binaries.ETCD, binaries.KUBE_APISERVER, binaries.KUBE_CONTROLLER_MANAGER, binaries.KUBE_SCHEDULER)
 
 #: Seconds for everything to be up: long, because the machine may be busy.
 PATIENCE = 300.0
 
 #: The order of their end. Without etcd, an API server that is asked to end would hang for minutes: it goes first.
-STOP_ORDER = (("kube-apiserver", "kube-controller-manager", "controller", "aws"), ("etcd",))
+STOP_ORDER = (("kube-apiserver", "kube-controller-manager", "kube-scheduler", "controller", "aws"), ("etcd",))
+
+#: The controllers that nodes and their pods need. The others of kube-controller-manager have nothing to do here.
+CONTROLLERS = (
+    # Certificates, and the conditions of nodes as taints.
+    *("certificatesigningrequest-signing-controller", "node-lifecycle-controller", "taint-eviction-controller"),
+    # Pods, what keeps them, and what removes them.
+    *("deployment-controller", "replicaset-controller", "daemonset-controller", "statefulset-controller", "job-controller"),
+    *("disruption-controller", "endpointslice-controller", "pod-garbage-collector-controller"),
+    *("garbage-collector-controller", "namespace-controller"),
+    # What every pod mounts: the token of its service account and the cluster's certificate authority.
+    *("serviceaccount-controller", "root-ca-certificate-publisher-controller"),
+    *("persistentvolume-binder-controller", "persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller"),
+)
+
 #: etcd is never behind this machine's proxy.
 _DIRECT = build_opener(ProxyHandler({}))
 
@@ -65,7 +79,9 @@ class ControlPlane:
         self._wait("etcd", self._etcd_is_healthy)
         self._start_api_server()
         self._wait("kube-apiserver", api.ready)
-        self._start_controller_manager(authority)
+        self._write_kubeconfig(authority)
+        self._start_controller_manager()
+        self._start_scheduler()
         self._wait("aws", lambda: ec2.subnet(self.net.subnet) != "")
         state = State(
             supervisor=os.getpid(),
@@ -123,6 +139,14 @@ class ControlPlane:
         path.touch(mode=0o600)
         path.write_text("\n".join(lines) + "\n")
 
+    def _write_kubeconfig(self, authority: bytes) -> None:
+        self._kubeconfig.touch(mode=0o600)
+        self._kubeconfig.write_text(json.dumps(admin_kubeconfig(self.endpoint, authority, self.admin)))
+
+    @property
+    def _kubeconfig(self) -> Path:
+        return self.folder / "pki" / "admin.kubeconfig"
+
     # --- the programs -------------------------------------------------------------------------------------------------------
 
     def _start_aws(self, authority: bytes) -> None:
@@ -175,18 +199,21 @@ class ControlPlane:
             "--enable-priority-and-fairness=false", "--profiling=false", "--endpoint-reconciler-type=none",
         ])  # fmt: skip
 
-    def _start_controller_manager(self, authority: bytes) -> None:
-        pki_folder, kubeconfig = self.folder / "pki", self.folder / "pki" / "admin.kubeconfig"
-        kubeconfig.touch(mode=0o600)
-        kubeconfig.write_text(json.dumps(admin_kubeconfig(self.endpoint, authority, self.admin)))
+    def _start_controller_manager(self) -> None:
+        pki_folder = self.folder / "pki"
         self.processes.start("kube-controller-manager", [
-            binaries.KUBE_CONTROLLER_MANAGER.path, f"--kubeconfig={kubeconfig}", "--leader-elect=false",
-            # Signing, and the conditions of nodes as taints: nothing here runs pods.
-            "--controllers=certificatesigningrequest-signing-controller,node-lifecycle-controller",
+            binaries.KUBE_CONTROLLER_MANAGER.path, f"--kubeconfig={self._kubeconfig}", "--leader-elect=false",
+            f"--controllers={','.join(CONTROLLERS)}", f"--root-ca-file={pki_folder / 'ca.crt'}",
             f"--cluster-signing-cert-file={pki_folder / 'ca.crt'}", f"--cluster-signing-key-file={pki_folder / 'ca.key'}",
             # A node that gets no processor for a while is not gone.
             "--node-monitor-grace-period=10m",
             f"--bind-address={self.net.loopback}", f"--cert-dir={pki_folder}", "--profiling=false",
+        ])  # fmt: skip
+
+    def _start_scheduler(self) -> None:
+        self.processes.start("kube-scheduler", [
+            binaries.KUBE_SCHEDULER.path, f"--kubeconfig={self._kubeconfig}", "--leader-elect=false",
+            f"--bind-address={self.net.loopback}", f"--cert-dir={self.folder / 'pki'}", "--profiling=false",
         ])  # fmt: skip
 
     def _own(self, program: str, *words: str | Path) -> list[str | Path]:

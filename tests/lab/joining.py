@@ -28,7 +28,11 @@ PATIENCE = 400
 PATIENT = {"eks_node_wait_timeout": PATIENCE}
 
 #: The machine may have swap and cgroup v1; an EKS node has neither.
-LAB_ONLY: dict[str, dict[str, Any]] = {"1.30": {"failSwapOn": False}, "1.36": {"failSwapOn": False, "failCgroupV1": False}}
+LAB_ONLY: dict[str, dict[str, Any]] = {
+    "1.30": {"failSwapOn": False},
+    "1.35": {"failSwapOn": False, "failCgroupV1": False},
+    "1.36": {"failSwapOn": False, "failCgroupV1": False},
+}
 GROUP: dict[str, Any] = {
     "max_pods": 17,
     "instance": {"type": "m5.large"},

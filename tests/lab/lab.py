@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -169,6 +169,9 @@ class Lab:
         suite: str = "bookworm",
         image: str = "",
         containerd: int = 1,
+        pods: bool = False,
+        upgrades: Sequence[str] = (),
+        instance: str = "",
     ) -> LabNode:
         """Boot a node; use it as a context manager. It is an instance of EC2's stand-in and has an identity in the cluster.
 
@@ -183,10 +186,14 @@ class Lab:
         ipv6       the node is to register with its IPv6 address, as in a cluster whose services have such addresses
         image      a baked image, which has kubelet and what else a node needs; kubelet and real_nodeadm are ignored
         containerd  1: Debian's package, 2: built from its Go module, without runtimes: no pod can run
+        pods       pods can run: the node has a CNI plugin and the image pod_image.IMAGE (family al2023)
+        upgrades   minor versions of other kubelets, below /opt/lab/kubelets, for an upgrade in place
+        instance   the ID of a running instance that this node is; '' launches one
         """
         return create(
             self, family, user_data=user_data, kubelet=kubelet, files=files, imds=imds, faults=faults, cni=cni,
-            real_nodeadm=real_nodeadm, ipv6=ipv6, suite=suite, image=image, containerd=containerd,
+            real_nodeadm=real_nodeadm, ipv6=ipv6, suite=suite, image=image, containerd=containerd, pods=pods, upgrades=upgrades,
+            instance=instance,
         )  # fmt: skip
 
 

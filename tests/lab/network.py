@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The network of a lab: an internal Docker bridge, so that nodes reach only the host's side of it.
 
-A lab has one of the subnets 10.0.K.0/24 of its VPC 10.0.0.0/16; K is the first that neither Docker nor the machine uses. The
-host's side, 10.0.K.1, is where the control plane listens; 127.7.K.1 is for what nodes must not see (etcd). Where the machine has
-IPv6, nodes have an address of that family as well, as in a subnet of EC2 with both.
+A lab has one of the subnets 10.0.K.0/20 of its VPC 10.0.0.0/16; K is the first that neither Docker nor the machine uses. The host's
+side, 10.0.K.1, is where the control plane listens; 127.7.K.1 is for what nodes must not see (etcd). The node 10.0.K.H gives its pods the
+addresses 10.0.(K+1).H to 10.0.(K+15).H: as with the VPC CNI, they belong to the subnet, and everything on it reaches them directly.
+Where the machine has IPv6, nodes have an address of that family as well, as in a subnet of EC2 with both.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ LABEL = "nodebootstrap.eks.lab"
 
 VPC = "10.0.0.0/16"
 
-#: Last parts of the addresses that nodes may have, one after the other; none is used twice.
-HOSTS = range(5, 250)
+#: Last parts of the addresses that nodes may have, one after the other. EC2's stand-in starts with 4.
+HOSTS = range(4, 250)
+
+#: Third parts of addresses that a lab has: the first for its nodes, the others for pods (rootfs/cni).
+STEP = 16
 
 #: Unique local addresses (RFC 4193); the network's number and the host's follow.
 PREFIX6 = "fd0e:6b73:0"
@@ -39,7 +43,7 @@ class Network:
 
     @property
     def subnet(self) -> str:
-        return f"10.0.{self.number}.0/24"
+        return f"10.0.{self.number}.0/20"
 
     @property
     def gateway(self) -> str:
@@ -88,7 +92,7 @@ def create(owner: str) -> Network:
     with machine_lock("lab-network"):
         remove_stale()
         taken = _routed()
-        for number in range(256):
+        for number in range(0, 256, STEP):
             network = Network(number)
             if any(ipaddress.ip_network(network.subnet).overlaps(route) for route in taken):
                 continue
@@ -102,7 +106,7 @@ def create(owner: str) -> Network:
             problem = made.stderr.decode(errors="replace")
             if "overlap" not in problem and "already exists" not in problem:
                 raise LabError(f"docker network create: {problem.strip()}")
-    raise LabError(f"no free subnet of 24 bits in {VPC}: docker network ls lists the networks that use them")
+    raise LabError(f"no free subnet of 20 bits in {VPC}: docker network ls lists the networks that use them")
 
 
 def remove_stale() -> None:

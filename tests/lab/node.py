@@ -10,13 +10,14 @@ import json
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import binaries, network
+from . import binaries, network, pod_image
 from .api import ApiError, Object
+from .aws import first
 from .control_plane import node_name, node_token
 from .progress import NODELAB, LabError, docker, engine, machine_lock
 from .state import CLUSTER
@@ -32,6 +33,8 @@ INSTANCE_TYPE = "meta-data/instance-type"
 #: The metadata service beyond the instance's hop limit: the packets with the token never arrive.
 HOP_LIMIT = {"path": "/latest/api/token", "method": "PUT", "delay": 3600}
 ROLE = "node"
+#: The folder of the other kubelets of a node, by minor version.
+KUBELETS = "/opt/lab/kubelets"
 KUBELET_PORT = 10250
 #: The MAC address of every instance in nodelab's metadata service.
 MAC = "0a:58:0a:00:00:05"
@@ -171,6 +174,9 @@ def create(
     suite: str,
     image: str,
     containerd: int,
+    pods: bool,
+    upgrades: Sequence[str],
+    instance: str,
 ) -> LabNode:
     """Start a node as `Lab.node` describes. Returns when the container runs: `wait_ready` waits for the Node."""
     if ipv6 and not network.has_ipv6():
@@ -180,11 +186,11 @@ def create(
         programs.append(binaries.NODEADM)
     if containerd > 1:
         programs += [binaries.CONTAINERD, binaries.CTR]
-    binaries.build(programs)
+    binaries.build([*programs, *(binaries.KUBELETS[minor] for minor in upgrades)])
     tag = image or images.image(suite, family)
     engine.remove_stale()
     kind = (imds or {}).get(INSTANCE_TYPE, "m5.large")
-    host, instance = _launch(lab, kind)
+    host, instance = _adopt(lab, instance) if instance else _launch(lab, kind)
     laid: dict[str, Any] = {
         "/etc/lab/token": (node_token(lab.state.token, host), 0o600),
         "/etc/lab/cluster": CLUSTER,
@@ -197,12 +203,14 @@ def create(
     if image:
         laid[_CLOUD_INIT] = (NODELAB / "rootfs" / _CLOUD_INIT[1:]).read_bytes()
     if cni:
-        laid["/etc/cni/net.d/10-lab.conflist"] = json.dumps(_CNI)
+        laid["/etc/cni/net.d/10-lab.conflist"] = json.dumps({**_CNI, "plugins": [{"type": "lab"}]} if pods else _CNI)
     if user_data:
         laid |= cloudinit._seed(user_data, f"instance-id: {instance}\n", b"") | {"/etc/nodelab/user-data": user_data}
     made = docker(
         "create",
         *_options(lab, family, host, programs, "lay-baked" if image else "lay"),
+        *(["-v", f"{pod_image.archive()}:/opt/lab/pod.tar:ro"] if pods else []),
+        *(word for minor in upgrades for word in ("-v", f"{binaries.KUBELETS[minor].path}:{KUBELETS}/{minor}/kubelet:ro")),
         "-e",
         f"NODELAB_CLOUD_INIT={int(bool(user_data))}",
         tag,
@@ -258,6 +266,16 @@ def _launch(lab: Lab, kind: str) -> tuple[int, str]:
     return host, instance
 
 
+def _adopt(lab: Lab, instance: str) -> tuple[int, str]:
+    """The same for an instance that an Auto Scaling group launched."""
+    described = lab.ec2.describe(instance)
+    network_part, _dot, host = first("privateIpAddress", described).rpartition(".")
+    if network_part != lab.network.gateway.rpartition(".")[0] or int(host) not in network.HOSTS:
+        raise LabError(f"all {len(network.HOSTS)} addresses of this lab are used: start another lab")
+    lab.ec2.assign(described, lab.network.address6(int(host)))
+    return int(host), instance
+
+
 def _facts(net: network.Network, host: int, instance: str, kind: str) -> dict[str, str]:
     """Answers of the metadata service that are specific to this instance."""
     name = node_name(net.address(host))
@@ -294,5 +312,5 @@ def _describe(node: Object | None) -> str:
 #: What cloud-init needs to know in a container. A baked image has nothing of it.
 _CLOUD_INIT = "/etc/cloud/cloud.cfg.d/99-nodelab.cfg"
 
-#: Makes containerd report its network as ready. No pod runs here, so no plugin is called.
+#: Makes containerd report its network as ready. Where no pod runs, no plugin is called.
 _CNI = {"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "loopback"}]}

@@ -85,7 +85,7 @@ def test_the_control_plane_is_up(lab: Lab) -> None:
 def test_a_killed_program_takes_its_lab_along(other: tuple[subprocess.Popen[bytes], dict[str, Any]]) -> None:
     program, state = other
     pids = [state["supervisor"], *state["pids"].values()]
-    assert len(alive(pids)) == 6
+    assert len(alive(pids)) == 7
     program.kill()
     wait_for("the end of every program", lambda: not alive(pids), 120)
     assert network_id(state["network"]) != state["id"]

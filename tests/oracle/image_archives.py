@@ -9,7 +9,7 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +21,31 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
-            member.size = len(content)
+            member.size, member.mode = len(content), 0o755
             archive.addfile(member, io.BytesIO(content))
     return packed.getvalue()
 
 
+def archive(names: Sequence[str], files: Mapping[str, bytes], command: Sequence[str] = (), machine: str = "amd64") -> bytes:
+    """An archive with one image of one layer: its names, its files, and what it runs."""
+    layer = _tar(files)
+    digest = f"sha256:{hashlib.sha256(layer).hexdigest()}"
+    runs = {"Entrypoint": list(command)} if command else {}
+    config = json.dumps({"architecture": machine, "os": "linux", "config": runs, "rootfs": {"type": "layers", "diff_ids": [digest]}})
+    manifest = json.dumps([{"Config": "config.json", "RepoTags": list(names), "Layers": ["layer.tar"]}])
+    return _tar({"config.json": config.encode(), "layer.tar": layer, "manifest.json": manifest.encode()})
+
+
 def content(name: str, text: str = "probe") -> bytes:
     """An archive with one image of one layer. C(text): the content of its one file."""
-    layer = _tar({"probe": text.encode()})
-    digest = f"sha256:{hashlib.sha256(layer).hexdigest()}"
-    config = json.dumps({"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": [digest]}})
-    manifest = json.dumps([{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}])
-    return _tar({"config.json": config.encode(), "layer.tar": layer, "manifest.json": manifest.encode()})
+    return archive([name], {"probe": text.encode()})
 
 
 def write(folder: Path, name: str, text: str = "probe", file: str = "image.tar", pinned: bool = True) -> dict[str, Any]:
     """Write an archive. Returns the image as in a plan."""
-    archive = content(name, text)
-    (folder / file).write_bytes(archive)
-    return {"name": name, "file": file, "sha256": hashlib.sha256(archive).hexdigest(), "pinned": pinned}
+    packed = content(name, text)
+    (folder / file).write_bytes(packed)
+    return {"name": name, "file": file, "sha256": hashlib.sha256(packed).hexdigest(), "pinned": pinned}
 
 
 def status_request(socket: str) -> list[str]:

@@ -87,6 +87,8 @@ LAB_JOINS = (
     "test_one_winner.py",
     "test_user_nodes.py",
 )
+#: Tests with real pods.
+LAB_WORKLOADS = ("test_workloads.py",)
 LAB_BAKE = "tests/lab/test_bake.py"
 
 
@@ -210,12 +212,13 @@ def oracle() -> list[Step]:
 
 def lab() -> list[Step]:
     """Create the steps of the lab, where real kubelets join a real API server. The programs are built once for each machine."""
-    programs = Step(PROGRAMS, ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1000)
-    joins = [f"tests/lab/{file}" for file in LAB_JOINS]
-    rest = ["tests/lab", *(word for file in (*joins, LAB_BAKE) for word in ("--ignore", file))]
+    programs = Step(PROGRAMS, ("python", "-m", LAB, "build"), variables=(("PYTHONPATH", str(TOP / ".cache")),), estimated_seconds=1150)
+    joins, workloads = ([f"tests/lab/{file}" for file in files] for files in (LAB_JOINS, LAB_WORKLOADS))
+    rest = ["tests/lab", *(word for file in (*joins, *workloads, LAB_BAKE) for word in ("--ignore", file))]
     return [
         programs,
         pytest("lab: joins", 400, "-m", "not matrix", *joins, after=programs.name),
+        pytest("lab: workloads", 200, "-m", "not matrix", *workloads, after=programs.name),
         pytest("lab: bake", 170, "-m", "not matrix", LAB_BAKE, after=programs.name),
         pytest("lab: failures", 400, "-m", "not matrix", *rest, after=programs.name),
     ]
