@@ -20,8 +20,8 @@ from ansible_collections.nodebootstrap.eks.tests.lab.joining import PATIENCE
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import wait_for
 from ansible_collections.nodebootstrap.eks.tests.lab.workloads import (
     READINESS,
-    SPREAD,
     Namespace,
+    affinity_to,
     budget,
     can_evict,
     deployment,
@@ -42,7 +42,9 @@ def test_pods_of_every_kubelet_are_replaced_without_a_failed_request(lab: Lab) -
         space = stack.enter_context(Namespace(lab, "replaced"))
         versions = {node.name: node.wait_ready(PATIENCE)["status"]["nodeInfo"]["kubeletVersion"] for node in nodes.values()}
         assert list(versions.values()) == [kubelet.version for kubelet in KUBELETS.values()]
-        space.create(deployment("web", 3, **SPREAD), service("web"), budget("web", minAvailable=2))
+        space.create(
+            deployment("web", 3, **affinity_to("web", "podAntiAffinity", is_required=False)), service("web"), budget("web", minAvailable=2)
+        )
         before = space.wait_ready("web", 3)
         assert {one["spec"]["nodeName"] for one in before} == versions.keys()
         with Client(space, "web") as client, HealthyPods(space, "web") as healthy:

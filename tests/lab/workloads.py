@@ -12,7 +12,7 @@ with ExitStack() as stack:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -31,8 +31,11 @@ PORT = 8080
 #: Seconds between the deletion of a pod and SIGTERM: time for the endpoints to change. A busy machine needs some.
 PRE_STOP = 3
 
-#: Path of a kind's objects in a namespace.
+#: Path of a kind's objects, {} is the namespace.
 PATHS = {
+    "PersistentVolume": "/api/v1/persistentvolumes",
+    "ValidatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "Pod": "/api/v1/namespaces/{}/pods",
     "Service": "/api/v1/namespaces/{}/services",
     "PersistentVolumeClaim": "/api/v1/namespaces/{}/persistentvolumeclaims",
@@ -102,19 +105,12 @@ def pod_spec(**fields: Any) -> Object:
     return {"terminationGracePeriodSeconds": 30, "containers": [container], **fields}
 
 
-#: A container that is never ready.
-UNREADY = {"readinessProbe": {"exec": {"command": ["/pod", "unready"]}, "periodSeconds": 1}}
-#: A container that ignores SIGTERM and stays until its grace period is over.
-STUBBORN = {"command": ["/pod", "ignore"], "readinessProbe": None, "lifecycle": None}
-
-_TERM = {
-    "topologyKey": "kubernetes.io/hostname",
-    "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
-}
-#: Fields of a pod: one node gets a second pod of this kind only when every node has one. For a pod alone, it is a wish.
-SPREAD = {"affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": _TERM}]}}}
-#: Fields of a pod: no node gets a second pod of this kind.
-APART = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_TERM]}}}
+def affinity_to(app: str, kind: str, *, is_required: bool = True) -> dict[str, Any]:
+    """Fields of a pod that keep it together with (podAffinity) or apart from (podAntiAffinity) the pods of an app, by node."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": app}}}
+    if is_required:
+        return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+    return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}}}
 
 
 def pod(name: str, **spec: Any) -> Object:
@@ -139,6 +135,25 @@ def daemon_set(name: str, **spec: Any) -> Object:
 
 def stateful_set(name: str, replicas: int, **spec: Any) -> Object:
     return _object("apps/v1", "StatefulSet", name, spec={"replicas": replicas, "serviceName": name, **_template(name, None, spec)})
+
+
+def job(name: str, **spec: Any) -> Object:
+    """A Job whose pod does not end by itself."""
+    return _object(
+        "batch/v1", "Job", name, spec={"template": {"metadata": {"labels": {"app": name}}, "spec": pod_spec(restartPolicy="Never", **spec)}}
+    )
+
+
+def volume(name: str, source: Mapping[str, Any], key: str, value: str) -> Object:
+    """A volume that can be reached from nodes with a label only. It is bound to the claim of the same name."""
+    terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]
+    spec = {"capacity": {"storage": "1Mi"}, "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain", **source}
+    return _object("v1", "PersistentVolume", name, spec={**spec, "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}})
+
+
+def volume_claim(name: str) -> Object:
+    spec = {"storageClassName": "", "volumeName": name, "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}
+    return _object("v1", "PersistentVolumeClaim", name, spec=spec)
 
 
 def budget(name: str, app: str = "", **spec: Any) -> Object:
@@ -177,15 +192,32 @@ class Namespace:
     def patch(self, kind: str, name: str, body: Object) -> Object:
         return self.lab.api.patch(self.path(kind, name), body)
 
+    def replace(self, before: Iterable[Object], after: Iterable[Object]) -> None:
+        """Change objects to others of the same names. Those without a successor are deleted."""
+        fresh = {(one["kind"], one["metadata"]["name"]): one for one in after}
+        for kind, name in ((one["kind"], one["metadata"]["name"]) for one in before):
+            if (kind, name) not in fresh:
+                self.delete(kind, name)
+                continue
+            one = fresh[kind, name]
+            version = self.get(kind, name)["metadata"]["resourceVersion"]
+            self.lab.api.call("PUT", self.path(kind, name), {**one, "metadata": {**one["metadata"], "resourceVersion": version}})
+
     def delete(self, kind: str, name: str, seconds: int | None = None) -> None:
         """Ask for the deletion of an object. seconds: its grace period"""
         with suppress(ApiError):
-            self.lab.api.call("DELETE", self.path(kind, name), {} if seconds is None else {"gracePeriodSeconds": seconds})
+            options = {"propagationPolicy": "Background", **({} if seconds is None else {"gracePeriodSeconds": seconds})}
+            self.lab.api.call("DELETE", self.path(kind, name), options)
 
     def pods(self, app: str = "") -> list[Object]:
         """The pods of an app, or all pods."""
         selector = f"?labelSelector=app%3D{app}" if app else ""
         items: list[Object] = self.lab.api.get(self.path("Pod") + selector)["items"]
+        return items
+
+    def all(self, kind: str) -> list[Object]:
+        """The objects of a kind."""
+        items: list[Object] = self.lab.api.get(self.path(kind))["items"]
         return items
 
     def ready(self, app: str) -> list[Object]:

@@ -1,0 +1,49 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs of the collection's playbooks for drains on the lab's cluster, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from .lab import Lab
+from .progress import TOP
+
+#: Variables of the environment: credentials that moto takes, and its address.
+_AWS = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "example", "AWS_EC2_METADATA_DISABLED": "true"}
+
+
+def environment(lab: Lab) -> dict[str, str]:
+    """The environment of a controller that may change the lab's cluster."""
+    own = {"ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "false"}
+    place = {"AWS_ENDPOINT_URL": lab.state.aws, "AWS_REGION": lab.state.region, "KUBECONFIG": str(lab.kubeconfig())}
+    return {**os.environ, **own, **_AWS, **place}
+
+
+def run(lab: Lab, playbook: Path, variables: dict[str, Any], *words: str, seconds: float = 900) -> tuple[int, str]:
+    """Run a playbook to its end. Returns the exit code and the output."""
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", "-c", "local", *words, str(playbook)]
+    command += ["-e", json.dumps({"ansible_python_interpreter": sys.executable, **variables})]
+    done = subprocess.run(command, cwd=TOP, env=environment(lab), capture_output=True, text=True, check=False, timeout=seconds)
+    return done.returncode, done.stdout + done.stderr
+
+
+def report(lab: Lab, folder: Path, **variables: Any) -> dict[str, Any]:
+    """The report of the playbook drain_report. It predicts: the API server is not asked about evictions."""
+    path = folder / "report.json"
+    wanted = {
+        "eks_node_cluster": {"name": "demo", "endpoint": lab.state.endpoint},
+        "eks_node_drain_dry_run_evictions": False,
+        "eks_node_drain_format": "json",
+        "eks_node_drain_report": str(path),
+    }
+    code, output = run(lab, TOP / "playbooks/drain_report.yml", {**wanted, **variables})
+    assert code == 0, output
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
