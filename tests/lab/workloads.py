@@ -199,9 +199,20 @@ class Namespace:
             if (kind, name) not in fresh:
                 self.delete(kind, name)
                 continue
-            one = fresh[kind, name]
-            version = self.get(kind, name)["metadata"]["resourceVersion"]
-            self.lab.api.call("PUT", self.path(kind, name), {**one, "metadata": {**one["metadata"], "resourceVersion": version}})
+            while not self._put(fresh[kind, name]):
+                pass
+
+    def _put(self, one: Object) -> bool:
+        """Replace an object. False if a controller changed its status meanwhile."""
+        path = self.path(one["kind"], one["metadata"]["name"])
+        version = self.lab.api.get(path)["metadata"]["resourceVersion"]
+        try:
+            self.lab.api.call("PUT", path, {**one, "metadata": {**one["metadata"], "resourceVersion": version}})
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            return False
+        return True
 
     def delete(self, kind: str, name: str, seconds: int | None = None) -> None:
         """Ask for the deletion of an object. seconds: its grace period"""
@@ -248,7 +259,9 @@ class Namespace:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Remove the namespace, without waiting for its end."""
         for one in self.pods():
-            self.patch("Pod", one["metadata"]["name"], {"metadata": {"finalizers": None}})
+            # It may have ended meanwhile.
+            with suppress(ApiError):
+                self.patch("Pod", one["metadata"]["name"], {"metadata": {"finalizers": None}})
             self.delete("Pod", one["metadata"]["name"], 0)
         with suppress(ApiError):
             self.lab.api.call("DELETE", f"/api/v1/namespaces/{self.name}")
