@@ -56,6 +56,7 @@ ORDER = (
     "anywhere",
     "workloads",
     "drain",
+    "upgrade",
 )
 """A module imports what stands left of it, or inside its own package."""
 

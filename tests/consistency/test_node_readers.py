@@ -50,7 +50,7 @@ PARTS = {
 """Parts of text constants → the files that may contain them, outside docstrings."""
 
 CALLS = {
-    "uname": {"_node/host.py", "_inspect/versions.py"},
+    "uname": {"_node/host.py", "_inspect/versions.py", "_kubernetes/holder.py"},
     "gethostname": set[str](),
     "find_server": {"_node/kubeconfig.py", "_inspect/cluster.py", "_engine/drift_asked.py", "_engine/image_script.py"},
 }

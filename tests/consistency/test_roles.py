@@ -29,6 +29,9 @@ DOCTOR = f"{FACADE}_doctor"
 PUBLISH = f"{FACADE}_publish"
 """The role that publishes launch templates. It has variables of its own."""
 
+UPGRADE = f"{FACADE}_upgrade"
+"""The role that upgrades the nodes of a group. It has variables of its own."""
+
 ACCESS = "eks_cluster_access"
 """The role that maps the roles of nodes in a cluster. It has variables of its own."""
 
@@ -43,7 +46,7 @@ NOT_JOINED = {f"{FACADE}_windows", f"{FACADE}_bottlerocket"}
 SYSTEMS = {"linux": "apply", "windows": "apply_windows", "bottlerocket": "bottlerocket_settings"}
 
 # Variables of the play and the run, which no fact brings.
-MAGIC = {"ansible_check_mode", "ansible_play_batch", "ansible_play_hosts_all", "ansible_skip_tags"}
+MAGIC = {"ansible_check_mode", "ansible_play_batch", "ansible_play_hosts_all", "ansible_run_tags", "ansible_skip_tags"}
 FACT = re.compile(r"\bansible_[a-z0-9_]+\b|\bhostvars\[[^]]+\]\.ansible_")
 
 
@@ -76,7 +79,7 @@ def test_a_failed_validation_does_not_bury_the_message(role: str) -> None:
 
 
 def test_there_is_a_role_for_every_family() -> None:
-    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR, PUBLISH, ACCESS}
+    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR, PUBLISH, UPGRADE, ACCESS}
 
 
 def test_the_role_of_images_knows_its_variables() -> None:

@@ -32,7 +32,7 @@ class Api:
                 self._clients[service] = client.new_client(self._session, service, self._options)
         return self._clients[service]
 
-    def pages(self, service: str, operation: str, key: str, **arguments: Any) -> List[Dict[str, Any]]:
+    def pages(self, service: str, operation: str, key: str, **arguments: Any) -> List[Any]:
         """All items of an operation with pages."""
         with self._explained(service, operation) as api:
             ask: Callable[..., Any] = api.get_paginator(operation).paginate
@@ -62,7 +62,7 @@ class Api:
                 raise _refusal(action, error) from None
             except client.no_connection() as error:
                 text = client.explain_unreachable(api, self._session, self._options["endpoint_url"], name)
-                raise client.AwsError("{0} ({1})".format(text, type(error).__name__)) from None
+                raise client.AwsTemporary("{0} ({1})".format(text, type(error).__name__)) from None
             except client.not_understood():
                 raise client.AwsError("the answer is not from AWS; fix: check endpoint_url") from None
 
@@ -75,8 +75,21 @@ def _name(service: str) -> str:
     return _NAMES.get(service, service.upper())
 
 
+_TEMPORARY = (
+    "InternalFailure", "RequestLimitExceeded", "RequestTimeout", "RequestTimeoutException", "ResourceContention", "ResourceInUse",
+    "ResourceInUseException", "ScalingActivityInProgress", "ServiceUnavailable", "Unavailable",
+)  # fmt: skip
+"""Codes of errors that do not stay."""
+
+
 def _refusal(action: str, error: Any) -> client.AwsError:
     code, text = client.parse_error(error)
     if client.is_access_denied(code):
         return client.AwsDenied("the credentials may not call {0}; fix: allow it in their policy ({1}: {2})".format(action, code, text))
-    return client.AwsError(client.explain_credentials(code, text) or "AWS refused {0} ({1}: {2})".format(action, code, text))
+    known = client.explain_credentials(code, text)
+    is_temporary = not known and (code in _TEMPORARY or code.startswith("Throttl") or _status(error) >= 500)
+    return (client.AwsTemporary if is_temporary else client.AwsError)(known or "AWS refused {0} ({1}: {2})".format(action, code, text))
+
+
+def _status(error: Any) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") or 0)

@@ -45,6 +45,10 @@ class AwsError(Exception):
     """A call to AWS failed. The text is the whole message."""
 
 
+class AwsTemporary(AwsError):
+    """A call failed, and may succeed later: AWS does not answer, is busy, or limits the rate of requests."""
+
+
 class AwsDenied(AwsError):
     """The credentials are valid, but do not have the permission for a call."""
 

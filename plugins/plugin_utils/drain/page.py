@@ -21,7 +21,7 @@ _WORDS = dict(zip(SEVERITIES, ("blocks", "loses data", "notice"), strict=True))
 _MAX_PODS = 50
 """Pods of a finding that are listed, so that the page of a large cluster stays small. JSON has all."""
 
-_MAIN = """\
+FINDINGS = """\
 <section aria-labelledby="findings">
 <h2 id="findings">Findings</h2>
 {% for style, word, group, why, pods in findings -%}
@@ -38,9 +38,13 @@ _MAIN = """\
 <p>There are no findings.</p>
 {% endfor -%}
 </section>
-<section aria-labelledby="nodes">
+"""
+"""A section of a page. Its value C(findings) is C(shown_findings)."""
+
+_MAIN = f"""\
+{FINDINGS}<section aria-labelledby="nodes">
 <h2 id="nodes">Nodes</h2>
-{{ table("Table of all nodes", titles, rows, caption, "") }}</section>
+{{{{ table("Table of all nodes", titles, rows, caption, "") }}}}</section>
 """
 _TITLES = ("Node", "Pods", "Blocks", "Loses data", "Notices", "Worst finding")
 
@@ -49,11 +53,12 @@ def html(report: Report) -> str:
     """The page. Nodes are in the order of the drain, findings are sorted with the worst first."""
     caption = "Pods: the pods that the drain evicts. Static pods and pods of DaemonSets stay."
     return page.page(
-        "Drain report", [summary(report)], _MAIN, findings=list(_findings(report)), titles=_TITLES, rows=rows(report), caption=caption
+        "Drain report", [summary(report)], _MAIN, findings=list(shown_findings(report)), titles=_TITLES, rows=rows(report), caption=caption
     )
 
 
-def _findings(report: Report) -> Iterator[tuple[str, str, Group, str, list[str]]]:
+def shown_findings(report: Report) -> Iterator[tuple[str, str, Group, str, list[str]]]:
+    """The style, the severity, the finding, why it matters, and its pods."""
     for group in groups(report.findings):
         pods = list(group.pods[:_MAX_PODS]) if len(group.pods) > 1 else []
         if len(group.pods) > _MAX_PODS:
