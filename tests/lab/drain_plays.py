@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs of the collection's playbooks for drains on the lab's cluster, as a user runs them."""
+"""Runs of the collection's playbooks for drains and upgrades on the lab's cluster, as a user runs them."""
 
 from __future__ import annotations
 
