@@ -150,21 +150,20 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Plan the upgrade of all workers
+- name: Plan the upgrade of all hosts
   nodebootstrap.eks.upgrade_nodes:
     state: planned
     cluster: "{{ eks_node_cluster }}"
-    hosts: "{{ groups.workers }}"
+    hosts: "{{ groups.all }}"
     kubernetes_version: "1.36"
   register: upgrade
 
-- name: Drain the node of this host
+- name: Cordon the node of the first host as soon as the group can spare it
   nodebootstrap.eks.upgrade_nodes:
-    state: drained
+    state: reserved
     cluster: "{{ eks_node_cluster }}"
-    node: ip-10-0-0-1.ec2.internal
+    node: "{{ upgrade.order[0].node }}"
     nodes: "{{ upgrade.nodes }}"
-  delegate_to: localhost
 """
 
 RETURN = r"""

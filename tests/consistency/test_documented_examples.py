@@ -19,8 +19,8 @@ import yaml
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.image import lock
 from ansible_collections.nodebootstrap.eks.tests.consistency import documented, project
 from ansible_collections.nodebootstrap.eks.tests.oracle import windows_lab
-from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs, kubernetes_api
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in, upgrade_lab
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import kubernetes_stand_in, ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain import api_objects
@@ -147,6 +147,33 @@ def kubernetes() -> Iterator[dict[str, Any]]:
         yield {}
 
 
+@contextmanager
+def upgraded_group() -> Iterator[dict[str, Any]]:
+    """A stand-in for a group whose nodes are upgraded: the waits of a whole upgrade would take minutes."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pytest.MonkeyPatch.context() as patch,
+        upgrade_lab.group(has_new_version=False) as made,
+    ):
+        settings = {"AWS_ENDPOINT_URL": made.aws.url, "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none"}
+        for name, value in {**settings, "KUBECONFIG": str(made.api.kubeconfig(Path(folder) / "config"))}.items():
+            patch.setenv(name, value)
+        yield {"eks_node_cluster": {"name": "demo", "endpoint": made.api.url, "region": made.aws.region}}
+
+
+@contextmanager
+def old_node() -> Iterator[dict[str, Any]]:
+    """A stand-in for a cluster with one node with an old kubelet, which is named like the host of the examples."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pytest.MonkeyPatch.context() as patch,
+        kubernetes_api.serving() as api,
+    ):
+        api.node("localhost", "i-1")
+        patch.setenv("KUBECONFIG", str(api.kubeconfig(Path(folder) / "config")))
+        yield {"eks_node_cluster": {"name": "demo", "endpoint": api.url}}
+
+
 def nothing() -> AbstractContextManager[dict[str, Any]]:
     return nullcontext({})
 
@@ -183,6 +210,8 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "migrate": nothing,
     "publish": aws,
     "render": nothing,
+    "upgrade_group": upgraded_group,
+    "upgrade_nodes": old_node,
 }
 
 

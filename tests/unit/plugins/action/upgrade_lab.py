@@ -14,20 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 from ansible_collections.nodebootstrap.eks.tests.eks_api import AwsStandIn
 from ansible_collections.nodebootstrap.eks.tests.lab import moto_repairs
 from ansible_collections.nodebootstrap.eks.tests.unit import kubernetes_api
 
-NAME = "workers"
+NAME = "demo-workers"
 EVERY = 0.05
 
 
 class Group:
     """An Auto Scaling group. C(never_ready): launch template versions whose nodes do not become Ready."""
 
-    def __init__(self, aws: AwsStandIn, api: kubernetes_api.KubernetesApi, size: int, max_size: int, version: str) -> None:
+    def __init__(
+        self, aws: AwsStandIn, api: kubernetes_api.KubernetesApi, size: int, max_size: int, version: str, *, has_new_version: bool
+    ) -> None:
         self.aws, self.api, self.size = aws, api, size
         self.never_ready: set[str] = set()
         self.ready_after = 0.2
@@ -46,7 +47,8 @@ class Group:
             AutoScalingGroupName=NAME, MinSize=1, MaxSize=max_size, DesiredCapacity=size, VPCZoneIdentifier=subnet,
             LaunchTemplate={"LaunchTemplateId": self.template, "Version": version},
         )  # fmt: skip
-        self.ec2.create_launch_template_version(LaunchTemplateId=self.template, LaunchTemplateData=data)
+        if has_new_version:
+            self.ec2.create_launch_template_version(LaunchTemplateId=self.template, LaunchTemplateData=data)
         self._keep()
         self.wait(lambda: len(self.ready()) == size)
         for number in range(self._pods):
@@ -135,12 +137,11 @@ _repair = functools.cache(moto_repairs.repair)
 
 
 @contextmanager
-def group(size: int = 3, max_size: int = 3, version: str = "1") -> Iterator[Group]:
+def group(size: int = 3, max_size: int = 3, version: str = "1", *, has_new_version: bool = True) -> Iterator[Group]:
     _repair()
     with AwsStandIn(also={"autoscaling": _refreshes}) as aws, kubernetes_api.serving() as api:
-        # moto keeps everything in the process.
-        urlopen(Request(f"{aws.url}/moto-api/reset", method="POST"), timeout=60).close()
-        made = Group(aws, api, size, max_size, version)
+        aws.reset()
+        made = Group(aws, api, size, max_size, version, has_new_version=has_new_version)
         try:
             yield made
         finally:
