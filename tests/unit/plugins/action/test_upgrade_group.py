@@ -75,6 +75,7 @@ def test_a_node_that_does_not_become_ready_puts_the_group_back(group: Group, tmp
     assert (group.describe()["LaunchTemplate"]["Version"], group.describe()["MaxSize"]) == ("1", 3)
 
 
+@pytest.mark.matrix
 def test_a_pod_that_does_not_leave_is_named(group: Group, tmp_path: Path) -> None:
     group.api.refuse = lambda pod: (429, "Cannot evict pod") if pod["metadata"]["name"] == "web-0" else None
     done = run(group, tmp_path, eks_node_upgrade_drain_timeout=6)

@@ -119,6 +119,7 @@ def test_a_role_that_fails_stops_the_upgrade_and_uncordons_its_node(setup: Setup
     assert (setup.versions(), setup.leftovers()) == (["v1.36.1"] * 3, []), shown(finished)
 
 
+@pytest.mark.matrix
 def test_a_node_that_does_not_become_ready_stops_the_upgrade_and_stays_cordoned(setup: Setup) -> None:
     done = setup.run(patch=NOT_READY)
     assert (done.returncode, setup.cordoned()) == (2, ["node-1"]), shown(done)
