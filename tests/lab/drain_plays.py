@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,12 +27,29 @@ def environment(lab: Lab) -> dict[str, str]:
     return {**os.environ, **own, **_AWS, **place}
 
 
+def _command(playbook: Path, variables: dict[str, Any], *words: str) -> list[str]:
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", "-c", "local", *words, str(playbook)]
+    return [*command, "-e", json.dumps({"ansible_python_interpreter": sys.executable, **variables})]
+
+
 def run(lab: Lab, playbook: Path, variables: dict[str, Any], *words: str, seconds: float = 900) -> tuple[int, str]:
     """Run a playbook to its end. Returns the exit code and the output."""
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", "-c", "local", *words, str(playbook)]
-    command += ["-e", json.dumps({"ansible_python_interpreter": sys.executable, **variables})]
+    command = _command(playbook, variables, *words)
     done = subprocess.run(command, cwd=TOP, env=environment(lab), capture_output=True, text=True, check=False, timeout=seconds)
     return done.returncode, done.stdout + done.stderr
+
+
+def run_and_kill(lab: Lab, playbook: Path, variables: dict[str, Any], seconds: float) -> bool:
+    """Begin to run a playbook, and kill all its processes after a time. Returns whether it had not ended before."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(_command(playbook, variables), cwd=TOP, env=environment(lab), start_new_session=True, **quiet)
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
+    return False
 
 
 def report(lab: Lab, folder: Path, **variables: Any) -> dict[str, Any]:

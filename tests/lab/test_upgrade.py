@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ansible_collections.nodebootstrap.eks.tests.lab import Lab
 from ansible_collections.nodebootstrap.eks.tests.lab.auto_scaling import Group
 from ansible_collections.nodebootstrap.eks.tests.lab.availability import Client, HealthyPods
 from ansible_collections.nodebootstrap.eks.tests.lab.binaries import KUBELETS
-from ansible_collections.nodebootstrap.eks.tests.lab.drain_plays import run
+from ansible_collections.nodebootstrap.eks.tests.lab.drain_plays import run, run_and_kill
 from ansible_collections.nodebootstrap.eks.tests.lab.progress import TOP
 from ansible_collections.nodebootstrap.eks.tests.lab.workloads import Namespace, affinity_to, budget, deployment, service
 
@@ -45,8 +46,16 @@ def leftovers(lab: Lab, group: Group) -> list[str]:
     return found
 
 
-def test_three_nodes_are_replaced_without_a_failed_request(lab: Lab) -> None:
-    with Group(lab, "replaced", size=3, minor="1.35") as group, Namespace(lab, "upgraded") as space:
+KILLS = 10
+PLAYBOOK = TOP / "playbooks/upgrade.yml"
+
+
+# Without kills, it shows less.
+@pytest.mark.parametrize("kills", [pytest.param(0, marks=pytest.mark.matrix), KILLS])
+def test_three_nodes_are_replaced_without_a_failed_request(lab: Lab, kills: int) -> None:
+    """Also if the playbook is killed at random moments, and run again."""
+    moments = random.Random(1)
+    with Group(lab, f"replaced-{kills}", size=3, minor="1.35") as group, Namespace(lab, f"upgraded-{kills}") as space:
         group.wait_ready(3)
         before = set(group.nodes)
         apart = affinity_to("web", "podAntiAffinity", is_required=False)
@@ -54,8 +63,11 @@ def test_three_nodes_are_replaced_without_a_failed_request(lab: Lab) -> None:
         space.wait_ready("web", 2)
         version = group.add_version("1.36")
         with Client(space, "web") as client, HealthyPods(space, "web") as healthy:
-            code, output = run(lab, TOP / "playbooks/upgrade.yml", variables(lab, group))
+            killed = [run_and_kill(lab, PLAYBOOK, variables(lab, group), moments.uniform(3, 12)) for _unused in range(kills)]
+            code, output = run(lab, PLAYBOOK, variables(lab, group))
         assert code == 0, output
+        # The last ones may find that everything is done.
+        assert killed[: kills // 2] == [True] * (kills // 2)
         assert (client.failures, healthy.least >= 1) == ([], True), output
         described = group.describe()
         assert [one["LaunchTemplate"]["Version"] for one in described["Instances"]] == [version] * 3
@@ -63,5 +75,5 @@ def test_three_nodes_are_replaced_without_a_failed_request(lab: Lab) -> None:
         kubelets = {lab.node_object(node.name)["status"]["nodeInfo"]["kubeletVersion"] for node in group.wait_ready(3)}
         assert kubelets == {KUBELETS["1.36"].version}
         assert not before & set(group.nodes)
-        again, output = run(lab, TOP / "playbooks/upgrade.yml", variables(lab, group))
+        again, output = run(lab, PLAYBOOK, variables(lab, group))
         assert (again, "changed=0" in output) == (0, True), output

@@ -218,7 +218,7 @@ def lab() -> list[Step]:
     return [
         programs,
         pytest("lab: joins", 400, "-m", "not matrix", *joins, after=programs.name),
-        pytest("lab: workloads", 200, "-m", "not matrix", *workloads, after=programs.name),
+        pytest("lab: workloads", 350, "-m", "not matrix", *workloads, after=programs.name),
         pytest("lab: bake", 170, "-m", "not matrix", LAB_BAKE, after=programs.name),
         pytest("lab: failures", 400, "-m", "not matrix", *rest, after=programs.name),
     ]
