@@ -144,7 +144,7 @@ def test_every_node_is_upgraded_whenever_the_process_is_killed(
     number: int, most: str, cordoned: bool, excluded: bool, lives: list[int]
 ) -> None:
     first, *others = nodes(number)
-    # Somebody cordoned one node, or took it out of load balancers, and it stays so.
+    # An administrator cordoned one node, or took it out of load balancers, and it stays so.
     first = replace(first, is_cordoned=cordoned, is_excluded=excluded)
     # That node is unavailable all the time, and another one has to be.
     fleet = Fleet([first, *others], replace(WANTED, max_unavailable="2" if cordoned else most), tuple(lives))
