@@ -45,6 +45,7 @@ ORDER = (
     "importers",
     "readers",
     "sources",
+    "launch_templates",
     "lint",
     "difference",
     "explanation",

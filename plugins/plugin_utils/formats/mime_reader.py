@@ -44,6 +44,8 @@ _LIKE_A_DOCUMENT = re.compile(r"(?:apiVersion|kind)[ \t]*:", re.IGNORECASE)
 
 _ANY_BOUNDARY = re.compile(r"boundary=\"?([^\"\s;]+)", re.IGNORECASE)
 
+_NESTED = ("multipart/", "message/")
+
 _LONGEST_PREAMBLE_LINE = 4000
 _LONGEST_CONTENT_TYPE = 4000
 """For a longer one, email needs a time that grows with the square of its length."""
@@ -189,10 +191,13 @@ class _Reader:
     def _part(self, start: int, end: int, path: str, depth: int) -> None:
         problems = Problems()
         lines = self._lines[start:end]
-        headers, at = _headers(lines, f"{path} (from line {start + 1})", problems)
+        # A nested document is not one of the found parts, so only its path can tell its place.
+        place = f"{path} (from line {start + 1})"
+        headers, at = _headers(lines, place, problems)
         part = _part_of(headers, lines[at:])
-        if not len(problems) and _check_headers(headers, part, path, problems):
-            _check_use(part, path, problems)
+        named = place if part.media_type.startswith(_NESTED) else path
+        if not len(problems) and _check_headers(headers, part, named, problems):
+            _check_use(part, named, problems)
         if not len(problems):
             self.accepted.append(part)
         (self.nested_problems if depth else self.part_problems).extend(problems)
@@ -464,7 +469,7 @@ def _check_headers(headers: list[tuple[str, str]], part: Part, path: str, proble
 def _check_use(part: Part, path: str, problems: Problems) -> None:
     """Report a part that no program on the node runs, or that would be changed."""
     kind = part.media_type
-    if kind.startswith(("multipart/", "message/")):
+    if kind.startswith(_NESTED):
         problems.add(
             "mime.nested_document",
             path,

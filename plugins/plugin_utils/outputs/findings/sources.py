@@ -10,6 +10,7 @@ from dataclasses import replace
 from ...capacity import InstanceShape
 from ...kubelet_fields import Version
 from ...lint.finding import Finding, of_problem
+from ...lint.launch_template import findings_of
 from ...lint.lint import lint
 from ...readers.model import Place, UserData
 from ...sources.model import SourceText
@@ -38,11 +39,12 @@ def source_of(
     if text.problem is not None:
         # Reports show the path in the file beside its name.
         finding = of_problem(text.problem, _BEGIN, path or ("the file" if is_file else "user data"))
-        return Source(name, _NO_USER_DATA, (finding,), path, text.origin, is_file=is_file)
+        return Source(name, _NO_USER_DATA, (finding, *findings_of(text.settings)), path, text.origin, is_file=is_file)
     known = text.family or family
     linted = lint(text.data, known, version, instance)
     found = linted.user_data.family or known
-    return _by_line(Source(name, linted.user_data, linted.findings, path, text.origin, text.is_secret, is_file, text.data, found))
+    findings = (*findings_of(text.settings), *linted.findings)
+    return _by_line(Source(name, linted.user_data, findings, path, text.origin, text.is_secret, is_file, text.data, found))
 
 
 def _by_line(source: Source) -> Source:
