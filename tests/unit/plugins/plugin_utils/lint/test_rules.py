@@ -64,7 +64,7 @@ def test_a_large_instance_has_addresses_for_the_pods_of_kubelet() -> None:
     assert "bootstrap.max_pods_not_set" not in {finding.rule.id for finding in found}
 
 
-INNER = '--I\nContent-Type: text/x-shellscript\n\n#!/bin/sh\ntrue\n--I--'
+INNER = "--I\nContent-Type: text/x-shellscript\n\n#!/bin/sh\ntrue\n--I--"
 
 
 @pytest.mark.parametrize(
