@@ -54,6 +54,14 @@ _APPLY_PLAN = {
 #: Collection → module → option → names of its types.
 _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
     "nodebootstrap.eks": {
+        "anywhere_machine_info": {
+            "tools": ["list"],
+            "work_dir": ["str"],
+            "files": ["list"],
+            "addresses": ["list"],
+            "registries": ["list"],
+            "timeout": ["int", "float"],
+        },
         "apply_plan": _APPLY_PLAN,
         "cluster_info": {"name": ["str"], "region": ["str"]},
         "doctor_logs": {"folder": ["str"], "timeout": ["int", "float"]},
