@@ -83,7 +83,11 @@ def logs() -> Iterator[dict[str, Any]]:
 @contextmanager
 def admin_machine() -> Iterator[dict[str, Any]]:
     """A stand-in for an admin machine: this machine may not have the tools."""
-    answers: dict[str, list[Any]] = {"anywhere_machine_info": [{"changed": False, "machine": admin_machines.facts()}]}
+    collected = {"changed": False, "archive_base64": "", "objects": {}, "logs": {}, "unreachable": {}, "entries": 0}
+    answers: dict[str, list[Any]] = {
+        "anywhere_machine_info": [{"changed": False, "machine": admin_machines.facts()}],
+        "anywhere_diagnostics": [collected],
+    }
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for name, value in node_stand_in.make(Path(folder), **answers).items():
             patch.setenv(name, value)
@@ -192,6 +196,7 @@ def nothing() -> AbstractContextManager[dict[str, Any]]:
 # Module → what runs while its examples run, and the variables that lead there. Every module has an entry: a module that is not known here
 # could change the machine on which the tests run.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
+    "anywhere_diagnostics": admin_machine,
     "anywhere_machine_info": admin_machine,
     "anywhere_preflight": admin_machine,
     "anywhere_validate": nothing,

@@ -54,6 +54,13 @@ _APPLY_PLAN = {
 #: Collection → module → option → names of its types.
 _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
     "nodebootstrap.eks": {
+        "anywhere_diagnostics": {
+            "name": ["str"],
+            "work_dir": ["str"],
+            "kubeconfigs": ["dict"],
+            "folder": ["str"],
+            "timeout": ["int", "float"],
+        },
         "anywhere_machine_info": {
             "tools": ["list"],
             "work_dir": ["str"],

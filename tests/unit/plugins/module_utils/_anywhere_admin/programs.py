@@ -33,7 +33,8 @@ def script(folder: Path, name: str, answers: Mapping[str, str | tuple[int, str, 
     lines = ["#!/bin/sh", f'printf "%s\\n" "{name} $*" >> {shlex.quote(str(folder / "calls"))}', 'case "$*" in']
     for pattern, answer in answers.items():
         status, output, errors = (0, answer, "") if isinstance(answer, str) else answer
-        lines.append(f"{pattern}) printf '%s\\n' {shlex.quote(output)}; printf '%s\\n' {shlex.quote(errors)} >&2; exit {status};;")
+        quoted = "*".join(shlex.quote(part) if part else "" for part in pattern.split("*"))
+        lines.append(f"{quoted}) printf '%s\\n' {shlex.quote(output)}; printf '%s\\n' {shlex.quote(errors)} >&2; exit {status};;")
     lines += ["esac", 'echo "unexpected: $*" >&2', "exit 64", ""]
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / name
