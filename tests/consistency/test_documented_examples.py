@@ -87,6 +87,7 @@ def admin_machine() -> Iterator[dict[str, Any]]:
     answers: dict[str, list[Any]] = {
         "anywhere_machine_info": [{"changed": False, "machine": admin_machines.facts()}],
         "anywhere_diagnostics": [collected],
+        "anywhere_images": [{"changed": False, "lines": ["registry.k8s.io/cluster-api/cluster-api-controller:v1.14.0"]}],
     }
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for name, value in node_stand_in.make(Path(folder), **answers).items():
@@ -197,6 +198,7 @@ def nothing() -> AbstractContextManager[dict[str, Any]]:
 # could change the machine on which the tests run.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "anywhere_diagnostics": admin_machine,
+    "anywhere_images": admin_machine,
     "anywhere_machine_info": admin_machine,
     "anywhere_preflight": admin_machine,
     "anywhere_validate": nothing,

@@ -61,6 +61,17 @@ _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
             "folder": ["str"],
             "timeout": ["int", "float"],
         },
+        "anywhere_images": {
+            "cluster_file": ["str"],
+            "cluster_api_version": ["str", "NoneType"],
+            "clusterctl_arguments": ["list"],
+            "clusterctl_config": ["str", "NoneType"],
+            "kind_image": ["str", "NoneType"],
+            "images": ["list"],
+            "manifests": ["list"],
+            "output": ["str", "NoneType"],
+            "timeout": ["int", "float"],
+        },
         "anywhere_machine_info": {
             "tools": ["list"],
             "work_dir": ["str"],
