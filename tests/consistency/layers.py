@@ -222,6 +222,7 @@ NODE_LAYERS: dict[str, frozenset[str]] = {
     "_image": frozenset({"_node"}),
     "_engine": frozenset({"_node", "_transaction", "_inspect", "_join"}),
     "_doctor": frozenset({"_node", "_inspect", "_join", "_image"}),
+    "_anywhere_admin": frozenset({"_node", "_join", "_doctor"}),
 }
 """Package of C(plugins/module_utils) → the packages that it may import, beside itself."""
 
