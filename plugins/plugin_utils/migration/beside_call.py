@@ -19,7 +19,7 @@ _OUTPUT = (
 _END = r"\|\|\s*(?P<status>exit(?:\s+\d{1,3})?|true|:)(?!\w)"
 _BESIDE = re.compile(rf"\s*(?P<output>(?:(?:{_OUTPUT})\s*)*)(?:{_END}\s*)?;?\s*(?:#[^\n]*)?")
 BEFORE_CALL = (NEGATED, STOPPED)
-"""Reasons of what is in front of a call."""
+"""Reasons about text in front of a call."""
 _NOT_FOLLOWED = "no command follows the call"
 _JOINED = re.compile(r"\\\n\s*")
 
@@ -38,7 +38,7 @@ def text_beside(text: str, command: Command, end: int) -> str | None:
 
 
 def is_left_out(reason: str, beside: str | None) -> bool:
-    """Whether a migration leaves out what the reader of a call did not understand. beside: C(text_beside)."""
+    """Whether a migration leaves out text that the reader of a call did not understand. beside: C(text_beside)."""
     return reason in BEFORE_CALL or (beside is not None and reason in (BESIDE, REDIRECTED))
 
 

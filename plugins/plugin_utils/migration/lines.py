@@ -34,6 +34,6 @@ def cautions(texts: Iterable[ShellText], family: str, removed: Container[Line], 
 
 
 def without_repeated(findings: Iterable[Finding], warnings: Iterable[Caution]) -> tuple[Finding, ...]:
-    """The findings of the new user data without those that a warning about the original has, too."""
+    """The findings of the new user data that no warning about the original contains."""
     said = {one.message for one in warnings}
     return tuple(one for one in findings if one.message.replace(": ", " ", 1) not in said)

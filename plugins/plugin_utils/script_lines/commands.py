@@ -25,7 +25,7 @@ def runs(*names: str) -> Find:
     """One of these programs, also behind xargs and the like."""
 
     def find(run: RunCommand) -> Match | None:
-        return next((Match(run.words[index], run.line) for index in run.programs if run.words[index] in names), None)
+        return next((Match(program, run.line) for program in run.programs() if program in names), None)
 
     return find
 
@@ -113,7 +113,7 @@ def contains(pattern: re.Pattern[str]) -> Find:
     """A word with a text, also if variables of the script are a part of it."""
 
     def find(run: RunCommand) -> Match | None:
-        found = ((pattern.search(text), line) for text, line in run.texts)
+        found = ((pattern.search(text), line) for text, line in run.texts())
         return next((Match(one[0], line) for one, line in found if one is not None), None)
 
     return find

@@ -15,13 +15,18 @@ from .script import ScriptView
 
 def hits(text: str, family: str | None, rows: Iterable[Row] = ROWS) -> Iterator[Hit]:
     """Every row that fits, with each of its lines once. family: of the image; None if it is unknown. Raises C(PackageMissing)."""
+    possible = [row for row in rows if (not row.families or family in row.families) and _has_sign(row, text)]
+    if not possible:
+        return
     view = ScriptView.of(text)
-    for row in rows:
-        if row.families and family not in row.families:
-            continue
+    for row in possible:
         found = dict.fromkeys(one for one in _matches(row, view) if row.unless is None or not row.unless(view, one))
         for match in list(found)[:1] if row.is_once else found:
             yield Hit(row, match)
+
+
+def _has_sign(row: Row, text: str) -> bool:
+    return not row.signs or any(sign in text for sign in row.signs)
 
 
 def _matches(row: Row, view: ScriptView) -> Iterator[Match]:
@@ -33,7 +38,7 @@ def _matches(row: Row, view: ScriptView) -> Iterator[Match]:
             yield match
     for pattern, numbers in ((row.text, range(len(view.lines))), (row.nested, view.nested)):
         # Most scripts contain none of the words of a row.
-        if pattern is None or not pattern.search(view.text):
+        if pattern is None or not numbers or not pattern.search(view.text):
             continue
         for match in _in_lines(pattern, view, numbers):
             if match.line not in seen:

@@ -36,7 +36,7 @@ class Row:
 
     command: finds it in a command that the reader understands. text: finds it in all lines but comments and messages. nested: finds it
     where the reader understands no commands, such as in here-documents. The first group of a pattern is the word. unless: whether the
-    script makes a match right.
+    script makes a match right. signs: texts of which every match needs one somewhere in the script; to search for these first is fast.
 
     group_fix: the fix in terms of the fields of a node group. is_new: whether Amazon Linux 2 or Ubuntu does something else, so that
     a migration has to say it. is_early: whether the line is right after kubelet has started. is_once: whether one match of a script
@@ -53,6 +53,7 @@ class Row:
     text: re.Pattern[str] | None = None
     nested: re.Pattern[str] | None = None
     unless: Callable[[ScriptView, Match], bool] | None = None
+    signs: tuple[str, ...] = ()
     group_fix: str | None = None
     is_new: bool = True
     is_early: bool = False

@@ -109,6 +109,7 @@ _OF_KUBELET = (
         f"{_AMI}/issues/2123",
         command=commands.starts_kubelet,
         is_early=True,
+        signs=("kubelet", "nodeadm"),
     ),
 )  # fmt: skip
 
@@ -145,6 +146,7 @@ _OF_CONTAINERS = (
         nested=re.compile(r"(\bdocker(?:\.service)?\b)(?![\w./-])"),
         unless=commands.installs("docker", "docker.io", "docker-ce", "moby-engine"),
         group_fix="use ctr or nerdctl, and containerd.config or containerd.registry_mirrors of the node group for settings",
+        signs=("docker",),
     ),
 )  # fmt: skip
 
@@ -159,6 +161,7 @@ _PACKAGES = (
         command=commands.runs("amazon-linux-extras"),
         nested=commands.nested("amazon-linux-extras"),
         group_fix="install the package with dnf: its repositories have the packages of the extras",
+        signs=("amazon-linux-extras",),
     ),
     Row(
         "epel",
@@ -168,6 +171,7 @@ _PACKAGES = (
         "use a package of Amazon Linux 2023, or install the program in the image",
         f"{_LINUX}epel.html",
         text=re.compile(r"(\bepel-release[\w.-]*|\bEPEL\b|\b\w+\.(?:el7|amzn2)\.\w+)"),
+        signs=("epel", "EPEL", "el7", "amzn2"),
     ),
     Row(
         "yum-plugins",
@@ -177,6 +181,7 @@ _PACKAGES = (
         "use the plugin of dnf, such as dnf config-manager or dnf versionlock",
         f"{_LINUX}package-management.html",
         text=re.compile(r"(\byum-(?:config-manager|plugin-[\w-]+|utils|cron)\b|/etc/yum/pluginconf\.d|/etc/yum\.conf)"),
+        signs=("yum",),
     ),
     Row(
         "apt",
@@ -188,6 +193,7 @@ _PACKAGES = (
         command=commands.runs("apt", "apt-get", "snap", "dpkg"),
         nested=commands.nested("apt|apt-get|snap|dpkg"),
         group_fix="use dnf, with the name that the package has on Amazon Linux 2023",
+        signs=("apt", "snap", "dpkg"),
     ),
     Row(
         "yum",
@@ -197,6 +203,7 @@ _PACKAGES = (
         "use apt-get, with the name that the package has on Ubuntu",
         command=commands.runs("yum"),
         nested=commands.nested("yum"),
+        signs=("yum",),
     ),
     Row(
         "dnf",
@@ -206,6 +213,7 @@ _PACKAGES = (
         "use the package manager of the image",
         command=commands.runs("dnf"),
         nested=commands.nested("dnf"),
+        signs=("dnf",),
     ),
     Row(
         "asks-question",
@@ -214,6 +222,7 @@ _PACKAGES = (
         "asks for confirmation, and gets no answer at boot",
         command=commands.asks,
         is_new=False,
+        signs=("yum", "dnf", "apt"),
     ),
 )  # fmt: skip
 
@@ -226,6 +235,7 @@ _SYSTEM = (
         "remove the line: chrony asks the Amazon Time Sync Service",
         f"{_LINUX}compare-with-al2.html",
         text=re.compile(r"(\bntpd\b|\bntpdate\b|/etc/ntp\.conf)"),
+        signs=("ntp",),
     ),
     Row(
         "cron",
@@ -236,6 +246,7 @@ _SYSTEM = (
         f"{_LINUX}cron.html",
         text=re.compile(r"(/etc/cron\.\w+|/etc/crontab|/var/spool/cron|\bcrontab\b|\bcrond\b)"),
         unless=commands.installs("cronie"),
+        signs=("cron",),
     ),
     Row(
         "rsyslog",
@@ -246,6 +257,7 @@ _SYSTEM = (
         f"{_LINUX}journald.html",
         text=re.compile(r"(/var/log/(?:messages|secure)\b|/etc/rsyslog\.\w+|\brsyslogd?\b)"),
         unless=commands.installs("rsyslog"),
+        signs=("rsyslog", "/var/log/"),
     ),
     Row(
         "python2",
@@ -257,6 +269,7 @@ _SYSTEM = (
         command=commands.runs_or_installs("python", "python2", "python2.7"),
         nested=re.compile(r"(?<![\w./-])((?:/usr/bin/)?python(?:2(?:\.7)?)?)(?=\s|$)", re.MULTILINE),
         unless=commands.links("python"),
+        signs=("python",),
     ),
     Row(
         "iptables-service",
@@ -267,6 +280,7 @@ _SYSTEM = (
         f"{_LINUX}compare-with-al2.html",
         text=re.compile(r"(/etc/sysconfig/ip6?tables|\biptables-services\b|systemctl\s+(?:\S+\s+){0,20}?ip6?tables(?:\.service)?\b|iptables-restore)"),
         unless=commands.installs("iptables-services"),
+        signs=("tables",),
     ),
     Row(
         "sysconfig",
@@ -285,6 +299,7 @@ _SYSTEM = (
         "use systemctl, or write a unit of systemd",
         f"{_LINUX}deprecated-al2023.html",
         text=re.compile(r"(\bchkconfig\b|/etc/init\.d/[\w-]+|/etc/rc\.local|/etc/rc\.d/)"),
+        signs=("chkconfig", "/etc/init.d", "/etc/rc"),
     ),
     Row(
         "cgroup-v1",
@@ -306,6 +321,7 @@ _WITHOUT_TOKEN = Row(
     f"{_LINUX}security-features.html",
     text=_METADATA,
     unless=_has_token,
+    signs=("169.254.169.254",),
 )
 _OF_AWS = (
     Row(
@@ -317,6 +333,7 @@ _OF_AWS = (
         f"{_LINUX}awscli2.html",
         command=commands.logs_in_with_cli_1,
         nested=re.compile(r"(\baws\s+(?:--\S+\s+){0,20}ecr\s+get-login)(?!-password)\b"),
+        signs=("get-login",),
     ),
     _WITHOUT_TOKEN,
     replace(
@@ -335,6 +352,7 @@ _OF_AWS = (
         command=commands.downloads,
         is_new=False,
         is_once=True,
+        signs=("curl", "wget", "pip", "git", "snap", "aws", "yum", "dnf", "apt"),
     ),
 )  # fmt: skip
 

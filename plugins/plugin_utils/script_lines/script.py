@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..bootstrap_calls import SCRIPT, is_shell, program_words
 from ..formats import shell_reader
@@ -15,21 +16,28 @@ from ..formats.shell_reader import Command, Script, Word
 _MESSAGES = ("echo", "printf", "logger")
 """Programs whose arguments are text for people, unless their output goes to a file or a program."""
 _LOOKUPS = ("which", "type", "hash")
+_LOOKUP_OPTIONS = frozenset({"-v", "-V"})
+"""Options of C(command)."""
 _STARTERS = ("xargs", "-exec", "-execdir")
 """Words behind which there is another program."""
 
 
 @dataclass(frozen=True)
 class RunCommand:
-    """A command. words: the program without its directory, and the known arguments. programs: the places of programs in C(words).
-
-    texts: the known text of each word, with the line on which the word is. line: of the command, from 1.
-    """
+    """A command. words: the program without its directory, and the known arguments. written: all words. line: from 1."""
 
     words: tuple[str, ...]
-    programs: tuple[int, ...]
-    texts: tuple[tuple[str, int], ...]
+    written: tuple[Word, ...]
     line: int
+
+    def programs(self) -> Iterator[str]:
+        """The program, and those that it starts in its turn."""
+        yield self.words[0]
+        yield from (word for before, word in pairwise(self.words) if before in _STARTERS)
+
+    def texts(self) -> Iterator[tuple[str, int]]:
+        """What is known of each word, with the line on which the word is."""
+        yield from (("".join(piece or "" for piece in word.pieces), word.place.line) for word in self.written)
 
 
 @dataclass(frozen=True)
@@ -52,41 +60,37 @@ class ScriptView:
         if not is_shell(text):
             return cls(text, tuple(lines), tuple(range(len(lines))), (), frozenset())
         script = shell_reader.read(text)
-        commands = tuple(run for one in script.commands if (run := _run_command(one)) is not None)
-        if script.is_readable:
-            _remove_messages(lines, script.commands)
-        return cls(text, tuple(lines), tuple(_nested(script, len(lines))), commands, frozenset(_call_lines(script)))
+        commands, call_lines = [], []
+        for command in script.commands:
+            words = program_words(command.words)
+            program = words[0].value if words else None
+            if program in _MESSAGES and _is_message(command):
+                _remove_message(lines, command, script)
+            elif program == SCRIPT:
+                call_lines += range(command.line, max(word.place.line for word in command.words) + 1)
+            elif program and program not in _LOOKUPS and not _is_lookup(command.words[: len(command.words) - len(words)]):
+                known = [value for word in words[1:] if (value := word.value) is not None]
+                commands.append(RunCommand((program.rpartition("/")[2], *known), words, command.line))
+        return cls(text, tuple(lines), tuple(_nested(script, len(lines))), tuple(commands), frozenset(call_lines))
 
 
-def _run_command(command: Command) -> RunCommand | None:
-    """None if the program is unknown, or if the command only asks where a program is, or prints a message."""
-    words = program_words(command.words)
-    program = (words[0].value or "").rpartition("/")[2] if words else ""
-    if not program or program in _LOOKUPS or _is_lookup(command) or _is_message(command):
-        return None
-    known = (program, *(word.value for word in words[1:] if word.value is not None))
-    programs = (0, *(index for index in range(1, len(known)) if known[index - 1] in _STARTERS))
-    texts = tuple(("".join(piece or "" for piece in word.pieces), word.place.line) for word in words)
-    return RunCommand(known, programs, texts, command.line)
-
-
-def _is_lookup(command: Command) -> bool:
-    return "command" in command.values and bool({"-v", "-V"} & set(command.values))
+def _is_lookup(wrappers: tuple[Word, ...]) -> bool:
+    """Whether the words in front of a program only ask where it is."""
+    values = [word.value for word in wrappers]
+    return "command" in values and not _LOOKUP_OPTIONS.isdisjoint(values)
 
 
 def _is_message(command: Command) -> bool:
-    if not command.values or command.values[0] not in _MESSAGES:
-        return False
+    """Whether people read the output. C(command): one of C(_MESSAGES)."""
     # Text for the standard error is a message, too.
     return not command.is_redirected or (bool(command.redirections) and all(one.operator == ">&" for one in command.redirections))
 
 
-def _remove_messages(lines: list[str], commands: tuple[Command, ...]) -> None:
-    """Replace the words of messages by blanks. Words with substitutions stay, because these contain commands."""
-    for command in commands:
-        for word in command.words[1:] if _is_message(command) else ():
-            if word.value is not None:
-                _blank(lines, word)
+def _remove_message(lines: list[str], command: Command, script: Script) -> None:
+    """Replace the words of a message by blanks. Words with substitutions stay, because these contain commands."""
+    for word in command.words[1:] if script.is_readable else ():
+        if word.value is not None:
+            _blank(lines, word)
 
 
 def _blank(lines: list[str], word: Word) -> None:
@@ -101,10 +105,3 @@ def _nested(script: Script, count: int) -> Iterator[int]:
         return
     for first, last in script.documents:
         yield from range(first - 1, min(last, count))
-
-
-def _call_lines(script: Script) -> Iterator[int]:
-    for command in script.commands:
-        words = program_words(command.words)
-        if words and words[0].value == SCRIPT:
-            yield from range(command.line, max(word.place.line for word in command.words) + 1)

@@ -26,7 +26,7 @@ def script(*lines: str) -> str:
 
 
 def names(text: str, family: str | None = "al2023") -> list[str]:
-    """The rows that fit, but for those that only say that a script needs the network."""
+    """The rows that fit, without the row about the network."""
     return [hit.row.name for hit in hits(text, family) if hit.row.name != "downloads"]
 
 
