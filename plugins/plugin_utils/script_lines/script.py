@@ -31,7 +31,7 @@ class RunCommand:
     line: int
 
     def programs(self) -> Iterator[str]:
-        """The program, and those that it starts in its turn."""
+        """The program, and the programs that it starts in its turn."""
         yield self.words[0]
         yield from (word for before, word in pairwise(self.words) if before in _STARTERS)
 
@@ -60,7 +60,8 @@ class ScriptView:
         if not is_shell(text):
             return cls(text, tuple(lines), tuple(range(len(lines))), (), frozenset())
         script = shell_reader.read(text)
-        commands, call_lines = [], []
+        commands: list[RunCommand] = []
+        call_lines: list[int] = []
         for command in script.commands:
             words = program_words(command.words)
             program = words[0].value if words else None
