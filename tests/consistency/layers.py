@@ -35,6 +35,7 @@ ORDER = (
     "formats",
     "nodeconfig",
     "bootstrap_calls",
+    "script_lines",
     "windows_calls",
     "model",
     "access",

@@ -72,7 +72,7 @@ def known_fields(
                 "eksctl.wrong_group_kind", joined(path, name), "does not exist for this kind of node group in eksctl", fix=elsewhere[name]
             )
         else:
-            guess = nearest(name, [*allowed, *elsewhere])
+            guess = problems.nearest(name, [*allowed, *elsewhere])
             fix = rename(guess, tree)
             few = listed(allowed, guess)
             problems.add(

@@ -73,6 +73,7 @@ def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str |
         has_crlf,
         source.statements(),
         source.unfinished(),
+        source.documents(),
     )
 
 

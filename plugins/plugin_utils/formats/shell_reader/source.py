@@ -67,6 +67,11 @@ class Source:
             found.append((self._line(node.start_byte), last))
         return tuple(found)
 
+    def documents(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last line of the text of each here-document that has one."""
+        bodies = sorted((one.start, one.end) for one in self.here_documents.values() if one.end > one.start)
+        return tuple((self._line(start), self._line(end - 1)) for start, end in bodies)
+
     def unfinished(self) -> tuple[Unfinished, ...]:
         """The quotes and here-documents that end elsewhere than they seem to."""
         quotes = [] if self.open_quote is None else [Unfinished("quote", self.place(self.open_quote, self.open_quote + 1))]

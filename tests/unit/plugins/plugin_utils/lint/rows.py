@@ -558,6 +558,11 @@ SCRIPTS = (
         "al2023",
     ),
     Row("shell.ignored_variable", "warning", shell("export USE_MAX_PODS=false"), shell("export MAX_PODS=false"), "al2023"),
+    Row("shell.missing_service", "warning", shell("systemctl restart ntpd"), shell("systemctl restart chronyd"), "al2023"),
+    Row("shell.other_package", "warning", shell("dnf install -y epel-release"), shell("dnf install -y jq"), "al2023"),
+    Row("shell.removed_command", "warning", shell("aws ecr get-login"), shell("aws ecr get-login-password"), "al2023"),
+    Row("shell.sysconfig_file", "note", shell("echo x >/etc/sysconfig/clock"), shell("echo x >/etc/sysctl.d/a.conf"), "al2023"),
+    Row("shell.unused_file", "warning", shell("cat /etc/eks/eni-max-pods.txt"), shell("cat /etc/eks/release"), "al2023"),
 )
 
 OTHERS = (
