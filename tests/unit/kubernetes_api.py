@@ -46,11 +46,13 @@ class KubernetesApi:
             self.objects[path] = found
             return found
 
-    def node(self, name: str, instance: str = "", version: str = "v1.35.1", *, is_ready: bool = True, **metadata: Any) -> Object:
+    def node(
+        self, name: str, instance: str = "", version: str = "v1.35.1", *, is_ready: bool = True, zone: str = "us-west-2a", **metadata: Any
+    ) -> Object:
         """Create a node."""
         status = {"nodeInfo": {"kubeletVersion": version}, "conditions": [{"type": "Ready", "status": "True" if is_ready else "False"}]}
         status["allocatable"] = {"cpu": "4", "memory": "8Gi", "pods": "50"}  # type: ignore[assignment]
-        spec = {"providerID": f"aws:///us-west-2a/{instance}"} if instance else {}
+        spec = {"providerID": f"aws:///{zone}/{instance}"} if instance else {}
         return self.put(
             f"/api/v1/nodes/{name}", {"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z", **metadata}, "spec": spec, "status": status}
         )

@@ -36,7 +36,8 @@ class Setup:
 
     def run(self, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         values = {
-            "eks_node_cluster": {"name": "demo", "endpoint": self.api.url, "region": self.aws.region},
+            "eks_node_cluster": {"name": "demo"},
+            "eks_node_upgrade_region": self.aws.region,
             "eks_node_upgrade_managed_node_group": "workers",
             "eks_node_upgrade_kubeconfig": str(self.api.kubeconfig(self.folder / "kubeconfig")),
             "eks_node_upgrade_endpoint_url": self.aws.url,

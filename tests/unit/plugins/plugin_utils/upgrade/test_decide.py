@@ -93,6 +93,15 @@ def test_a_node_that_does_not_become_ready_stops_the_upgrade_and_the_group_is_pu
     assert {machine.version for machine in world.machines if machine.is_active} == {OLD}
 
 
+@pytest.mark.parametrize("surge", [True, False])
+def test_a_group_that_launches_no_instance_says_why(surge: bool) -> None:
+    world = World(3, 3, launch_fails=True)
+    outcome = run_to_end(world, replace(WANTED, surge=surge))
+    assert isinstance(outcome, Stop)
+    assert (outcome.rule, world.version) == ("no_instance", OLD)
+    assert outcome.message.count("not enough capacity") == 1
+
+
 def test_a_pod_that_does_not_leave_stops_the_upgrade() -> None:
     world = World(3, 3)
     world.machines[0].refuses_until = 10.0**9
