@@ -95,7 +95,7 @@ def _replace_group(options: Mapping[str, Any], group_client: Any, tools: Tools) 
         group.check(raw)
         target = _version(options, group, raw)
         check_access(api, options)
-        found = _prepare(world, cluster, options, target, _kubelet(options, group, raw, target, tools), tools)
+        found = _prepare(world, cluster, options, target, partial(_kubelet, options, group, raw, tools), tools)
     except tools.kubernetes_error as error:
         raise UpgradeFailed(f"{error}; nothing was changed") from None
     except (TemporaryError, RequestRefused) as error:
@@ -154,13 +154,13 @@ def _version(options: Mapping[str, Any], group: AwsGroup, raw: Mapping[str, Any]
     return name
 
 
-def _kubelet(options: Mapping[str, Any], group: AwsGroup, raw: Mapping[str, Any], version: str, tools: Tools) -> Target:
+def _kubelet(options: Mapping[str, Any], group: AwsGroup, raw: Mapping[str, Any], tools: Tools, version: str) -> Target:
     """The version of kubelet that new nodes will have: the one that is asked for, or that of the image."""
     if options["kubernetes_version"]:
         return Target(options["kubernetes_version"])
     try:
-        return target_of_image(group.image(raw, version or "$Latest"), tools.find_image)
-    except tools.aws_error as error:
+        return target_of_image(group.image(raw, version), tools.find_image)
+    except (TemporaryError, RequestRefused, tools.aws_error) as error:
         return Target(unchecked=(f"the image of the launch template was not checked: {error}",))
 
 
@@ -196,7 +196,10 @@ def run_id(now: float) -> str:
     return datetime.fromtimestamp(now, timezone.utc).strftime("%Y%m%dT%H%M%SZ")
 
 
-def _prepare(world: GroupWorld, cluster: ClusterApi, options: Mapping[str, Any], target: str, kubelet: Target, tools: Tools) -> Prepared:
+def _prepare(
+    world: GroupWorld, cluster: ClusterApi, options: Mapping[str, Any], target: str, kubelet: Callable[[str], Target], tools: Tools
+) -> Prepared:
+    """The state, the report and the plan. kubelet: the version of kubelet in a version of the launch template."""
     observed = world.observe()
     group = observed.group
     if group is None:
@@ -205,6 +208,6 @@ def _prepare(world: GroupWorld, cluster: ClusterApi, options: Mapping[str, Any],
     version = target or dict(group.names)["$Latest"]
     first = replacement_plan(observed, group, version, asked, {})
     names = tuple(row.node for row in first.rows if row.node)
-    found = find_blockers(cluster, names, settings(options, observed.now), kubelet, tools)
+    found = find_blockers(cluster, names, settings(options, observed.now), kubelet(first.target), tools)
     plan = replacement_plan(observed, group, version, asked, dict(zip(found.nodes, found.pods, strict=True)))
     return Prepared(observed, group, asked, plan, found)
