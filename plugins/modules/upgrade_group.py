@@ -210,6 +210,17 @@ plan:
       type: bool
       returned: always
       sample: false
+    unavailable_nodes:
+      description: The nodes that are unavailable before the upgrade begins, each with the reason.
+      type: list
+      elements: str
+      returned: always
+      sample: [ip-10-0-0-1.ec2.internal (cordoned)]
+    obstacle:
+      description: Why the upgrade in place does not begin, empty if it does.
+      type: str
+      returned: always
+      sample: ''
 findings:
   description: What blocks or affects the upgrade, worst first.
   returned: when the group could be read
