@@ -198,7 +198,8 @@ class _Translation:
         """The role is for the access of nodes to the cluster. eksctl creates the one of a group that names none."""
         iam = self.given.get("iam")
         if isinstance(iam, dict):
-            self._put("role_arn", f"iam.{_ROLE}", iam.get(_ROLE))
+            self._put("role_arn", "iam", iam.get(_ROLE))
+            self.group.origins["node_group.role_arn"] = joined(self._at("iam"), _ROLE)
 
     def _mode(self) -> None:
         image = self.given.get("ami")

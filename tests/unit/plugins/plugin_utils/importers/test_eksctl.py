@@ -162,8 +162,8 @@ def test_the_rest_of_iam_is_not_ours(more: dict[str, Any], is_named: bool) -> No
 
 
 def test_an_invalid_role_has_the_path_of_the_file() -> None:
-    [problem] = rules_and_paths(error_of(from_eksctl, config(own={"iam": {"instanceRoleARN": "nodes"}}), CALLER))
-    assert problem.endswith("nodeGroups[0].iam.instanceRoleARN")
+    error = error_of(from_eksctl, config(own={"iam": {"instanceRoleARN": "nodes"}}), CALLER)
+    assert [one.path for one in error.problems] == ["nodeGroups[0].iam.instanceRoleARN"]
 
 
 def test_all_problems_come_at_once() -> None:

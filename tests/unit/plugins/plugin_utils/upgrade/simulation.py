@@ -232,7 +232,7 @@ class World:
         self.advance(seconds)
 
     def failures(self) -> list[str]:
-        return ["not enough capacity"]
+        return ["InsufficientInstanceCapacity"]
 
     def observe(self) -> Observed:
         self.tick()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade import marks
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.model import Done, Stop, Wanted
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 from .simulation import NEW, OLD, PROCESS_EVENTS, WORLD_EVENTS, Event, World, run_to_end
 
@@ -99,7 +100,7 @@ def test_a_group_that_launches_no_instance_says_why(surge: bool) -> None:
     outcome = run_to_end(world, replace(WANTED, surge=surge))
     assert isinstance(outcome, Stop)
     assert (outcome.rule, world.version) == ("no_instance", OLD)
-    assert outcome.message.count("not enough capacity") == 1
+    assert mentions(outcome.message, "InsufficientInstanceCapacity")
 
 
 def test_a_pod_that_does_not_leave_stops_the_upgrade() -> None:
