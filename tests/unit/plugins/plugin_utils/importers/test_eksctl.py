@@ -158,7 +158,7 @@ def test_field(managed: bool, fields: dict[str, Any], expected: dict[str, Any]) 
 @pytest.mark.parametrize(("more", "is_named"), [({}, False), ({"attachPolicyARNs": ["a"]}, True)])
 def test_the_rest_of_iam_is_not_ours(more: dict[str, Any], is_named: bool) -> None:
     not_ours = from_eksctl(config(own={"iam": {"instanceRoleARN": ROLE, **more}}), CALLER)["not_ours"]
-    assert any(".iam" in one for one in not_ours) == is_named
+    assert ("nodeGroups[0].iam" in [one["path"] for one in not_ours]) == is_named
 
 
 def test_an_invalid_role_has_the_path_of_the_file() -> None:
