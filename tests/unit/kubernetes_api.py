@@ -32,6 +32,7 @@ class KubernetesApi:
         self.refuse: Callable[[Object], tuple[int, str] | None] = lambda pod: None
         self.fail_next = 0
         self.url = ""
+        self.version = "v1.36.0"
         self.lock = threading.RLock()
         self._version = 1
 
@@ -106,7 +107,7 @@ class KubernetesApi:
                 self.fail_next -= 1
                 return _status(503, "the server is busy")
             if path == "/version":
-                return 200, {"gitVersion": "v1.36.0"}
+                return 200, {"gitVersion": self.version}
             if path == REVIEWS:
                 return 201, {"status": {"allowed": self._may(body["spec"]["resourceAttributes"])}}
             if path.endswith("/eviction"):

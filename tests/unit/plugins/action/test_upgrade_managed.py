@@ -29,6 +29,7 @@ class Setup:
     def __init__(self, aws: AwsStandIn, api: kubernetes_api.KubernetesApi, folder: Path) -> None:
         self.aws, self.api, self.folder = aws, api, folder
         aws.eks.add_cluster("demo", version="1.34")
+        api.version = "v1.34.0"
         self.group = aws.eks.add_node_group("demo", "workers", role=ROLE, version="1.33")
         for number in (1, 2):
             api.node(f"node-{number}", f"i-{number}", "v1.33.1", labels=dict(LABELS))
