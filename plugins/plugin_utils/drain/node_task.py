@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import Problems
 from .api import ClusterApi
 from .decide import Left, refused, stays
 from .finding import Settings, seconds
 from .json_report import plain_report
 from .options import OPTIONS as SHARED_OPTIONS
-from .options import drain_settings
 from .report_task import make_report
 from .run import World, describe, drain_node, uncordon
 from .text import text
@@ -29,11 +27,8 @@ FAILURE = "PodEvictionFailure"
 """The code of the failure, as EKS names it."""
 
 
-def node_task(options: Mapping[str, Any], api: ClusterApi, world: World, *, check_mode: bool) -> dict[str, Any]:
+def node_task(options: Mapping[str, Any], settings: Settings, api: ClusterApi, world: World, *, check_mode: bool) -> dict[str, Any]:
     """Bring a node to a state. Raises C(SpecError), or the error of the client."""
-    problems = Problems()
-    settings = drain_settings(options, world.clock(), problems)
-    problems.raise_any()
     name, state = options["name"], options["state"]
     if state != STATES[0]:
         return _cordon(api, name, state == STATES[1], world, check_mode=check_mode)

@@ -17,6 +17,7 @@ _GROUP = "the node group of EKS"
 REFUSED: Mapping[str, tuple[str, str]] = {
     "IamInstanceProfile": (f"{_GROUP} sets it from its node role", f"remove it, and set the node role of {_GROUP}"),
     "InstanceInitiatedShutdownBehavior": ("EKS controls when instances stop and end", "remove it"),
+    "InstanceRequirements": ("EKS does not support it", f"remove it, and set the instance types of {_GROUP}"),
     "HibernationOptions": ("EKS controls when instances stop and end", "remove it"),
 }
 """Fields that a launch template of a managed node group cannot have, each with the reason and the fix."""
