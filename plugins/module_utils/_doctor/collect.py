@@ -53,12 +53,11 @@ def _of_user_data(host: Host) -> Dict[str, Callable[[], Any]]:
 
 
 def _complete(host: Host, result: Dict[str, Any], parts: Dict[str, Callable[[], Any]]) -> Dict[str, Any]:
-    """Add the parts to the result, and the problems of all."""
-    result.update((name, _try(host, name, read)) for name, read in parts.items())
+    """The result with the parts, and the problems of all."""
+    read = {name: _try(host, name, part) for name, part in parts.items()}
     # Several parts read the same files.
-    result["info"].pop("problems", None)
-    result["problems"] = list(dict.fromkeys(host.problems))
-    return result
+    info = {name: value for name, value in result["info"].items() if name != "problems"}
+    return {**result, "info": info, **read, "problems": list(dict.fromkeys(host.problems))}
 
 
 def _try(host: Host, name: str, read: Callable[[], Any]) -> Any:
