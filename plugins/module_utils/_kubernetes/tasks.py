@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from typing import Any, Callable, Dict, Mapping, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from .._aws import client as aws
 from .client import OPTIONS
@@ -33,8 +33,9 @@ def playbook_pid() -> int:
 
     It is not the parent process: a task may begin after its playbook was killed, and its parent is process 1 then.
     """
-    playbook = multiprocessing.parent_process()
-    return os.getpid() if playbook is None or playbook.pid is None else playbook.pid
+    # multiprocessing.parent_process() is younger than Python 3.7.
+    playbook: Optional[int] = getattr(multiprocessing.current_process(), "_parent_pid", None)
+    return playbook or os.getpid()
 
 
 def sleep_until_end() -> Callable[[float], None]:

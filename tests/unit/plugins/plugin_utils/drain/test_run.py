@@ -153,7 +153,7 @@ def test_an_api_server_that_stays_away_leaves_a_hint() -> None:
 def test_an_api_server_that_comes_back_lets_the_node_be_uncordoned() -> None:
     cluster = MovingCluster(pod("p"))
     cluster.fails = lambda method, path: Refusal(0, "no answer") if 0 < cluster.now - NOW < 80 else None
-    with pytest.raises(Refusal, match="no answer"):
+    with pytest.raises(Refusal):
         drain(cluster, timeout=60.0)
     assert not cluster.is_cordoned() and mentions(cluster.said[-1], "no answer", "uncordon")
 
@@ -179,9 +179,9 @@ def test_a_node_that_could_not_be_uncordoned_is_in_the_message() -> None:
     options = {name: one.get("default") for name, one in OPTIONS.items()}
     found = node_task({**options, "name": "a", "timeout": "10s"}, cluster.api, cluster.world, check_mode=False)
     assert (found["failed"], found["error"], found["cordoned"]) == (True, "PodEvictionFailure", True) and cluster.is_cordoned()
-    assert mentions(found["msg"], "web/p", "nodes is forbidden", "kubectl uncordon a")
+    assert mentions(found["msg"], "web/p", "forbidden", "uncordon a")
     found = node_task({**options, "name": "a", "state": "uncordoned"}, cluster.api, cluster.world, check_mode=False)
-    assert found["failed"] and mentions(found["msg"], "nodes is forbidden", "kubectl uncordon a")
+    assert found["failed"] and mentions(found["msg"], "forbidden", "uncordon a")
 
 
 def test_a_node_that_others_uncordon_is_cordoned_again() -> None:
