@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from functools import partial
 from typing import Any
@@ -45,6 +44,7 @@ class ActionModule(ActionBase):
             tools = Tools(
                 client, kubernetes.KubernetesError, aws.AwsTemporary, aws.AwsError, partial(subnets.free_addresses, options),
                 launch_templates.Templates(options).image,
-                time.time, tasks.sleep_until_end(), Display().display, holder.holder(os.getppid()), holder.is_gone, self._task.check_mode,
+                time.time, tasks.sleep_until_end(), Display().display, holder.holder(tasks.playbook_pid()), holder.is_gone,
+                self._task.check_mode,
             )  # fmt: skip
             return in_place_task.upgrade_nodes(options, hosts, tools)

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,62 @@ from .progress import TOP
 #: Variables of the environment: credentials that moto takes, and its address.
 _AWS = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "example", "AWS_EC2_METADATA_DISABLED": "true"}
 
+_LOCAL = {"hosts": {"localhost": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}}
+
 
 def environment(lab: Lab) -> dict[str, str]:
     """The environment of a controller that may change the lab's cluster."""
     own = {"ANSIBLE_COLLECTIONS_PATH": str(TOP / ".cache"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "false"}
     place = {"AWS_ENDPOINT_URL": lab.state.aws, "AWS_REGION": lab.state.region, "KUBECONFIG": str(lab.kubeconfig())}
     return {**os.environ, **own, **_AWS, **place}
+
+
+class Play:
+    """A playbook with its variables, which runs again and again. folder: for its inventory and its output."""
+
+    def __init__(self, lab: Lab, folder: Path, playbook: Path, variables: dict[str, Any]) -> None:
+        self._lab = lab
+        self.playbook = playbook
+        self.log = folder / "play.log"
+        path = folder / "inventory.json"
+        path.write_text(json.dumps({"all": _LOCAL}))
+        words = ["-i", str(path), str(playbook), "-e", json.dumps(variables)]
+        self._command = [str(Path(sys.executable).with_name("ansible-playbook")), *words]
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Begin a run. C(output) shows what it says."""
+        with self.log.open("wb") as log:
+            return subprocess.Popen(self._command, cwd=TOP, env=environment(self._lab), stdout=log, stderr=log, start_new_session=True)
+
+    @property
+    def output(self) -> str:
+        """What the last run has said so far."""
+        return self.log.read_text(errors="replace")
+
+    def finish(self, process: subprocess.Popen[bytes], seconds: float = 900) -> tuple[int, str]:
+        """Wait for the end of a run. Returns the exit code and the output."""
+        try:
+            return process.wait(seconds), self.output
+        except BaseException:
+            kill(process)
+            raise
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a playbook and the processes of its session. Since ansible-core 2.19, each task has a session of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def processes(play: Play) -> list[int]:
+    """The processes of all runs: a task has the command line of its playbook."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if str(play.playbook).encode() in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
 
 
 def _command(playbook: Path, variables: dict[str, Any], *words: str) -> list[str]:

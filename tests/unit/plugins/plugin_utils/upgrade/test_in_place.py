@@ -18,6 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.model im
     Action,
     Done,
     DrainState,
+    Mark,
     Node,
     Observed,
     Release,
@@ -27,6 +28,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.model im
     Wait,
     Wanted,
 )  # fmt: skip
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.order import in_order
 
 OLD, NEW = "v1.35.1", "v1.36.0"
 WANTED = Wanted(run="r1", kubelet="1.36", settle_seconds=20, node_seconds=120)
@@ -201,3 +203,12 @@ def test_a_node_is_not_taken_while_too_many_are_unavailable() -> None:
     outcome = fleet.drive(in_place.reserve, "node-0")
     assert isinstance(outcome, Stop)
     assert (outcome.rule, "node-2" in outcome.message, fleet.problems()) == ("no_progress", True, [])
+
+
+def test_an_interrupted_node_comes_first() -> None:
+    """It is unavailable until it is finished: others would wait for it, and it for them."""
+    interrupted = Node("node-9", kubelet=NEW, zone="b", mark=Mark("r1", "verify", 0.0), is_cordoned=True)
+    others = [replace(node, zone="a") for node in nodes(2)]
+    for by_zone in (False, True):
+        order = in_order([*others, interrupted], replace(WANTED, by_zone=by_zone))
+        assert [node.name for node in order] == ["node-9", "node-0", "node-1"]
