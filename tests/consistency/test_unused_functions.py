@@ -16,8 +16,8 @@ USED_ELSEWHERE = {
     "TestModule": "Ansible loads it",
     "ModuleDocFragment": "Ansible loads it",
     **dict.fromkeys(
-        ("kind_config", "clusterctl_config", "init_arguments", "in_mirror", "check_mirror", "decide_roll_back", "deletion_order"),
-        "the steps that create and delete clusters will call it",
+        ("in_mirror", "check_mirror"),
+        "the preflight checks of a registry mirror will call it",
     ),
     "with_rules": "the golden files of errors show the rules with it",
     "makefile": "http.client calls it",

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The actions anywhere_cluster and capi_move, the playbooks and the modules in real runs, with stand-ins of the programs in PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, anywhere_programs
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
+
+PLAYBOOKS = Path(__file__).resolve().parents[4] / "playbooks"
+PROGRAM = Path(anywhere_programs.__file__)
+
+
+class Machine:
+    """An admin machine in a folder: programs in C(bin), their state, the file of a cluster and its variables."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "bin").mkdir()
+        for name in ("docker", "kind", "kubectl", "clusterctl"):
+            program = folder / "bin" / name
+            program.write_text(f"#!{sys.executable} -SE\n{PROGRAM.read_text(encoding='utf-8')}", encoding="utf-8")
+            program.chmod(0o755)
+        self.state_file = folder / "state.json"
+        self.save(anywhere_programs.new_state())
+        count = ("Cluster", "spec.controlPlaneConfiguration.count", 1)
+        (folder / "dev.yaml").write_text(clusters.file("docker", count), encoding="utf-8")
+        (folder / "network.yaml").write_text(anywhere_bed.NETWORK, encoding="utf-8")
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return dict(json.loads(self.state_file.read_text(encoding="utf-8")))
+
+    def save(self, state: dict[str, Any]) -> None:
+        self.state_file.write_text(json.dumps(state), encoding="utf-8")
+
+    def kill_at(self, moments: int) -> None:
+        """A program is killed after this many more changes."""
+        self.save(self.state | {"kill_at": self.state["moments"] + moments})
+
+    def play(self, operation: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        given = {
+            "cluster_file": "dev.yaml",
+            "work_dir": str(self.folder / "work"),
+            "bootstrap_image": "kind/node:x",
+            "node_images": [{"version": "v1.34.2", "image": "node:v1.34.2"}],
+            "repository": "/repository",
+            "cluster_api_version": "v1.13.4",
+            "cert_manager_version": "v1.11.5",
+            "network_manifest": "network.yaml",
+        }
+        variables: dict[str, Any] = {f"eks_anywhere_{name}": value for name, value in given.items()}
+        variables["ansible_python_interpreter"] = sys.executable
+        return self.run(PLAYBOOKS / f"eks_anywhere_{operation}.yml", "-e", json.dumps(variables), *arguments)
+
+    def run(self, playbook: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        settings = {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "STATE_OF_PROGRAMS": str(self.state_file)}
+        return ansible_runs.run(
+            self.folder, "ansible-playbook", str(playbook), "-i", "localhost,", "-c", "local", *arguments, settings=settings
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_a_cluster_is_created_although_a_move_is_killed_and_then_deleted(machine: Machine) -> None:
+    shown = machine.play("create", "--check")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert mentions(shown.stdout, "dev: would create the bootstrap cluster", "would move the management", "changed=1")
+    assert machine.state["moments"] == 0 and not (machine.folder / "work").exists()
+
+    machine.kill_at(36)
+    killed = machine.play("create")
+    assert killed.returncode == 2 and mentions(killed.stdout, "clusterctl move")
+    machine.save(machine.state | {"kill_at": None})
+    status = machine.play("status")
+    assert status.returncode == 0, status.stdout
+    assert mentions(status.stdout, "bootstrap cluster: running", "paused", "move the management", "changed=0")
+
+    done = machine.play("create")
+    assert done.returncode == 0, done.stdout + done.stderr
+    state = machine.state
+    assert len(state["machines"]) == state["created"] == 3 and state["container"] is None
+    assert (machine.folder / "work/dev-eks-a-cluster.kubeconfig").stat().st_mode & 0o777 == 0o600
+
+    deleted = machine.play("delete")
+    assert deleted.returncode == 0, deleted.stdout + deleted.stderr
+    assert machine.state["machines"] == [] and machine.state["created"] == 3
+
+
+def test_invalid_input_is_refused_before_a_program_runs(machine: Machine) -> None:
+    (machine.folder / "dev.yaml").write_text(clusters.file("vsphere"), encoding="utf-8")
+    refused = machine.play("create")
+    assert refused.returncode == 2 and mentions(refused.stdout, "vSphere", "eksctl")
+    assert machine.state["log"] == []
