@@ -141,7 +141,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 steps:
-  description: The steps that were taken. In check mode and for V(status), those that the run would take.
+  description: The steps that were taken. In check mode and for V(status), the steps that the run would take.
   returned: always
   type: list
   elements: str

@@ -75,7 +75,7 @@ def delete(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool
             )
         )
     if objects.cluster is None:
-        # The objects were applied in part. The controllers of those that are there delete what they own.
+        # The objects were applied in part. The controllers of the existing objects delete what they own.
         begun = [one for one in objects.by_name.values() if not one["metadata"].get("deletionTimestamp")]
     else:
         begun = [] if objects.cluster["metadata"].get("deletionTimestamp") else [objects.cluster]

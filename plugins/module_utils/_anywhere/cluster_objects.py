@@ -51,7 +51,7 @@ def owner_references(one: Mapping[str, Any]) -> List[Dict[str, Any]]:
 def read_objects(kubectl: Kubectl, name: str) -> ClusterObjects:
     """Read the objects of a cluster. Raises C(StepFailed) if they cannot be read, which is not the same as none.
 
-    They are those that C(clusterctl move) moves: what has the name of the cluster as a label, and what they own.
+    They are the objects that C(clusterctl move) moves: what has the name of the cluster as a label, and what they own.
     """
     output = kubectl.run("get", "customresourcedefinitions", "-l", CRD_LABEL, "-o", "name")
     kinds = sorted(line.partition("/")[2] for line in output.split() if line)

@@ -13,7 +13,7 @@ from .._node.programs import Result
 from .programs import AdminPrograms, StepFailed, failure
 
 MANAGER = "nodebootstrap-eks"
-"""The field manager of what is applied."""
+"""The field manager of applied objects."""
 
 _REQUEST_TIMEOUT = "--request-timeout=20s"
 _VOLATILE = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid")

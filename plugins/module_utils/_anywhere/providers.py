@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The providers of Cluster API in a cluster: which are installed, and C(clusterctl init) for those that are missing."""
+"""The providers of Cluster API in a cluster: which are installed, and C(clusterctl init) for the missing ones."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def init(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) 
 
 
 def _argv(wanted: Sequence[Mapping[str, str]], kubeconfig: str, config: str) -> List[str]:
-    """C(clusterctl init) with every provider: it installs only those that are missing."""
+    """C(clusterctl init) with every provider: it installs only the missing ones."""
     words = [word for one in wanted for word in (_FLAGS[one["type"]], "{0}:{1}".format(one["name"], one["version"]))]
     return ["clusterctl", "init", "--kubeconfig", kubeconfig, "--config", config, *words]
 

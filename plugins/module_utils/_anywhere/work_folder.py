@@ -130,7 +130,7 @@ def running(folder: str) -> List[Dict[str, Any]]:
 
 
 def settle(wait_for: Sequence[Mapping[str, Any]], end: Sequence[Mapping[str, Any]], timeout: float) -> List[str]:
-    """Wait for some programs, and end others. Returns those that are still running after the time limit."""
+    """Wait for some programs, and end others. Returns the programs that are still running after the time limit."""
     for row in end:
         if start_time(row["pid"]) == row["start_time"]:
             with suppress(OSError):
@@ -148,7 +148,7 @@ def settle(wait_for: Sequence[Mapping[str, Any]], end: Sequence[Mapping[str, Any
 
 
 def replace_lock(folder: str, expected: Optional[str], new: Optional[str]) -> bool:
-    """Replace the lock if it is still the expected one, and return whether it was. None is no lock."""
+    """Replace the lock if it is still the expected one, and return whether it was. None: there is no lock."""
     path = os.path.join(folder, LOCK)
     handle = os.open(os.path.join(folder, _GUARD), os.O_WRONLY | os.O_CREAT, 0o600)
     try:

@@ -81,7 +81,7 @@ def decide(owner: Owner | None, machine: Machine, *, take_lock: bool = False) ->
 
 
 def leftovers(running: Sequence[Process]) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
-    """Programs that a dead run left: those that are waited for, and those that are ended."""
+    """Programs that a dead run left: the programs that are waited for, and the programs that are ended."""
     moves = _moves(running)
     return moves, tuple(one for one in running if one not in moves)
 
