@@ -177,7 +177,8 @@ def _peak(count: int) -> int:
         for number in range(count):
             text = makers[number % len(makers)](number + 1_000)
             size += Path(folder, f"{number}.userdata").write_bytes(text.encode())
-        options = dict.fromkeys(lint_task.OPTIONS) | {"sources": [folder], "fix": False, "format": "json", "report": f"{folder}/.report"}
+        given = {"sources": [folder], "nodes": [], "fix": False, "format": "json", "report": f"{folder}/.report"}
+        options = dict.fromkeys(lint_task.OPTIONS) | given
         collect()
         tracemalloc.start()
         lint_task.lint_task(options, check_mode=False, say=lambda _report: None, fetch=lambda _entry: [])

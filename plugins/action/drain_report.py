@@ -20,6 +20,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain import report_task
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.api import ClusterApi
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import Subnet
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.options import read_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.workloads.model import Node
 
 
@@ -37,10 +38,11 @@ class ActionModule(ActionBase):
     def _report(self) -> dict[str, Any]:
         _unused, validated = self.validate_argument_spec({**report_task.OPTIONS, **kubernetes.OPTIONS, **aws.OPTIONS}, **aws.RULES)
         options = to_plain(validated)
-        with kubernetes.KubernetesClient(options, options["cluster"]) as api:
+        cluster, settings = read_options(options, time.time())
+        with kubernetes.KubernetesClient(options, cluster) as api:
             return report_task.report_task(
-                options, ClusterApi(api, kubernetes.KubernetesError), partial(_subnets, options),
-                now=time.time(), check_mode=self._task.check_mode, say=Display().display,
+                options, settings, ClusterApi(api, kubernetes.KubernetesError), partial(_subnets, options),
+                check_mode=self._task.check_mode, say=Display().display,
             )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, user_data
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import InventoryOfTask, run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings import lint_task
 
 
@@ -25,10 +25,11 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        return result | client.run_action(self, partial(run_action, self, task_vars or {}, self._lint))
+        facts = task_vars or {}
+        return result | client.run_action(self, partial(run_action, self, facts, partial(self._lint, facts)))
 
-    def _lint(self) -> dict[str, Any]:
+    def _lint(self, facts: dict[str, Any]) -> dict[str, Any]:
         _unused, validated = self.validate_argument_spec({**lint_task.OPTIONS, **client.OPTIONS}, **client.RULES)
         options = to_plain(validated)
-        fetch = user_data.Reader(options).read
-        return lint_task.lint_task(options, check_mode=self._task.check_mode, say=Display().display, fetch=fetch)
+        fetch, inventory = user_data.Reader(options).read, InventoryOfTask(facts, self._loader)
+        return lint_task.lint_task(options, check_mode=self._task.check_mode, say=Display().display, fetch=fetch, inventory=inventory)

@@ -12,7 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client, user_data
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import InventoryOfTask, run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import migrate_task
 
 
@@ -25,10 +25,13 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        return result | client.run_action(self, partial(run_action, self, task_vars or {}, self._migrate))
+        facts = task_vars or {}
+        return result | client.run_action(self, partial(run_action, self, facts, partial(self._migrate, facts)))
 
-    def _migrate(self) -> dict[str, Any]:
+    def _migrate(self, facts: dict[str, Any]) -> dict[str, Any]:
         _unused, validated = self.validate_argument_spec({**migrate_task.OPTIONS, **client.OPTIONS}, **client.RULES)
         options, task = to_plain(validated), self._task
-        fetch = user_data.Reader(options).read
-        return migrate_task.migrate_task(options, check_mode=task.check_mode, diff=task.diff, say=Display().display, fetch=fetch)
+        fetch, inventory = user_data.Reader(options).read, InventoryOfTask(facts, self._loader)
+        return migrate_task.migrate_task(
+            options, check_mode=task.check_mode, diff=task.diff, say=Display().display, fetch=fetch, inventory=inventory
+        )

@@ -14,9 +14,11 @@ from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client as aws
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes import client as kubernetes
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes import tasks
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain import node_task
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.api import ClusterApi
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.options import read_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.run import World
 
 
@@ -34,6 +36,8 @@ class ActionModule(ActionBase):
     def _drain(self) -> dict[str, Any]:
         _unused, validated = self.validate_argument_spec({**node_task.OPTIONS, **kubernetes.OPTIONS, **aws.OPTIONS}, **aws.RULES)
         options = to_plain(validated)
-        world = World(time.time, time.sleep, Display().display)
-        with kubernetes.KubernetesClient(options, options["cluster"]) as api:
-            return node_task.node_task(options, ClusterApi(api, kubernetes.KubernetesError), world, check_mode=self._task.check_mode)
+        world = World(time.time, tasks.sleep_until_end(), Display().display)
+        cluster, settings = read_options(options, world.clock())
+        with kubernetes.KubernetesClient(options, cluster) as client:
+            api = ClusterApi(client, kubernetes.KubernetesError)
+            return node_task.node_task(options, settings, api, world, check_mode=self._task.check_mode)

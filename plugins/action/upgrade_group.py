@@ -14,7 +14,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client as aws
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import subnets
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import launch_templates, subnets
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws.api import Api
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws.auto_scaling import AutoScaling
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws.node_groups import NodeGroup
@@ -38,14 +38,14 @@ class ActionModule(ActionBase):
 
     def _upgrade(self) -> dict[str, Any]:
         options = to_plain(tasks.validated_options(self, upgrade_options.OPTIONS, upgrade_options.RULES))
-        cluster = options["cluster"]
+        cluster = upgrade_options.read_options(options)
         options["region"] = options["region"] or cluster.get("region")
-        upgrade_options.check(options)
         api = Api(options)
         with kubernetes.KubernetesClient(options, cluster) as client:
             # The process of this task renews the lease.
             tools = task.Tools(
                 client, kubernetes.KubernetesError, aws.AwsTemporary, aws.AwsError, partial(subnets.free_addresses, options),
+                launch_templates.Templates(options).image,
                 time.time, tasks.sleep_until_end(), Display().display, holder.holder(os.getpid()), holder.is_gone, self._task.check_mode,
             )  # fmt: skip
             if options["managed_node_group"]:

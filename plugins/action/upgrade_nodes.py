@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import client as aws
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import subnets
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws import launch_templates, subnets
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes import client as kubernetes
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes import holder, tasks
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import host_variables, run_action, to_plain
@@ -36,13 +35,16 @@ class ActionModule(ActionBase):
 
     def _upgrade(self, facts: dict[str, Any]) -> dict[str, Any]:
         options = to_plain(tasks.validated_options(self, in_place_task.OPTIONS, in_place_task.RULES))
-        options["region"] = options["region"] or options["cluster"].get("region")
+        cluster = in_place_task.read_options(options)
+        options["region"] = options["region"] or cluster.get("region")
         found = host_variables(facts, in_place_task.HOST_VARIABLES, self._loader) if options["hosts"] else []
         hosts = {name: values for name, values in found if name in options["hosts"]}
-        with kubernetes.KubernetesClient(options, options["cluster"]) as client:
+        with kubernetes.KubernetesClient(options, cluster) as client:
             # Tasks run on the nodes between these steps: the lease belongs to the process of the playbook.
             tools = Tools(
                 client, kubernetes.KubernetesError, aws.AwsTemporary, aws.AwsError, partial(subnets.free_addresses, options),
-                time.time, tasks.sleep_until_end(), Display().display, holder.holder(os.getppid()), holder.is_gone, self._task.check_mode,
+                launch_templates.Templates(options).image,
+                time.time, tasks.sleep_until_end(), Display().display, holder.holder(tasks.playbook_pid()), holder.is_gone,
+                self._task.check_mode,
             )  # fmt: skip
             return in_place_task.upgrade_nodes(options, hosts, tools)

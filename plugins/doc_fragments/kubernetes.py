@@ -7,7 +7,10 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options that C(module_utils/_kubernetes/client.py) reads. C(kubernetes.drain): how nodes are drained."""
+    """The options that C(module_utils/_kubernetes/client.py) reads.
+
+    C(kubernetes.cluster): a cluster that is not required. C(kubernetes.drain): how nodes are drained.
+    """
 
     DOCUMENTATION = r"""
 options:
@@ -20,6 +23,10 @@ options:
   context:
     description: The context of the kubeconfig. The default is its current context.
     type: str
+"""
+
+    CLUSTER = r"""
+options:
   cluster:
     description:
       - The cluster, as for M(nodebootstrap.eks.render), or the result of M(nodebootstrap.eks.cluster_info).

@@ -37,8 +37,9 @@ options:
     required: true
   work_dir:
     description:
-      - A folder on the admin machine for the kubeconfig, the ledger, the lock and backups. It gets mode 0700. Each cluster needs its own.
-    type: path
+      - The folder of the files of clusters on the admin machine. The kubeconfig, the ledger, the lock and backups of a cluster are in the
+        folder C(NAME) in it, which gets mode 0700.
+    type: str
     required: true
   bootstrap_image:
     description: The image of the node of the bootstrap cluster.
@@ -124,7 +125,7 @@ EXAMPLES = r"""
   nodebootstrap.eks.anywhere_cluster:
     operation: create
     cluster_file: dev.yaml
-    work_dir: /srv/dev
+    work_dir: ~/eks-anywhere
     bootstrap_image: kindest/node:v1.34.2
     node_images:
       - {version: v1.34.2, image: "kindest/node:v1.34.2"}
@@ -150,7 +151,7 @@ kubeconfig:
   description: The path of the kubeconfig of the cluster on the admin machine.
   returned: if O(operation=create)
   type: str
-  sample: /srv/dev/dev-eks-a-cluster.kubeconfig
+  sample: /home/me/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
 stop:
   description: Why V(create) would stop, or null.
   returned: if O(operation=status)

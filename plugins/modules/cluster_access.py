@@ -34,6 +34,7 @@ description:
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
+  - nodebootstrap.eks.kubernetes
   - nodebootstrap.eks.aws
 requirements:
   - boto3 >= 1.34
@@ -43,6 +44,7 @@ options:
     description:
       - The cluster, as for M(nodebootstrap.eks.render). Only C(name) is required. C(region) is used if O(region) is not set.
       - If C(endpoint) is set, it must be that of the cluster of this name.
+      - A kubeconfig that leads to another API server than the endpoint of the cluster is refused.
     type: raw
     required: true
   node_groups:
@@ -69,15 +71,6 @@ options:
       - While it does not exist, nodes of this role get no new credentials. If it cannot be created, the old one is restored.
     type: bool
     default: false
-  kubeconfig:
-    description:
-      - The path of a kubeconfig. The default is E(KUBECONFIG), then C(~/.kube/config). If there is no such file, a token is made from the
-        AWS credentials.
-      - A kubeconfig that leads to another API server than the endpoint of the cluster is refused.
-    type: path
-  context:
-    description: The context of the kubeconfig. The default is its current context.
-    type: str
   force:
     description: Whether an item of C(aws-auth) that another tool wrote is corrected if it maps a described role wrongly.
     type: bool

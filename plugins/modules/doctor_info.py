@@ -13,7 +13,7 @@ version_added: 0.1.0
 description:
   - Runs on a Linux node, no matter what set it up. One call returns whether the node has joined its cluster and why not, the files of this
     collection that changed, what M(nodebootstrap.eks.image_verify) finds, the certificates, the clock, disks, memory and pressure, failed
-    units, the image and the user data.
+    units, the image, the user data and the NodeConfigs.
   - M(nodebootstrap.eks.doctor_report) makes a report from the results of all nodes. The role P(nodebootstrap.eks.eks_node_doctor#role) runs
     both modules.
   - Only reads. It runs the programs that M(nodebootstrap.eks.node_info), M(nodebootstrap.eks.join_check) and
@@ -25,6 +25,10 @@ author:
 extends_documentation_fragment:
   - nodebootstrap.eks.reading
 options:
+  only_user_data:
+    description: Whether to return only what a check of the user data needs. The module then does not check the join, and sends no requests.
+    type: bool
+    default: false
   kubernetes_version:
     description: The Kubernetes version of the cluster. It is returned, and rules that depend on it use it.
     type: str
@@ -68,20 +72,20 @@ node:
           certificates in C(pem). Keys are never returned.
       type: list
       elements: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: [{"use": "authority", "path": "/etc/kubernetes/pki/ca.crt", "pem": "-----BEGIN CERTIFICATE-----..."}]
     clock:
       description:
         - C(skew) is the number of seconds by which the clock of the node is ahead of the clock of the API server. C(synchronized) is
           whether the clock follows a time source. Each is null if it is unknown.
       type: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: {"skew": 0.3, "synchronized": true}
     disks:
       description: The free space and the inodes of the file systems of C(/), C(/var/lib/kubelet) and C(/var/lib/containerd).
       type: list
       elements: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: [{"path": "/", "free_bytes": 64424509440, "bytes": 85899345920, "free_inodes": 41000000, "inodes": 41943040}]
     failures:
       description:
@@ -89,7 +93,7 @@ node:
           C(time), C(reason), C(restarts) and the last C(lines) of its log, without secrets.
       type: list
       elements: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: []
     family:
       description: V(al2), V(al2023) (also for other systems that boot with nodeadm) or V(ubuntu). Empty for another system.
@@ -100,7 +104,7 @@ node:
       description: The findings of M(nodebootstrap.eks.image_verify) with the profile V(live).
       type: list
       elements: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: []
     image:
       description:
@@ -125,25 +129,33 @@ node:
         - The result of one check by M(nodebootstrap.eks.join_check). C(kubelet_settings) contains the settings of a kubelet that rejects
           them, without secrets.
       type: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: {"node": "ip-10-0-0-5.eu-central-1.compute.internal", "registered": true, "ready": true, "cause": null}
     kubernetes_version:
       description: The Kubernetes version of the cluster, as in O(kubernetes_version).
       type: str
-      returned: always
+      returned: without O(only_user_data)
       sample: "1.33"
     memory:
       description: The C(total) memory, the C(available) memory and the C(swap) space in bytes.
       type: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: {"total": 8589934592, "available": 6442450944, "swap": 0}
     pressure:
       description:
         - The percentage of the last five minutes in which C(some) or all (C(full)) processes waited for C(cpu), C(memory) or C(io). Empty
           on Amazon Linux 2.
       type: dict
-      returned: always
+      returned: without O(only_user_data)
       sample: {"memory": {"some": 0.0, "full": 0.0}}
+    node_configs:
+      description:
+        - The documents in C(/etc/eks/nodeadm.d), which nodeadm merges with the user data, in its order. Each has a C(path), a C(text) and
+          C(redacted), like RV(node.user_data).
+      type: list
+      elements: dict
+      returned: always
+      sample: []
     problems:
       description: The values that could not be determined, with the reasons.
       type: list
@@ -167,14 +179,18 @@ from ..module_utils._node.zip_imports import compile_once
 
 compile_once()
 
-from ..module_utils._doctor.collect import collect
+from ..module_utils._doctor.collect import collect, collect_user_data
 from ..module_utils._image.model import minor_of
 from ..module_utils._node.host import Host
 
 
 def main():
     """Return the examination of the node."""
-    options = {"kubernetes_version": {"type": "str"}, "timeout": {"type": "float", "default": 10.0}}
+    options = {
+        "kubernetes_version": {"type": "str"},
+        "only_user_data": {"type": "bool", "default": False},
+        "timeout": {"type": "float", "default": 10.0},
+    }
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
     timeout, version = module.params["timeout"], module.params["kubernetes_version"]
     if not 0 < timeout <= 60:
@@ -183,7 +199,8 @@ def main():
         module.fail_json(msg=f"kubernetes_version {version} is not a version of Kubernetes, such as 1.34")
     if os.geteuid() != 0:
         module.fail_json(msg="root is required to examine a node: set become: true")
-    module.exit_json(changed=False, node=collect(Host(timeout), version or None))
+    host = Host(timeout)
+    module.exit_json(changed=False, node=collect_user_data(host) if module.params["only_user_data"] else collect(host, version or None))
 
 
 if __name__ == "__main__":

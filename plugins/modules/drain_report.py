@@ -23,6 +23,7 @@ requirements:
   - boto3 >= 1.26 and urllib3 for credentials of AWS
 extends_documentation_fragment:
   - nodebootstrap.eks.kubernetes
+  - nodebootstrap.eks.kubernetes.cluster
   - nodebootstrap.eks.kubernetes.drain
   - nodebootstrap.eks.aws
 options:

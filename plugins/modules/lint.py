@@ -8,16 +8,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: lint
-short_description: Find defects in files with user data
+short_description: Find defects in user data
 version_added: 0.1.0
 description:
   - Checks user data that any tool rendered, before a node boots with it, and fails if there is a finding of severity C(error).
   - The checks are those of P(nodebootstrap.eks.lint_user_data#filter). C(docs/rules.md) lists the rules with their severities.
   - Prints the findings, and writes them to O(report). Lines with a secret are not shown.
-  - Scripts are read, and never executed. The module does not contact a node. It contacts AWS only if O(sources) contains a mapping. This
-    needs boto3 on the controller, and the permissions C(ec2:DescribeLaunchTemplateVersions), for all launch templates also
-    C(ec2:DescribeLaunchTemplates), and for an Auto Scaling group C(autoscaling:DescribeAutoScalingGroups) and
-    C(autoscaling:DescribeLaunchConfigurations). An instance only needs C(ec2:DescribeInstanceAttribute).
+  - Scripts are read, and never executed. The module does not contact a node. The playbook C(lint) reads what is on the disks of nodes
+    before. The module contacts AWS only if O(sources) names user data in an account. This needs boto3 on the controller, and the
+    permissions C(ec2:DescribeLaunchTemplateVersions), for all launch templates also C(ec2:DescribeLaunchTemplates), and for an Auto
+    Scaling group C(autoscaling:DescribeAutoScalingGroups) and C(autoscaling:DescribeLaunchConfigurations). An instance only needs
+    C(ec2:DescribeInstanceAttribute).
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -43,11 +44,22 @@ options:
         C(all_launch_templates) with V(true), for all launch templates of the region, or for those with the C(tags), a mapping. The
         C(version) of launch templates is C($Default), C($Latest) or a number, by default C($Default). Findings in an account follow
         those in files.
+      - A mapping with the key C(host) names nodes by a host, a group or a pattern of the inventory, and needs their results in O(nodes).
+        The user data that cloud-init stored and the documents in C(/etc/eks/nodeadm.d) are checked, for the family, the version of kubelet
+        and the instance type of the node, if the options do not name others. Values that may be secrets are removed on the node. Lines
+        behind them are not checked, and a note says so. A node that cannot be read is an error. Findings on nodes come last.
       - In a directory, files are checked that begin like user data or like one of these files. Hidden files are ignored.
       - Environment variables and C(~) in a path are replaced, unless there is a file with this very name.
     type: list
     elements: raw
     required: true
+  nodes:
+    description:
+      - The results of M(nodebootstrap.eks.doctor_info) with C(only_user_data=true) on the nodes that O(sources) names, each with the name
+        of its host as C(item). A task with C(loop) and C(delegate_to) registers them so. The playbook has this task.
+    type: list
+    elements: dict
+    default: []
   family:
     description:
       - The family of the nodes, for example V(al2023), or a name of eksctl. Some checks need it. NodeConfigs, TOML and PowerShell
@@ -108,6 +120,7 @@ attributes:
 seealso:
   - plugin: nodebootstrap.eks.lint_user_data
     plugin_type: filter
+  - module: nodebootstrap.eks.doctor_info
 """
 
 EXAMPLES = r"""
@@ -147,12 +160,13 @@ findings:
   elements: dict
   contains:
     source:
-      description: The path of the file, as in O(sources) or below a directory of O(sources).
+      description: The path of the file, as in O(sources) or below a directory of O(sources). Otherwise the name of the object in an AWS
+        account, or of the host.
       type: str
       returned: always
       sample: web.userdata
     path:
-      description: The place of the user data in a file of another tool, or null.
+      description: The place of the user data in a file of another tool, or the path of the file on a host, or null.
       type: str
       returned: always
       sample: aws_launch_template.web.user_data

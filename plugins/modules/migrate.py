@@ -20,8 +20,9 @@ description:
     of the playbook C(publish) are written to a file. The playbook creates the new version.
   - Fails if something needs a decision, for example because a fact of the cluster is missing, and prints all decisions with their choices.
     It writes no new user data in this case. To decide, change the original, or set O(cluster).
-  - Works like P(nodebootstrap.eks.migrate_user_data#filter). Scripts are read, and never executed. The module does not contact a node. It
-    contacts AWS only if O(sources) contains a mapping, and changes nothing there. This needs boto3 on the controller, and the permissions
+  - Works like P(nodebootstrap.eks.migrate_user_data#filter). Scripts are read, and never executed. The module does not contact a node. The
+    playbook C(migrate) reads the user data on nodes before. The module contacts AWS only if O(sources) names user data in an account, and
+    changes nothing there. This needs boto3 on the controller, and the permissions
     of M(nodebootstrap.eks.lint).
 requirements:
   - tree-sitter and tree-sitter-bash (Python packages on the controller)
@@ -34,11 +35,20 @@ options:
   sources:
     description:
       - Paths of files, directories and patterns, and mappings that name user data in an AWS account, as for M(nodebootstrap.eks.lint).
+      - A mapping with the key C(host) names nodes by a host, a group or a pattern of the inventory, and needs their results in O(nodes).
+        The user data that cloud-init stored is migrated. User data from which values that may be secrets were removed cannot be migrated.
       - A directory, a file of another tool or a mapping can name several user data. User data of other families is then left out, and
         RV(not_migrated) lists it. If an entry names only one user data, this is an error.
     type: list
     elements: raw
     required: true
+  nodes:
+    description:
+      - The results of M(nodebootstrap.eks.doctor_info) with C(only_user_data=true) on the nodes that O(sources) names, each with the name
+        of its host as C(item). A task with C(loop) and C(delegate_to) registers them so. The playbook has this task.
+    type: list
+    elements: dict
+    default: []
   cluster:
     description:
       - Facts of the cluster that the user data does not contain, in the form of C(cluster) of the module M(nodebootstrap.eks.render). All
@@ -104,7 +114,8 @@ migrations:
   elements: dict
   contains:
     source:
-      description: The path of the file, also with the place of the user data in it; or the name of an object in an AWS account.
+      description: The path of the file, also with the place of the user data in it. Otherwise the name of the object in an AWS account, or
+        of the host.
       type: str
       returned: always
       sample: web.sh

@@ -81,32 +81,10 @@ options:
       - If it is V(false), nodes are terminated first. Until the new nodes are Ready, evicted pods can stay Pending.
     type: bool
     default: true
-  by_zone:
-    description: Whether the nodes of one zone are upgraded before those of the next.
-    type: bool
-    default: false
-  canary:
-    description: The number of nodes that are upgraded one by one before O(max_unavailable) applies.
-    type: int
-    default: 1
-  drain_timeout:
-    description:
-      - The time that the pods of a node have to leave.
-      - It is a duration such as V(15m), or a number of seconds.
-    type: str
-    default: 15m
   delete_after_timeout:
     description:
       - Whether pods that have not left after O(drain_timeout) are deleted, which ignores PodDisruptionBudgets.
       - For a managed node group, this is C(force) of EKS.
-    type: bool
-    default: false
-  delete_unmanaged_pods:
-    description: Whether pods without a controller are evicted. Nothing creates them again.
-    type: bool
-    default: false
-  delete_emptydir_data:
-    description: Whether pods with emptyDir volumes are evicted. The data in these volumes is lost.
     type: bool
     default: false
   load_balancer_wait:
@@ -121,25 +99,9 @@ options:
       - It is a duration such as V(15m), or a number of seconds.
     type: str
     default: 15m
-  poll_interval:
-    description: Seconds between two looks at the nodes and the group, from 0.1 to 60.
-    type: float
-    default: 5.0
-  kubeconfig:
-    description: The path of a kubeconfig. The default is E(KUBECONFIG) or C(~/.kube/config). Without one, AWS credentials are used.
-    type: path
-  context:
-    description: The context of the kubeconfig.
-    type: str
-  format:
-    description: The format of the report and the plan. By default V(html) if the name of O(report) ends with C(.html), and otherwise
-      V(text).
-    type: str
-    choices: [text, json, html]
-  report:
-    description: The path of the file for the report and the plan. Without it, they are printed.
-    type: path
 extends_documentation_fragment:
+  - nodebootstrap.eks.kubernetes
+  - nodebootstrap.eks.upgrade
   - nodebootstrap.eks.aws
 attributes:
   action:
@@ -248,6 +210,17 @@ plan:
       type: bool
       returned: always
       sample: false
+    unavailable_nodes:
+      description: The nodes that are unavailable before the upgrade begins, each with the reason.
+      type: list
+      elements: str
+      returned: always
+      sample: [ip-10-0-0-1.ec2.internal (cordoned)]
+    obstacle:
+      description: Why the upgrade in place does not begin, empty if it does.
+      type: str
+      returned: always
+      sample: ''
 findings:
   description: What blocks or affects the upgrade, worst first.
   returned: when the group could be read

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import cached_property, wraps
 from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
 from typing import Any, ParamSpec, TypeVar
@@ -240,6 +240,13 @@ def _selected_hosts(facts: Mapping[str, Any], loader: Any) -> list[str]:
     if not limit:
         return [to_plain(host) for host in facts["hostvars"]]
     # Ansible has no variable with the hosts of --limit: facts such as groups and hostvars always contain every host.
+    manager = _inventory_manager(facts, loader)
+    manager.subset(limit)
+    return [to_plain(host.name) for host in manager.get_hosts()]
+
+
+def _inventory_manager(facts: Mapping[str, Any], loader: Any) -> Any:
+    """Ansible's inventory with the groups and the hosts of the variables of a task."""
     from ansible.inventory.manager import InventoryManager
 
     manager = InventoryManager(loader=loader, parse=False)
@@ -247,8 +254,26 @@ def _selected_hosts(facts: Mapping[str, Any], loader: Any) -> list[str]:
         manager.add_group(group)
         for host in hosts:
             manager.add_host(host, group=group)
-    manager.subset(limit)
-    return [to_plain(host.name) for host in manager.get_hosts()]
+    return manager
+
+
+class InventoryOfTask:
+    """The hosts of the inventory. Hosts that C(--limit) leaves out are among them, because tasks with C(delegate_to) run on them, too."""
+
+    def __init__(self, facts: Mapping[str, Any], loader: Any) -> None:
+        self._facts, self._loader = facts, loader
+
+    def select(self, pattern: str) -> list[str]:
+        """The names of the hosts that a host, a group or a pattern names."""
+        return [to_plain(host.name) for host in self._manager.get_hosts(pattern)]
+
+    def names(self) -> list[str]:
+        """The names of all hosts and groups."""
+        return [to_plain(name) for name in (*self._facts["groups"], *self._facts["hostvars"])]
+
+    @cached_property
+    def _manager(self) -> Any:
+        return _inventory_manager(self._facts, self._loader)
 
 
 def node_runner(action: Any, facts: Mapping[str, Any]) -> Callable[..., Any]:

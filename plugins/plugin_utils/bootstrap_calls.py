@@ -187,7 +187,7 @@ def read_calls(text: str, known: Mapping[str, str] | None = None, helper: str | 
     exports = tuple(one for one in script.assignments if one.name in VARIABLES and one.name in script.exported)
     complete = script.is_readable and not exports
     for command in script.commands:
-        words = _without_wrappers(command.words)
+        words = program_words(command.words)
         values = tuple(word.value for word in words)
         is_edit = _is_edit(command, values)
         if is_edit:
@@ -234,7 +234,8 @@ def user_of(words: tuple[Word, ...]) -> str | None:
     return next((user for user in found if user not in ("root", "#0")), None)
 
 
-def _without_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
+def program_words(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The program that a command runs, with its arguments: without sudo, env, timeout and the like in front of it."""
     while (name := _wrapper(words)) is not None:
         words = _behind_wrapper(name, words)
     return words

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import data
-from .errors import Problems, joined, nearest, rename
+from .errors import Problems, joined, rename
 from .kubernetes import label_key_problem, label_value_problem, taint_effects
 from .network import ip_problem
 from .quantities import parse_quantity
@@ -147,7 +147,7 @@ def _check_table(value: Any, node: _Node, path: str, problems: Problems, version
                 where,
                 "Bottlerocket does not have this setting and would not boot",
                 allowed=", ".join(names) if len(names) <= 12 else None,
-                nearest=(guess := nearest(key, names)),
+                nearest=(guess := problems.nearest(key, names)),
                 fix=rename(guess, value),
             )
         elif isinstance(keys, str) and not _TEXTS[keys][0](key):
@@ -181,7 +181,7 @@ def _check_text(value: Any, node: _Node, path: str, problems: Problems) -> None:
             path,
             "is not a valid value for Bottlerocket",
             allowed=quoted,
-            nearest=nearest(value, enum),
+            nearest=problems.nearest(value, enum),
             **shown,
         )
     elif enum is None and not fits(value):

@@ -57,6 +57,24 @@ def nearest(word: Any, allowed: Iterable[str]) -> str | None:
     return by_fold[matches[0]] if matches else None
 
 
+MOST_SUGGESTIONS = 50
+"""Unknown words of one input for which a similar one is searched, because each search takes about a millisecond."""
+
+
+class Suggestions:
+    """C(nearest) for the unknown words of one input: the first C(MOST_SUGGESTIONS) of them."""
+
+    def __init__(self) -> None:
+        self._left = MOST_SUGGESTIONS
+
+    def nearest(self, word: Any, allowed: Iterable[str]) -> str | None:
+        """The allowed word that is most similar to C(word). None if no word is similar, or if too many words were unknown before."""
+        if self._left == 0:
+            return None
+        self._left -= 1
+        return nearest(word, allowed)
+
+
 def rename(guess: str | None, given: Container[str] = ()) -> str:
     """The fix of a name that does not exist. guess: the most similar name, or None. given: the names that are already set."""
     if not guess:
@@ -229,13 +247,21 @@ _KEY = re.compile(r"\.[^.\[]+|\[\".*\"\]")
 
 
 class Problems:
-    """Collects problems, so that a stage can continue with the valid parts of the input."""
+    """Collects problems, so that a stage can continue with the valid parts of the input.
 
-    def __init__(self) -> None:
+    within: the problems of the same input to which these are added later. They count suggestions together.
+    """
+
+    def __init__(self, within: Problems | None = None) -> None:
         self._found: list[Problem] = []
         self._touched: set[str] = set()
         self._misspelt: list[Problem] = []
         self._indexed = 0
+        self._suggestions: Suggestions = Suggestions() if within is None else within._suggestions
+
+    def nearest(self, word: Any, allowed: Iterable[str]) -> str | None:
+        """C(Suggestions.nearest), counted for all problems that are collected here."""
+        return self._suggestions.nearest(word, allowed)
 
     def add(
         self,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import data
-from .errors import Problems, joined, nearest, rename, shown
+from .errors import Problems, joined, rename, shown
 from .kubernetes import label_key_problem, label_value_problem
 from .network import ip_problem
 from .quantities import parse_duration, parse_quantity
@@ -101,21 +101,28 @@ def check_value(value: Any, node: Mapping[str, Any], minor: int | None, path: st
         _check_scalar(value, node, path, problems)
 
 
+def _names(node: Mapping[str, Any], minor: int | None) -> list[str]:
+    """The keys that a mapping can have in a version."""
+    fields = node.get("fields")
+    return list(node["keys"]) if fields is None else sorted(name for name, row in fields.items() if not why_gone(row, minor, "field"))
+
+
 def _check_mapping(value: Any, node: Mapping[str, Any], minor: int | None, path: str, problems: Problems) -> None:
     if not isinstance(value, Mapping):
         problems.add("kubelet.wrong_type", path, "is not a mapping", value=value, allowed="a mapping")
         return
     fields = node.get("fields")
     names = node.get("keys") if fields is None else fields
+    known: list[str] = []
     for key, item in value.items():
         where = joined(path, key)
         if not isinstance(key, str):
             problems.add("input.key_not_text", where, "the key must be text", value=key, fix="quote it")
         elif names is not None and key not in names:
-            known = list(names) if fields is None else sorted(name for name, row in fields.items() if not why_gone(row, minor, "field"))
+            known = known or _names(node, minor)
             unknown = "kubelet does not have this field" if fields is not None else "kubelet does not have this key"
             allowed = ", ".join(known) if len(known) <= 12 else None
-            guess = nearest(key, known)
+            guess = problems.nearest(key, known)
             problems.add(
                 "kubelet.unknown_field",
                 where,
@@ -177,7 +184,7 @@ def check_text(value: str, form: str, enum: Iterable[str] | None, path: str, pro
             "is not a valid value for kubelet",
             value=value,
             allowed=", ".join(one or '""' for one in enum),
-            nearest=nearest(value, enum),
+            nearest=problems.nearest(value, enum),
         )
     elif form in _FORMATS and not _FORMATS[form][0](value):
         problems.add("kubelet.invalid_value", path, "cannot be read", value=value, allowed=_FORMATS[form][1])

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from . import data
-from .errors import Problems, joined, nearest, rename
+from .errors import Problems, joined, rename
 from .kubelet_fields import Version, check_text, check_value, minor_of, row_of, why_gone
 from .quantities import parse_bool
 
@@ -47,7 +47,7 @@ def kubelet_flag_problems(
             available = [other for other, one in known.items() if not why_gone(one, minor, "flag")]
             bare = name.lstrip("-").partition("=")[0] if isinstance(name, str) else ""
             dashed = bare in available and bare != name
-            guess = nearest(bare, available)
+            guess = problems.nearest(bare, available)
             fix = f"write {bare}: VALUE" if dashed else rename(guess, flags)
             if (field := (fields or {}).get(bare if dashed else str(guess))) is not None:
                 fix = f"write node_group.{field}"

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from . import data
-from .errors import nearest, rename
+from .errors import Suggestions, rename
 from .kubelet_effective import Effective
 from .kubelet_findings import Finding, Findings, quantity_of
 from .quantities import parse_duration
@@ -65,10 +65,10 @@ def json_format_gate(effective: Effective) -> Findings:
 
 def unknown_gates(effective: Effective) -> Findings:
     """A gate that this kubelet does not have."""
-    gates = effective.gates
+    gates, suggestions = effective.gates, Suggestions()
     for name in effective.mapping("featureGates"):
         if name not in ("AllAlpha", "AllBeta") and gates.state(name) is None:
-            guess = nearest(name, gates.known())
+            guess = suggestions.nearest(name, gates.known())
             message = f"kubelet 1.{effective.minor} does not have this feature gate"
             fix = rename(guess, effective.mapping("featureGates"))
             yield Finding("featureGates", message, (name,), nearest=guess, fix=fix)

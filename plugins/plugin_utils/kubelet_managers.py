@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from .errors import nearest, rename
+from .errors import Suggestions, rename
 from .kubelet_effective import Effective
 from .kubelet_findings import Finding, Findings, parse_cpus, quantity_of
 from .quantities import parse_bool, parse_quantity
@@ -39,12 +39,12 @@ _CPU_CONFLICTS = (
 
 def _options(effective: Effective, field: str, table: Mapping[str, tuple[tuple[int, int, str], ...]], gate: str) -> list[Finding]:
     """What is wrong with the names of policy options, and the gates that they need."""
-    found = []
+    found, suggestions = [], Suggestions()
     known = [name for name, rows in table.items() if any(first <= effective.minor <= last for first, last, _unused in rows)]
     for name in effective.mapping(field):
         if name not in known:
             message = f"is not an option of kubelet 1.{effective.minor}"
-            guess = nearest(name, known)
+            guess = suggestions.nearest(name, known)
             fix = rename(guess, effective.mapping(field))
             found.append(Finding(field, message, (name,), allowed=", ".join(known), nearest=guess, fix=fix))
             continue

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from .errors import nearest
+from .errors import Suggestions
 from .kubelet_effective import Effective
 from .kubelet_findings import Finding, Findings, is_number, parse_cpus, quantity_of
 from .network import ip_problem
@@ -256,9 +256,12 @@ _CIPHERS = frozenset(
 
 def cipher_suites(effective: Effective) -> Findings:
     """Names that Go knows."""
+    suggestions = Suggestions()
     for index, value in enumerate(effective.items("tlsCipherSuites")):
         if isinstance(value, str) and value not in _CIPHERS:
-            yield Finding("tlsCipherSuites", "is not a cipher suite of kubelet", (index,), value, nearest=nearest(value, _CIPHERS))
+            yield Finding(
+                "tlsCipherSuites", "is not a cipher suite of kubelet", (index,), value, nearest=suggestions.nearest(value, _CIPHERS)
+            )
 
 
 _CURVES = (23, 24, 25, 29, 4588)

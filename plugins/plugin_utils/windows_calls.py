@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from .formats.powershell import split_arguments
+from .formats.powershell import DOUBLE_QUOTES, SINGLE_QUOTES, split_arguments
 from .formats.powershell_calls import Reading
 from .formats.powershell_calls import read_calls as read
 from .kubelet_settings import flag_name
@@ -37,9 +37,11 @@ _COMMON_PARAMETERS = (
     "ProgressAction", "Verbose", "WarningAction", "WarningVariable",
 )  # fmt: skip
 """Every script with declared parameters has these (about_CommonParameters)."""
-_CALL = re.compile(rf"&\s*(?:\"[^\"\n]*{re.escape(NAME)}\"|'[^'\n]*{re.escape(NAME)}'|\${VARIABLE}\b)", re.IGNORECASE)
-_STRING_OR_COMMENT = re.compile(r"'[^']*'|\"(?:[^\"`]|`.)*\"|#[^\n]*", re.DOTALL)
-_VISIBLE = re.compile(r"[^\n]")
+_CALL = re.compile(
+    rf"&\s*(?:[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\n]*{re.escape(NAME)}[{DOUBLE_QUOTES}]"
+    rf"|[{SINGLE_QUOTES}][^{SINGLE_QUOTES}\n]*{re.escape(NAME)}[{SINGLE_QUOTES}]|\${VARIABLE}\b)",
+    re.IGNORECASE,
+)
 _END = re.compile(r"[\n|;})]")
 _PARAMETER = re.compile(r"(?<=\s)-([A-Za-z][A-Za-z0-9]*)(?![\w=-])")
 
@@ -62,13 +64,14 @@ def flags_of(call: Mapping[str, tuple[str, ...] | None]) -> dict[str, list[str]]
     return flags
 
 
-def unknown_parameters(text: str) -> Iterator[re.Match[str]]:
-    """The names in calls of the script that are not one of its parameters, with their places."""
-    # A line that ends with a backquote continues, and a pipeline is another command.
-    blank = _STRING_OR_COMMENT.sub(lambda one: _VISIBLE.sub("x", one[0]), text.replace("`\n", "  "))
+def unknown_parameters(text: str, code: str) -> Iterator[re.Match[str]]:
+    """The names in calls of the script that are not one of its parameters, with their places. code: of the text without its strings."""
     for call in _CALL.finditer(text):
-        end = _END.search(blank, call.end())
-        for match in _PARAMETER.finditer(blank, call.end(), end.start() if end else len(blank)):
+        if code[call.start()] != "&":
+            continue
+        # A pipeline is another command.
+        end = _END.search(code, call.end())
+        for match in _PARAMETER.finditer(code, call.end(), end.start() if end else len(code)):
             names = (*_PARAMETERS, *_COMMON_PARAMETERS)
             if not any(name.lower().startswith(match[1].lower()) for name in names):
                 yield match

@@ -35,6 +35,7 @@ ORDER = (
     "formats",
     "nodeconfig",
     "bootstrap_calls",
+    "script_lines",
     "windows_calls",
     "model",
     "access",
@@ -45,6 +46,7 @@ ORDER = (
     "importers",
     "readers",
     "sources",
+    "launch_templates",
     "lint",
     "difference",
     "explanation",
@@ -222,6 +224,7 @@ NODE_LAYERS: dict[str, frozenset[str]] = {
     "_anywhere": frozenset({"_node"}),
     "_engine": frozenset({"_node", "_transaction", "_inspect", "_join"}),
     "_doctor": frozenset({"_node", "_inspect", "_join", "_image"}),
+    "_anywhere_admin": frozenset({"_node", "_join", "_doctor"}),
 }
 """Package of C(plugins/module_utils) → the packages that it may import, beside itself."""
 

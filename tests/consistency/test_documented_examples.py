@@ -23,6 +23,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs, kuber
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in, upgrade_lab
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import kubernetes_stand_in, ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import admin_machines, clusters
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain import api_objects
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import COMPLETE
 
@@ -75,6 +76,21 @@ def logs() -> Iterator[dict[str, Any]]:
     """A stand-in for a node with logs: those of this machine would take seconds."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for name, value in node_stand_in.make(Path(folder), doctor_logs=[{"changed": False, "archive": "", "entries": 0}]).items():
+            patch.setenv(name, value)
+        yield {"ansible_become": False}
+
+
+@contextmanager
+def admin_machine() -> Iterator[dict[str, Any]]:
+    """A stand-in for an admin machine: this machine may not have the tools."""
+    collected = {"changed": False, "archive_base64": "", "objects": {}, "logs": {}, "unreachable": {}, "entries": 0}
+    answers: dict[str, list[Any]] = {
+        "anywhere_machine_info": [{"changed": False, "machine": admin_machines.facts()}],
+        "anywhere_diagnostics": [collected],
+        "anywhere_images": [{"changed": False, "lines": ["registry.k8s.io/cluster-api/cluster-api-controller:v1.14.0"]}],
+    }
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        for name, value in node_stand_in.make(Path(folder), **answers).items():
             patch.setenv(name, value)
         yield {"ansible_become": False}
 
@@ -181,6 +197,10 @@ def nothing() -> AbstractContextManager[dict[str, Any]]:
 # Module → what runs while its examples run, and the variables that lead there. Every module has an entry: a module that is not known here
 # could change the machine on which the tests run.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
+    "anywhere_diagnostics": admin_machine,
+    "anywhere_images": admin_machine,
+    "anywhere_machine_info": admin_machine,
+    "anywhere_preflight": admin_machine,
     "anywhere_validate": nothing,
     "access_entry": aws,
     "access_entry_info": aws,
@@ -232,6 +252,7 @@ def as_playbook(examples: str) -> list[dict[str, Any]]:
 def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[str, Any]) -> str:
     """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
     (folder / "ca.pem").write_text(documented.CERTIFICATE, encoding="utf-8")
+    (folder / "dev.yaml").write_text(clusters.file("docker"), encoding="utf-8")
     (folder / "inputs.lock").write_text(EMPTY_LOCK, encoding="utf-8")
     playbook = folder / "examples.yml"
     playbook.write_text(yaml.safe_dump(plays, sort_keys=False), encoding="utf-8")

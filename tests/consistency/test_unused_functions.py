@@ -15,10 +15,6 @@ from ansible_collections.nodebootstrap.eks.tests.consistency import project
 USED_ELSEWHERE = {
     "TestModule": "Ansible loads it",
     "ModuleDocFragment": "Ansible loads it",
-    **dict.fromkeys(
-        ("in_mirror", "check_mirror"),
-        "the preflight checks of a registry mirror will call it",
-    ),
     "with_rules": "the golden files of errors show the rules with it",
     "makefile": "http.client calls it",
     "check_token": "PyYAML's parser calls it",

@@ -191,15 +191,15 @@ def _with_volume(rule: str, name: str, made: Object) -> Blocker:
     return Blocker(_blocks(rule), (deployment(name, 1, **spec), volume_claim(name), made))
 
 
-def webhook() -> Object:
+def webhook(namespace: str = HOOKED) -> Object:
     """A webhook that must allow evictions in a namespace, and whose service has no endpoint."""
     hook = {
         "name": "evictions.example.com",
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "timeoutSeconds": 1,
-        "clientConfig": {"service": {"namespace": HOOKED, "name": "hook"}},
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": HOOKED}},
+        "clientConfig": {"service": {"namespace": namespace, "name": "hook"}},
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
         "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/eviction"]}],
     }
     kind = "ValidatingWebhookConfiguration"

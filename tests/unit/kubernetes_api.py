@@ -32,6 +32,7 @@ class KubernetesApi:
         self.refuse: Callable[[Object], tuple[int, str] | None] = lambda pod: None
         self.fail_next = 0
         self.url = ""
+        self.version = "v1.36.0"
         self.lock = threading.RLock()
         self._version = 1
 
@@ -46,11 +47,13 @@ class KubernetesApi:
             self.objects[path] = found
             return found
 
-    def node(self, name: str, instance: str = "", version: str = "v1.35.1", *, is_ready: bool = True, **metadata: Any) -> Object:
+    def node(
+        self, name: str, instance: str = "", version: str = "v1.35.1", *, is_ready: bool = True, zone: str = "us-west-2a", **metadata: Any
+    ) -> Object:
         """Create a node."""
         status = {"nodeInfo": {"kubeletVersion": version}, "conditions": [{"type": "Ready", "status": "True" if is_ready else "False"}]}
         status["allocatable"] = {"cpu": "4", "memory": "8Gi", "pods": "50"}  # type: ignore[assignment]
-        spec = {"providerID": f"aws:///us-west-2a/{instance}"} if instance else {}
+        spec = {"providerID": f"aws:///{zone}/{instance}"} if instance else {}
         return self.put(
             f"/api/v1/nodes/{name}", {"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z", **metadata}, "spec": spec, "status": status}
         )
@@ -104,7 +107,7 @@ class KubernetesApi:
                 self.fail_next -= 1
                 return _status(503, "the server is busy")
             if path == "/version":
-                return 200, {"gitVersion": "v1.36.0"}
+                return 200, {"gitVersion": self.version}
             if path == REVIEWS:
                 return 201, {"status": {"allowed": self._may(body["spec"]["resourceAttributes"])}}
             if path.endswith("/eviction"):

@@ -88,7 +88,7 @@ LAB_JOINS = (
     "test_user_nodes.py",
 )
 #: Tests with real pods.
-LAB_WORKLOADS = ("test_workloads.py", "test_drain_blockers.py", "test_upgrade.py")
+LAB_WORKLOADS = ("test_workloads.py", "test_drain_blockers.py", "test_node_drain.py", "test_upgrade.py")
 LAB_BAKE = "tests/lab/test_bake.py"
 
 

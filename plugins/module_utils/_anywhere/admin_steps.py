@@ -35,7 +35,7 @@ def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check
     if not check_mode:
         work_folder.make(folder)
     texts = {name: work_folder.read(os.path.join(folder, name)) for name in values["files"]}
-    return {"changed": False, "lock": work_folder.read(os.path.join(folder, work_folder.LOCK)), "files": texts,
+    return {"changed": False, "work_dir": folder, "lock": work_folder.read(os.path.join(folder, work_folder.LOCK)), "files": texts,
             "running": work_folder.running(folder)}  # fmt: skip
 
 

@@ -14,11 +14,14 @@ from . import client
 
 
 class Api:
-    """The API of one account and region. options: those of C(client.OPTIONS). The methods raise C(client.AwsError)."""
+    """The API of one account and region. options: those of C(client.OPTIONS). The methods raise C(client.AwsError).
+
+    session: that of boto3, None before the first client.
+    """
 
     def __init__(self, options: Dict[str, Any]) -> None:
         self._options = options
-        self._session: Any = None
+        self.session: Any = None
         self._clients: Dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
@@ -26,10 +29,10 @@ class Api:
         if client.BOTO3_ERROR:
             raise client.AwsError(missing_required_lib("boto3"))
         with client.explained_errors(self._options, _name(service)):
-            if self._session is None:
-                self._session = client.new_session(self._options)
+            if self.session is None:
+                self.session = client.new_session(self._options)
             if service not in self._clients:
-                self._clients[service] = client.new_client(self._session, service, self._options)
+                self._clients[service] = client.new_client(self.session, service, self._options)
         return self._clients[service]
 
     def pages(self, service: str, operation: str, key: str, **arguments: Any) -> List[Any]:
@@ -61,7 +64,7 @@ class Api:
             except client.client_error() as error:
                 raise _refusal(action, error) from None
             except client.no_connection() as error:
-                text = client.explain_unreachable(api, self._session, self._options["endpoint_url"], name)
+                text = client.explain_unreachable(api, self.session, self._options["endpoint_url"], name)
                 raise client.AwsTemporary("{0} ({1})".format(text, type(error).__name__)) from None
             except client.not_understood():
                 raise client.AwsError("the answer is not from AWS; fix: check endpoint_url") from None

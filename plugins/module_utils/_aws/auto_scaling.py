@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from . import client
 from .api import Api
+from .launch_templates import image_of_version
 
 _SERVICE = "autoscaling"
 _OWNED_BY_EKS = "eks:nodegroup-name"
@@ -72,6 +73,10 @@ class AutoScaling:
             raise client.AwsError("the launch template {0} of {1} does not exist".format(template, self._name))
         return {"$Latest": str(found[0]["LatestVersionNumber"]), "$Default": str(found[0]["DefaultVersionNumber"])}
 
+    def image(self, group: Mapping[str, Any], version: str) -> str:
+        """The image in a version of the launch template of the group: an ID or a parameter, C('') if instance types choose it."""
+        return image_of_version(self._api, {"LaunchTemplateId": template_of(group)["LaunchTemplateId"]}, version)
+
     def check_version(self, group: Mapping[str, Any], version: str) -> None:
         """Refuse a version that the launch template of the group does not have."""
         template = template_of(group)["LaunchTemplateId"]
@@ -123,12 +128,13 @@ class AutoScaling:
         return template_of(group)
 
     def failures(self) -> List[str]:
-        """Why the group did not launch or terminate instances, newest first."""
+        """Why the group did not launch or terminate instances, newest first: the status message and the cause of each failed activity."""
         try:
             found = self._api.call(_SERVICE, "describe_scaling_activities", AutoScalingGroupName=self._name, MaxRecords=10) or {}
         except client.AwsError:
             return []
-        return [str(one.get("StatusMessage")) for one in found.get("Activities", []) if one.get("StatusCode") == "Failed"]
+        failed = [one for one in found.get("Activities", []) if one.get("StatusCode") == "Failed"]
+        return [" ".join(text for text in (one.get("StatusMessage"), one.get("Cause")) if text) for one in failed]
 
     def _tag(self, key: str) -> Dict[str, str]:
         return {"ResourceId": self._name, "ResourceType": "auto-scaling-group", "Key": key}

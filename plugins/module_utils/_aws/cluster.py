@@ -61,7 +61,10 @@ def refusal(eks: Any, name: str, error: Any) -> str:
 def describe(options: Dict[str, Any]) -> Tuple[Dict[str, Any], str]:
     """The C(cluster) of the response, and the region of the request. Raises C(AwsError), or an error of botocore if no request was sent."""
     session = client.new_session(options)
-    eks = client.new_client(session, "eks", options)
+    return _describe(session, client.new_client(session, "eks", options), options)
+
+
+def _describe(session: Any, eks: Any, options: Dict[str, Any]) -> Tuple[Dict[str, Any], str]:
     try:
         answer = eks.describe_cluster(name=options["name"])
     except client.client_error() as error:
@@ -85,9 +88,10 @@ class ClusterReader:
 
     def cluster(self) -> Tuple[Dict[str, Any], str]:
         """As DescribeCluster returns it, and the region."""
-        self.api.client("eks")
+        # The client of all other calls: making another session and client takes longer than the call.
+        eks = self.api.client("eks")
         with client.explained_errors(self._options, "EKS"):
-            return describe({**self._options, "name": self.name})
+            return _describe(self.api.session, eks, {**self._options, "name": self.name})
 
     def caller(self) -> str:
         """The ARN of the identity of the credentials."""

@@ -174,6 +174,12 @@ class Templates:
         self._api.call("ec2", "modify_launch_template", LaunchTemplateId=template.id, DefaultVersion=str(number))
 
 
+def image_of_version(api: Api, template: Mapping[str, str], version: str) -> str:
+    """The image in a version of a launch template, C('') without one. template: C(LaunchTemplateId) or C(LaunchTemplateName)."""
+    found = api.pages("ec2", "describe_launch_template_versions", "LaunchTemplateVersions", Versions=[version], **template)
+    return str(found[0].get("LaunchTemplateData", {}).get("ImageId") or "") if found else ""
+
+
 class Account:
     """The launch templates of one account, by region. options: those of C(client.OPTIONS)."""
 

@@ -9,6 +9,7 @@ from typing import Any, Dict, Mapping, Optional
 
 from . import client
 from .api import Api
+from .launch_templates import image_of_version
 
 
 class NodeGroup:
@@ -43,6 +44,11 @@ class NodeGroup:
         if not found:
             raise client.AwsError("the launch template {0} of {1} does not exist".format(name, self._name))
         return {"$Latest": str(found[0]["LatestVersionNumber"]), "$Default": str(found[0]["DefaultVersionNumber"])}
+
+    def image(self, template: Mapping[str, Any], version: str) -> str:
+        """The image in a version of a launch template: an ID or a parameter, C('') without one."""
+        name = {"LaunchTemplateId": template["id"]} if template.get("id") else {"LaunchTemplateName": str(template.get("name"))}
+        return image_of_version(self._api, name, version)
 
     def start(self, fields: Mapping[str, Any]) -> Dict[str, Any]:
         """Start an update to another version."""

@@ -25,22 +25,39 @@ def collect(host: Host, kubernetes_version: str | None = None) -> Dict[str, Any]
     facts: Dict[str, Any] = _try(host, "facts", lambda: inspection.facts(host)) or {}
     parts: Dict[str, Callable[[], Any]] = {
         "findings": lambda: verify.verify(host, model.LIVE, kubernetes_version).findings,
-        "family": lambda: model.read_family(host),
         "certificates": lambda: certificates.read(host, facts),
         "clock": lambda: resources.clock(host, evidence),
         "disks": lambda: resources.disks(host),
         "memory": lambda: resources.memory(host),
         "pressure": lambda: resources.pressure(host),
         "failures": lambda: failures.read(host, facts.get("units") or {}),
-        "image": lambda: sources.image(host),
-        "user_data": lambda: sources.user_data(host),
     }
     result: Dict[str, Any] = {"info": facts, "join": join, "kubernetes_version": kubernetes_version}
-    result.update((name, _try(host, name, read)) for name, read in parts.items())
+    return _complete(host, result, {**parts, **_of_user_data(host)})
+
+
+def collect_user_data(host: Host) -> Dict[str, Any]:
+    """The parts of C(collect) that a check of the user data needs. They take less time, and contact no API server."""
+    facts: Dict[str, Any] = _try(host, "facts", lambda: inspection.facts(host)) or {}
+    return _complete(host, {"info": facts}, _of_user_data(host))
+
+
+def _of_user_data(host: Host) -> Dict[str, Callable[[], Any]]:
+    """The user data, the NodeConfigs, and what decides how they are checked."""
+    return {
+        "family": lambda: model.read_family(host),
+        "image": lambda: sources.image(host),
+        "user_data": lambda: sources.user_data(host),
+        "node_configs": lambda: sources.node_configs(host),
+    }
+
+
+def _complete(host: Host, result: Dict[str, Any], parts: Dict[str, Callable[[], Any]]) -> Dict[str, Any]:
+    """The result with the parts, and the problems of all."""
+    read = {name: _try(host, name, part) for name, part in parts.items()}
     # Several parts read the same files.
-    facts.pop("problems", None)
-    result["problems"] = list(dict.fromkeys(host.problems))
-    return result
+    info = {name: value for name, value in result["info"].items() if name != "problems"}
+    return {**result, "info": info, **read, "problems": list(dict.fromkeys(host.problems))}
 
 
 def _try(host: Host, name: str, read: Callable[[], Any]) -> Any:

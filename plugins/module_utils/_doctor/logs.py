@@ -9,15 +9,13 @@ What cannot be collected is not an error: C(index.json) in the archive says why 
 from __future__ import annotations
 
 import fnmatch
-import gzip
-import io
 import json
 import os
-import tarfile
 import time
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, Union
 
 from .._node import programs
+from .._node.archive import pack
 from .._node.errors import ApplyRefused
 from .._node.host import Host, command_line
 from .._node.redaction import redact_command_line, redact_document
@@ -69,7 +67,7 @@ class LogCollector:
         else:
             self._leave_out(PROCESSES, "/proc/*/cmdline", NO_TIME)
         index = (json.dumps(self._index, indent=1) + "\n").encode()
-        return _pack({**self._entries, INDEX: index}), len(self._entries)
+        return pack({**self._entries, INDEX: index}, "logs"), len(self._entries)
 
     def _has_time(self) -> bool:
         return self._clock() < self._deadline
@@ -121,18 +119,6 @@ class LogCollector:
         count = MAX_ENTRY_BYTES + MARGIN_BYTES + 1
         reason = f"ended with status {result.status}" if result.status else ""
         self._add(source.place, shown, content[-count:] if source.keep_end else content[:count], source.keep_end, reason)
-
-
-def _pack(entries: Mapping[str, bytes]) -> bytes:
-    """A compressed archive. The same entries give the same bytes."""
-    buffer = io.BytesIO()
-    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
-        for place, content in sorted(entries.items()):
-            entry = tarfile.TarInfo(f"logs/{place}")
-            entry.size = len(content)
-            entry.mode = 0o600
-            archive.addfile(entry, io.BytesIO(content))
-    return buffer.getvalue()
 
 
 def _name(source: Union[Files, Program]) -> str:

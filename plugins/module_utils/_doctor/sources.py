@@ -1,15 +1,16 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node was made from: its image and its user data. Standard library, Python 3.7 and newer."""
+"""What a node was made from: its image, its user data and its NodeConfigs. Standard library, Python 3.7 and newer."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from .._image.provenance import PROVENANCE
 from .._join.settings import USER_DATA_FILE, decompressed
+from .._node import nodeadm_files
 from .._node.host import Host, parse_release
 from .._node.redaction import HIDDEN, redact_document, redact_string
 
@@ -47,8 +48,20 @@ def user_data(host: Host) -> Dict[str, Any] | None:
     if content is None:
         return None
     text = decompressed(content)
+    if content and not text:
+        host.report(f"{USER_DATA_FILE} cannot be read: it is damaged gzip")
+    return _shown(USER_DATA_FILE, text)
+
+
+def node_configs(host: Host) -> List[Dict[str, Any]]:
+    """The documents that nodeadm merges with the user data, each in the form of C(user_data), in their order."""
+    found = ((path, host.text(path)) for path in nodeadm_files.document_paths(host))
+    return [_shown(path, text) for path, text in found if text is not None]
+
+
+def _shown(path: str, text: str) -> Dict[str, Any]:
     shown = redact_document(text)
-    return {"path": USER_DATA_FILE, "text": shown, "redacted": shown.count(HIDDEN) > text.count(HIDDEN)}
+    return {"path": path, "text": shown, "redacted": shown.count(HIDDEN) > text.count(HIDDEN)}
 
 
 def _mapping(host: Host, path: str) -> Dict[str, Any]:

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import time
-from typing import Any, Callable, Dict, Mapping, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from .._aws import client as aws
 from .client import OPTIONS
+
+LOOK_SECONDS = 0.5
+"""How long a task may outlive its playbook while it sleeps."""
 
 
 def validated_options(action: Any, specification: Mapping[str, Any], rules: Mapping[str, Sequence[Any]]) -> Mapping[str, Any]:
@@ -24,13 +28,32 @@ def validated_options(action: Any, specification: Mapping[str, Any], rules: Mapp
     return options
 
 
+def playbook_pid() -> int:
+    """The process of the playbook, which started the process of this task.
+
+    It is not the parent process: a task may begin after its playbook was killed, and its parent is process 1 then.
+    """
+    # multiprocessing.parent_process() is younger than Python 3.7.
+    playbook: Optional[int] = getattr(multiprocessing.current_process(), "_parent_pid", None)
+    return playbook or os.getpid()
+
+
 def sleep_until_end() -> Callable[[float], None]:
-    """A function that sleeps, and ends the task if the playbook has ended: otherwise, a task survives a playbook that is killed."""
-    playbook = os.getppid()
+    """A function that sleeps, and ends the task soon after the playbook has ended: otherwise, a task survives a playbook that is killed.
+
+    If the playbook has ended already, the task ends now.
+    """
+    playbook = playbook_pid()
 
     def sleep(seconds: float) -> None:
-        if os.getppid() != playbook:
-            raise KeyboardInterrupt
-        time.sleep(seconds)
+        deadline = time.monotonic() + seconds
+        while True:
+            if playbook not in (os.getpid(), os.getppid()):
+                raise KeyboardInterrupt
+            rest = deadline - time.monotonic()
+            if rest <= 0:
+                return
+            time.sleep(min(rest, LOOK_SECONDS))
 
+    sleep(0)
     return sleep

@@ -11,8 +11,8 @@ from typing import Any
 
 from .. import rules
 from ..errors import Problem, Problems, SpecError
-from ..model.plain import INVALID, plain
-from ..model.schema import wrong_type
+from ..model.described_cluster import check_cluster
+from ..model.plain import INVALID
 from .aws_auth import AwsAuth
 from .config_map import ConfigMapPlan, plan_config_map, plan_left_config_map
 from .desired import NodeRole, node_roles
@@ -57,14 +57,9 @@ class AccessPlan:
 def read_input(cluster: Any, node_groups: Any, roles: Any) -> tuple[dict[str, Any], tuple[NodeRole, ...]]:
     """The cluster as it is given, and the roles of its nodes. Raises C(SpecError)."""
     problems = Problems()
-    known = plain({} if cluster is None else cluster, "cluster", problems)
-    if not isinstance(known, dict):
-        if known is not INVALID:
-            wrong_type(known, "a mapping", "cluster", problems)
-    elif not known.get("name"):
+    known = check_cluster(cluster, problems)
+    if known is not INVALID and "name" not in known and not problems.touches("cluster.name"):
         problems.add("input.missing_field", "cluster.name", "is required", fix="set the name of the cluster")
-    elif not isinstance(known["name"], str):
-        wrong_type(known["name"], "text", "cluster.name", problems)
     found = node_roles(node_groups, roles, problems)
     if not found and not problems:
         fix = "describe node groups with role_arn in eks_node_groups, or list roles in eks_cluster_access_roles"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from . import names
 from .move import MoveStep, deletion_order
 from .observed import Action, Step
 
@@ -35,7 +36,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a run needs, rendered before it begins. Paths are absolute, and below work_dir except kubeconfig.
+    """Everything that a run needs, rendered before it begins. work_dir: the folder of the files of this cluster.
 
     command: C(create) or C(delete). objects, network: what is applied. providers: of Cluster API with their versions. config_text: the
     file of the cluster, which is kept beside its kubeconfig. digest: of all inputs.
@@ -60,7 +61,7 @@ class Plan:
     @property
     def kubeconfig(self) -> str:
         """The path of the kubeconfig of the cluster."""
-        return f"{self.work_dir}/{self.bootstrap_name}.kubeconfig"
+        return f"{self.work_dir}/{names.kubeconfig_file(self.name)}"
 
     @property
     def bootstrap_kubeconfig(self) -> str:

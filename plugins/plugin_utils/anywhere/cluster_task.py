@@ -27,7 +27,7 @@ _IMAGE = {"version": {"type": "str", "required": True}, "image": {"type": "str",
 OPTIONS: dict[str, Any] = {
     "operation": {"type": "str", "choices": ["create", "delete", "status"], "required": True},
     "cluster_file": {"type": "path", "required": True},
-    "work_dir": {"type": "path", "required": True},
+    "work_dir": {"type": "str", "required": True},
     "bootstrap_image": {"type": "str", "required": True},
     "node_images": {"type": "list", "elements": "dict", "required": True, "options": _IMAGE},
     "repository": {"type": "path", "required": True},
@@ -69,9 +69,9 @@ def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
     problems.raise_any()
     cluster = found.cluster
     assert cluster is not None
-    for option in ("work_dir", "repository"):
-        if not options[option].startswith("/"):
-            fix = "write the path on the admin machine from /"
+    for option, starts in (("work_dir", ("/", "~")), ("repository", ("/",))):
+        if not options[option].startswith(starts):
+            fix = f"write the path on the admin machine from {' or '.join(starts)}"
             problems.add("input.invalid_text", option, "is not an absolute path", value=options[option], fix=fix)
     capi = _capi_options(options)
     engine.check(cluster, capi, problems)
@@ -86,7 +86,7 @@ def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
         name=cluster.name,
         namespace=names.NAMESPACE,
         bootstrap_name=names.bootstrap_cluster(cluster.name),
-        work_dir=options["work_dir"].rstrip("/"),
+        work_dir=f"{options['work_dir'].rstrip('/')}/{cluster.name}",
         objects=tuple(capi_manifests.objects(cluster, capi)),
         network=network,
         providers=tuple(clusterctl_config.wanted(versions)),

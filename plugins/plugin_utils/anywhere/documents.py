@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import data
-from ..errors import Problems, joined, listed, nearest
+from ..errors import Problems, joined, listed
 from ..formats.yaml import YamlError
 from ..formats.yaml_reader import Node, load_each
 from .schema import check_type, type_name
@@ -163,7 +163,7 @@ def _check_kind(kind: str, api_version: Any, path: str, problems: Problems) -> b
     if isinstance(api_version, str) and api_version and "eks.amazonaws.com" not in api_version:
         problems.add("anywhere.foreign_document", path, f"is of {api_version}: EKS Anywhere does not read it from this file")
     else:
-        guess, message = nearest(kind, _kinds()), "is not a kind of EKS Anywhere"
+        guess, message = problems.nearest(kind, _kinds()), "is not a kind of EKS Anywhere"
         problems.add("anywhere.unknown_kind", joined(path, "kind"), message, value=kind, allowed=listed(_kinds(), guess), nearest=guess)
     return False
 
@@ -171,7 +171,7 @@ def _check_kind(kind: str, api_version: Any, path: str, problems: Problems) -> b
 def _check_top_level(value: Mapping[str, Any], path: str, problems: Problems) -> None:
     for key in value:
         if key not in _TOP_LEVEL:
-            guess = nearest(key, _TOP_LEVEL)
+            guess = problems.nearest(key, _TOP_LEVEL)
             fix = f"rename it to {guess}" if guess else "move it below spec, or remove it"
             allowed = ", ".join(_TOP_LEVEL)
             problems.add("input.unknown_field", joined(path, key), "is not a field", allowed=allowed, nearest=guess, fix=fix)

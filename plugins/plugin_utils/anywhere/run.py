@@ -22,6 +22,7 @@ from .move import Side
 from .observed import Action, Container, Observed, Providers, Step
 
 STEP = "nodebootstrap.eks.anywhere_step"
+_COMMANDS = ("create", "delete")
 _MOST_STEPS, _MOST_REPEATS = 80, 6
 _SETTLE_SECONDS = 1800
 
@@ -68,14 +69,8 @@ class Run:
 
     def open(self) -> str | None:
         """Read the work folder, and return the text of the lock. Raises C(SpecError) for files that cannot be read."""
-        names = {command: self.plan.ledger_file(command) for command in ("create", "delete")}
-        found = self.step("open", name=self.plan.name, files=list(names.values()))
         problems = Problems()
-        for command, name in names.items():
-            text = found["files"].get(name)
-            loaded = Ledger(self.plan.name, command) if text is None else ledgers.load(text, problems)
-            if loaded is not None:
-                self.ledgers[command] = loaded
+        found = self.read_folder(problems)
         owner = None if found["lock"] is None else load(found["lock"], problems)
         problems.raise_any()
         decision = decide_lock(owner, self.admin.machine(owner.process.pid if owner else 0), take_lock=self.plan.take_lock)
@@ -84,6 +79,18 @@ class Run:
         if not self.check_mode:
             self._settle([Process(row["pid"], row["start_time"], row["command"]) for row in found["running"]])
         return None if found["lock"] is None else str(found["lock"])
+
+    def read_folder(self, problems: Problems) -> Mapping[str, Any]:
+        """Read the work folder with its ledgers. A ledger that cannot be read is a problem, and then empty."""
+        names = {command: self.plan.ledger_file(command) for command in _COMMANDS}
+        found = self.step("open", name=self.plan.name, files=list(names.values()))
+        # From here on, the paths are absolute: ~ is the home of the user on the admin machine.
+        self.plan = replace(self.plan, work_dir=found["work_dir"])
+        for command, name in names.items():
+            text = found["files"].get(name)
+            loaded = None if text is None else ledgers.load(text, problems)
+            self.ledgers[command] = loaded or Ledger(self.plan.name, command)
+        return found
 
     def _settle(self, running: list[Process]) -> None:
         """Wait for a move that a dead run left, and end its other programs."""
@@ -197,7 +204,7 @@ def run(plan: Plan, admin: Admin, *, check_mode: bool) -> dict[str, Any]:
         return _failed(plan, str(error), this.steps)
     finally:
         this.step("lock", expected=text, new=None)
-    return _done(plan, this.steps)
+    return _done(this.plan, this.steps)
 
 
 def _forecast(this: Run) -> dict[str, Any]:
@@ -222,16 +229,12 @@ def status(plan: Plan, admin: Admin) -> dict[str, Any]:
     """Where the cluster stands, without a lock: what is there, what is next, and what it waits for."""
     this = Run(plan, admin, check_mode=True)
     try:
-        found = this.step("open", name=plan.name, files=[plan.ledger_file(command) for command in ("create", "delete")])
-        problems = Problems()
-        for command in ("create", "delete"):
-            text = found["files"].get(plan.ledger_file(command))
-            this.ledgers[command] = (None if text is None else ledgers.load(text, problems)) or Ledger(plan.name, command)
+        found = this.read_folder(Problems())
         seen = this.observe()
     except RunFailed as error:
         return _failed(plan, str(error), [])
     actions = forecast(plan.command, seen)
-    rows = [entry for command in ("create", "delete") for entry in this.ledgers[command].entries]
+    rows = [entry for command in _COMMANDS for entry in this.ledgers[command].entries]
     return {
         "changed": False,
         "steps": [_words(action) for action in actions if not action.is_end],

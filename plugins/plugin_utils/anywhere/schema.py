@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import data
-from ..errors import Problems, joined, listed, nearest, rename, shown
+from ..errors import Problems, joined, listed, rename, shown
 from ..quantities import parse_duration, parse_quantity
 
 _INTEGERS = (-(2**63), 2**63 - 1)
@@ -70,7 +70,7 @@ def _record(value: Any, fields: Mapping[str, str], path: str, problems: Problems
     for name, item in value.items():
         below = joined(path, name)
         if name not in fields:
-            guess = nearest(name, fields)
+            guess = problems.nearest(name, fields)
             allowed = listed(fields, guess) if fields else None
             problems.add("input.unknown_field", below, "is not a field", allowed=allowed, nearest=guess, fix=rename(guess, value))
         elif item is not None and (checked := _value(item, fields[name].removesuffix("!"), below, problems)) is not _ABSENT:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import Problem, SpecError
+from .cluster_file import Read, read_file
 from .model import Cluster
 from .validate import SCOPES, Validation, validate
 
@@ -19,17 +19,11 @@ OPTIONS: dict[str, Any] = {
     "api_server_extra_args": {"type": "bool", "default": False},
 }
 
-Read = Callable[[str, str], str]
-"""Returns the text of a file that an option names: path, name of the option. Raises C(SpecError)."""
-
 
 def validate_task(options: Mapping[str, Any], *, read: Read, say: Callable[[str], None]) -> dict[str, Any]:
     """Validate a file, and print every problem. The task fails if there is an error. Raises C(SpecError) for files without text."""
     path, hardware = options["cluster_file"], options["hardware_csv"]
-    if not path:
-        fix = "set it to the path of the file; for the playbook, in eks_anywhere_cluster_file"
-        raise SpecError([Problem("input.missing_field", "cluster_file", "is empty", fix=fix)])
-    text = read(path, "cluster_file")
+    text = read_file(path, read)
     table = None if hardware is None else read(hardware, "hardware_csv")
     found = validate(text, options["scope"], allow_api_server_args=options["api_server_extra_args"], hardware=table)
     rows = found.rows()

@@ -13,10 +13,11 @@ from typing import Any
 from ..difference.fact import Key, leaves, path_of, typed
 from ..difference.facts import row_of
 from ..difference.shown import shown
+from ..formats import plain
 from ..kubelet_effective import effective_config, flag_fields
-from . import plain
+from ..sources.node import Facts, kubelet_version, minor
 from .intent import TAINTS_FIELD, Intent, registration
-from .observations import Facts, Observation, kubelet_version, minor
+from .observations import Observation
 
 _OF_DOCUMENT = ("apiVersion", "kind")
 _MAX_VALUE = 100

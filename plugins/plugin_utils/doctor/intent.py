@@ -17,12 +17,11 @@ from ..explanation.al2023 import DROP_INS
 from ..explanation.explain import explain
 from ..explanation.model import Explanation
 from ..explanation.outcome import PLACEHOLDERS, machine
+from ..formats import plain
 from ..kubelet_settings import NODE_LABELS, TAINTS
 from ..outputs.named_files import with_files
 from ..outputs.user_data import render
-from . import plain
-from .observations import Facts, instance_of, kubelet_version, minor
-from .other_checks import HIDDEN
+from ..sources.node import HIDDEN, Facts, instance_of, kubelet_version, minor
 
 INVENTORY, USER_DATA = "the inventory", "its user data"
 _STATED = ("user_data", "service_cidr")

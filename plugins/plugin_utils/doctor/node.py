@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..errors import SpecError
-from . import drift, observations, other_checks, plain
+from ..formats import plain
+from ..sources.node import Facts, failure, kubelet_version
+from . import drift, observations, other_checks
 from .generalize import generalize
 from .intent import Described, intent
 from .model import FAILED, NOT_JOINED, NOT_READY, READY, UNREACHABLE, Finding, NodeReport, Values, rule_of
-from .observations import Facts, Observation
+from .observations import Observation
 
 _UNKNOWN_RULE = "doctor.not_checked"
-_MAX_LINE = 200
 
 
 def node_report(name: str, result: Any, now: float, described: Described | None = None) -> NodeReport:
@@ -25,26 +26,14 @@ def node_report(name: str, result: Any, now: float, described: Described | None 
     result: what the module returned, or what Ansible says about a host on which it did not run. now: seconds since the epoch.
     described: the variables of the host.
     """
-    answer = plain.mapping(result)
-    facts = answer.get("node")
-    if not isinstance(facts, dict):
-        is_unreachable = answer.get("unreachable") is True
-        message = _reason(answer)
-        rule = "doctor.unreachable" if is_unreachable else "doctor.failed"
-        return NodeReport(name, UNREACHABLE if is_unreachable else FAILED, _findings([Observation(rule, message)], (name,)))
+    problem = failure(result)
+    if problem is not None:
+        state = UNREACHABLE if problem.rule == "doctor.unreachable" else FAILED
+        return NodeReport(name, state, _findings([Observation(problem.rule, problem.message)], (name,)))
+    facts = plain.mapping(result, "node")
     return NodeReport(
         name, _state(facts), _findings(_observations(facts, now, described or Described()), _names(name, facts)), _values(facts, now)
     )
-
-
-def _reason(answer: Facts) -> str:
-    """Why the module has no result. If Ansible did not understand its output, the last line of that says more."""
-    outputs = (answer.get(name) for name in ("module_stderr", "module_stdout"))
-    lines = [plain.text(line) for output in outputs if isinstance(output, str) for line in output.splitlines() if line.strip()]
-    message = plain.text(answer.get("msg")).removeprefix("Task failed: ") or (
-        "no reason given" if answer else "the module did not run on this host"
-    )
-    return f"{message}: {lines[-1][:_MAX_LINE]}" if lines else message
 
 
 def _state(facts: Facts) -> str:
@@ -100,7 +89,7 @@ def _names(name: str, facts: Facts) -> tuple[str, ...]:
 def _values(facts: Facts, now: float) -> Values:
     image, info = plain.mapping(facts, "image"), plain.mapping(facts, "info")
     return Values(
-        kubelet=observations.kubelet_version(facts),
+        kubelet=kubelet_version(facts),
         containerd=plain.text(plain.mapping(info, "versions", "containerd").get("version")) or None,
         system=plain.text(plain.mapping(info, "os").get("name")) or None,
         image=plain.text(image.get("ami")) or None,

@@ -5,19 +5,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Any
 
 from .. import data
-from ..capacity import InstanceShape, instance_shape
-from ..errors import SpecError
+from ..formats import plain
 from ..outputs.certificate_dates import SOON, Validity, validity
-from . import plain
-
-Facts = Mapping[str, Any]
+from ..sources.node import Facts, kubelet_version, minor
 
 SUPPORT_SOON_DAYS = 60
 MAX_SKEW_SECONDS = 30
@@ -36,8 +31,6 @@ _STATES_OF_FILES = {
 _RENEWED = 0.1
 """Kubelet renews its certificates when 10 to 30 percent of their time is left."""
 
-_MINOR = re.compile(r"v?1\.(\d{1,3})(?:\.|\Z)")
-
 
 @dataclass(frozen=True)
 class Observation:
@@ -47,25 +40,6 @@ class Observation:
     message: str
     fix: str | None = None
     general: str | None = None
-
-
-def minor(version: Any) -> int | None:
-    """The minor version of Kubernetes."""
-    match = _MINOR.match(plain.text(version))
-    return int(match[1]) if match else None
-
-
-def kubelet_version(facts: Facts) -> str | None:
-    """The version of kubelet."""
-    return plain.text(plain.mapping(facts, "info", "versions", "kubelet").get("version")) or None
-
-
-def instance_of(facts: Facts) -> InstanceShape | None:
-    """The shape of the instance; None if the table of instance types does not have it."""
-    try:
-        return instance_shape(plain.text(plain.mapping(facts, "image").get("instance_type")))
-    except SpecError:
-        return None
 
 
 # --- files of this collection ------------------------------------------------------------------------------------------------------

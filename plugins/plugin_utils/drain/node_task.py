@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import Problems
 from .api import ClusterApi
 from .decide import Left, refused, stays
 from .finding import Settings, seconds
 from .json_report import plain_report
 from .options import OPTIONS as SHARED_OPTIONS
-from .options import drain_settings
 from .report_task import make_report
-from .run import World, describe, drain_node, uncordon
+from .run import UncordonFailed, World, describe, drain_node, uncordon
 from .text import text
 
 STATES = ("drained", "cordoned", "uncordoned")
@@ -29,16 +27,18 @@ FAILURE = "PodEvictionFailure"
 """The code of the failure, as EKS names it."""
 
 
-def node_task(options: Mapping[str, Any], api: ClusterApi, world: World, *, check_mode: bool) -> dict[str, Any]:
+def node_task(options: Mapping[str, Any], settings: Settings, api: ClusterApi, world: World, *, check_mode: bool) -> dict[str, Any]:
     """Bring a node to a state. Raises C(SpecError), or the error of the client."""
-    problems = Problems()
-    settings = drain_settings(options, world.clock(), problems)
-    problems.raise_any()
     name, state = options["name"], options["state"]
-    if state != STATES[0]:
-        return _cordon(api, name, state == STATES[1], world, check_mode=check_mode)
-    if check_mode:
-        return _plan(api, name, settings, world.say)
+    try:
+        if state != STATES[0]:
+            return _cordon(api, name, state == STATES[1], world, check_mode=check_mode)
+        return _plan(api, name, settings, world.say) if check_mode else _drain(api, name, settings, world)
+    except UncordonFailed as failed:
+        return {"failed": True, "msg": str(failed), "reason": getattr(failed.cause, "reason", "")}
+
+
+def _drain(api: ClusterApi, name: str, settings: Settings, world: World) -> dict[str, Any]:
     result = drain_node(api, name, settings, world)
     found: dict[str, Any] = {
         "changed": result.changed,
@@ -47,7 +47,7 @@ def node_task(options: Mapping[str, Any], api: ClusterApi, world: World, *, chec
         "cordoned": result.is_cordoned,
         "diff": _diff(name, result.was_cordoned, result.is_cordoned),
     }
-    return found if result.is_drained else found | _failed(name, result.left, settings)
+    return found if result.is_drained else found | _failed(name, result.left, settings, result.problem)
 
 
 def _cordon(api: ClusterApi, name: str, wanted: bool, world: World, *, check_mode: bool) -> dict[str, Any]:
@@ -80,11 +80,12 @@ def _plan(api: ClusterApi, name: str, settings: Settings, say: Callable[[str], N
     return result | (_failed(name, not_allowed, settings) if is_refused else {})
 
 
-def _failed(name: str, left: Sequence[Left], settings: Settings) -> dict[str, Any]:
+def _failed(name: str, left: Sequence[Left], settings: Settings, problem: str = "") -> dict[str, Any]:
+    more = f"{problem}; " if problem else ""
     return {
         "failed": True,
         "error": FAILURE,
-        "msg": f"{FAILURE}: {name} was not drained in {seconds(settings.timeout)}: {describe(tuple(left))}; "
+        "msg": f"{FAILURE}: {name} was not drained in {seconds(settings.timeout)}: {describe(tuple(left))}; {more}"
         "fix: correct the reasons and run this again; drain_report shows all reasons before a drain",
     }
 

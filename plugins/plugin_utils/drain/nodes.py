@@ -59,14 +59,24 @@ def _skew(node: Node, scope: Scope) -> Iterator[Finding]:
     if server is None or kubelet is None:
         return
     shown = f"kubelet {node.version} on the API server {scope.cluster.version}"
+    # An upgrade to a supported version is the fix.
+    target = minor(scope.settings.target_version)
+    is_fixed = target is not None and _is_supported(target, server)
+    severity = NOTICE if is_fixed else BLOCKS
+    upgrade = f"the upgrade to kubelet {scope.settings.target_version} corrects this"
     if kubelet > server:
-        fix = "upgrade the control plane first"
-        yield Finding("drain.kubelet_too_new", BLOCKS, "", node.name, f"{shown} is newer, which Kubernetes does not support", fix)
-    elif kubelet[0] != server[0] or server[1] - kubelet[1] > _OLDEST:
+        fix = upgrade if is_fixed else "upgrade the control plane first"
+        yield Finding("drain.kubelet_too_new", severity, "", node.name, f"{shown} is newer, which Kubernetes does not support", fix)
+    elif not _is_supported(kubelet, server):
         oldest = f"{server[0]}.{server[1] - _OLDEST}"
-        fix = f"replace the node by one with kubelet {oldest} or newer"
+        fix = upgrade if is_fixed else f"replace the node by one with kubelet {oldest} or newer"
         reason = f"{shown} is {plural(server[1] - kubelet[1], 'minor version')} older, and Kubernetes supports {_OLDEST}"
-        yield Finding("drain.kubelet_too_old", BLOCKS, "", node.name, reason, fix)
+        yield Finding("drain.kubelet_too_old", severity, "", node.name, reason, fix)
+
+
+def _is_supported(kubelet: tuple[int, int], server: tuple[int, int]) -> bool:
+    """Whether Kubernetes supports this kubelet with this API server."""
+    return kubelet[0] == server[0] and 0 <= server[1] - kubelet[1] <= _OLDEST
 
 
 def _target(scope: Scope) -> Iterator[Finding]:
@@ -77,7 +87,7 @@ def _target(scope: Scope) -> Iterator[Finding]:
     if target > server:
         reason = f"{shown} would be newer, which Kubernetes does not support"
         yield Finding("drain.kubelet_too_new", BLOCKS, "", "", reason, "upgrade the control plane first, or choose an older version")
-    elif target[0] != server[0] or server[1] - target[1] > _OLDEST:
+    elif not _is_supported(target, server):
         fix = f"choose {server[0]}.{server[1] - _OLDEST} or newer"
         yield Finding(
             "drain.kubelet_too_old", BLOCKS, "", "", f"{shown} would be too old: Kubernetes supports {_OLDEST} minor versions", fix

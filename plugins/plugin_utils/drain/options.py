@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import Problems, SpecError, listed, nearest
 from ..kubernetes import parse_version
+from ..model.described_cluster import check_cluster
 from ..quantities import parse_duration
 from ..workloads.model import Cluster, Node
 from .finding import Settings
@@ -27,8 +28,16 @@ OPTIONS: dict[str, Any] = {
 """The options of both actions."""
 
 
-def drain_settings(options: Mapping[str, Any], now: float, problems: Problems) -> Settings:
-    """The settings of a drain. Problems are collected."""
+def read_options(options: Mapping[str, Any], now: float) -> tuple[dict[str, Any], Settings]:
+    """The cluster, and the settings of a drain. Raises C(SpecError) with all problems."""
+    problems = Problems()
+    cluster: dict[str, Any] = check_cluster(options["cluster"], problems)
+    settings = _drain_settings(options, now, problems)
+    problems.raise_any()
+    return cluster, settings
+
+
+def _drain_settings(options: Mapping[str, Any], now: float, problems: Problems) -> Settings:
     target = options.get("target_version") or ""
     if target and parse_version(target) is None:
         problems.add("input.invalid_text", "target_version", "is not a version of Kubernetes", value=target, fix='write it as "1.36"')

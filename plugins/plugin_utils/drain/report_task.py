@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..errors import Problems
 from ..outputs import folder
 from ..outputs.page import report_format
 from ..workloads.model import Node
@@ -17,7 +16,7 @@ from .budgets import questions
 from .finding import Scope, Settings, Subnet
 from .json_report import json_report, plain_report
 from .options import OPTIONS as SHARED_OPTIONS
-from .options import chosen_nodes, drain_settings
+from .options import chosen_nodes
 from .page import html
 from .report import Report, report
 from .text import summary, text
@@ -46,13 +45,16 @@ def make_report(
     *,
     find_subnets: FindSubnets | None = None,
     asks: bool = True,
+    unchecked: Iterable[str] = (),
 ) -> Report:
     """Read the cluster and make the report. Changes nothing. Raises C(SpecError), or the error of the client.
 
-    asks: whether the API server is asked with a dry run to evict the pods that have a PodDisruptionBudget.
+    asks: whether the API server is asked with a dry run to evict the pods that have a PodDisruptionBudget. unchecked: what the caller could
+    not find out.
     """
     cluster = api.cluster()
     chosen = chosen_nodes(cluster, names, labels or {})
+    cluster = cluster._replace(unchecked=(*cluster.unchecked, *unchecked))
     subnets = find_subnets([cluster.nodes[name] for name in chosen]) if find_subnets is not None else ()
     if isinstance(subnets, str):
         cluster = cluster._replace(unchecked=(*cluster.unchecked, subnets))
@@ -63,17 +65,14 @@ def make_report(
 
 def report_task(
     options: Mapping[str, Any],
+    settings: Settings,
     api: ClusterApi,
     find_subnets: FindSubnets | None,
     *,
-    now: float,
     check_mode: bool,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
     """Make the report, and write or print it. say: prints the report, or its summary if it is written to a file."""
-    problems = Problems()
-    settings = drain_settings(options, now, problems)
-    problems.raise_any()
     found = make_report(api, settings, options["nodes"], options["labels"], find_subnets=find_subnets, asks=options["dry_run_evictions"])
     shown = FORMATS[report_format(options["format"], options["report"])](found)
     changed = False

@@ -31,10 +31,22 @@ class World(NamedTuple):
     say: Callable[[str], None]
 
 
+class UncordonFailed(Exception):
+    """A node may still be cordoned. The text is the whole message. cause: the error of the client. after: what ended the drain."""
+
+    def __init__(self, name: str, cause: Exception, after: Exception | None = None) -> None:
+        before = f"{after}; " if after is not None else ""
+        detail = f" ({cause})" if str(cause) != str(after) else ""
+        super().__init__(
+            f"{before}{name} may still be cordoned, because it could not be uncordoned{detail}; fix: run kubectl uncordon {name}"
+        )
+        self.cause = cause
+
+
 class Result(NamedTuple):
     """How a drain ended. is_drained: no pod is left that has to go. left: the pods that are still there. evicted: the pods that left.
 
-    is_cordoned: whether the node is cordoned now. was_cordoned: whether it was before.
+    is_cordoned: whether the node is cordoned now. was_cordoned: whether it was before. problem: why it could not be uncordoned.
     """
 
     is_drained: bool
@@ -42,6 +54,7 @@ class Result(NamedTuple):
     evicted: tuple[str, ...]
     is_cordoned: bool
     was_cordoned: bool
+    problem: str = ""
 
     @property
     def changed(self) -> bool:
@@ -49,31 +62,81 @@ class Result(NamedTuple):
         return bool(self.evicted) or self.is_cordoned != self.was_cordoned
 
 
-def drain_node(api: ClusterApi, name: str, settings: Settings, world: World, *, keep_cordon: bool = False) -> Result:
+def drain_node(api: ClusterApi, name: str, settings: Settings, world: World) -> Result:
     """Drain a node. A drain that fails, or is interrupted, takes back a cordon that was not there before.
 
-    keep_cordon: the caller takes it back, because it has more to restore. Raises the error of the client if the node cannot be read or
-    cordoned. Pods that the settings do not allow to remove are found before anything is changed.
+    Pods that the settings do not allow to remove are found before anything is changed. Raises the error of the client if it cannot go on,
+    or C(UncordonFailed) if it cannot take back the cordon either.
     """
-    was_cordoned = api.node(name).is_cordoned
+    cordon = _Cordon(api, name, world)
     daemon_sets = api.daemon_sets()
     not_allowed = refused(api.pods_on(name), settings, daemon_sets)
     if not_allowed:
-        return Result(False, not_allowed, (), was_cordoned, was_cordoned)
-    ended = False
+        return Result(False, not_allowed, (), cordon.was_there, cordon.was_there)
     try:
-        if not was_cordoned:
-            api.cordon(name, True)
-        turn, evicted = _evict(api, name, settings, world)
-        ended = turn.outcome == DRAINED
-        is_cordoned = ended or was_cordoned or keep_cordon
-        return Result(ended, () if ended else turn.left, evicted, is_cordoned, was_cordoned)
-    finally:
-        if not ended and not was_cordoned and not keep_cordon:
-            uncordon(api, name, world)
+        cordon.set()
+        turn, evicted = _evict(api, name, settings, world, cordon)
+    except BaseException as error:
+        _take_back(cordon, error)
+        raise
+    if turn.outcome == DRAINED:
+        return Result(True, (), evicted, True, cordon.was_there)
+    try:
+        cordon.take_back()
+    except UncordonFailed as failed:
+        return Result(False, turn.left, evicted, True, cordon.was_there, str(failed))
+    return Result(False, turn.left, evicted, cordon.was_there, cordon.was_there)
 
 
-def _evict(api: ClusterApi, name: str, settings: Settings, world: World) -> tuple[Turn, tuple[str, ...]]:
+def _take_back(cordon: _Cordon, error: BaseException) -> None:
+    try:
+        cordon.take_back()
+    except UncordonFailed as failed:
+        # An interruption is more than a failure.
+        if isinstance(error, Exception):
+            raise UncordonFailed(cordon.name, failed.cause, error) from error
+
+
+class _Cordon:
+    """The cordon of a drain. Only a cordon that was not there before is taken back. was_there: whether it was."""
+
+    def __init__(self, api: ClusterApi, name: str, world: World) -> None:
+        self._api, self.name, self._world = api, name, world
+        self.was_there = api.node(name).is_cordoned
+        self._is_ours = False
+
+    def set(self) -> None:
+        """Cordon the node, unless it is cordoned."""
+        if self.was_there:
+            return
+        self._is_ours = True
+        try:
+            self._api.cordon(self.name, True)
+        except self._api.error as error:
+            # A request that was refused, or not sent, changed nothing. Without an answer, it may have.
+            self._is_ours = getattr(error, "was_sent", True) and not 0 < getattr(error, "status", 0) < 500
+            raise
+
+    def renew(self) -> None:
+        """Cordon the node again if others uncordoned it: a drain whose playbook was killed takes back its cordon a moment later."""
+        try:
+            is_cordoned = self._api.node(self.name).is_cordoned
+        except self._api.error as error:
+            if getattr(error, "status", 0) != 404:
+                raise
+            return
+        if not is_cordoned:
+            self._world.say(f"{self.name}: the node was uncordoned during the drain; cordoning it again")
+            self.was_there = False
+            self.set()
+
+    def take_back(self) -> None:
+        """Uncordon the node, if it was cordoned here."""
+        if self._is_ours:
+            uncordon(self._api, self.name, self._world)
+
+
+def _evict(api: ClusterApi, name: str, settings: Settings, world: World, cordon: _Cordon) -> tuple[Turn, tuple[str, ...]]:
     daemon_sets = api.daemon_sets()
     pods = api.pods_on(name)
     drain = begin(name, pods, settings, world.clock())
@@ -94,31 +157,35 @@ def _evict(api: ClusterApi, name: str, settings: Settings, world: World) -> tupl
             remaining = {pod.uid for pod in pods}
             return turn, tuple(sorted(pod.full_name for uid, pod in seen.items() if uid in asked and uid not in remaining))
         world.sleep(turn.wait)
-        pods = _pods(api, name, pods, world, drain.started + settings.timeout)
+        pods = _pods(api, cordon, pods, world, drain.started + settings.timeout)
 
 
-def _pods(api: ClusterApi, name: str, before: list[Pod], world: World, deadline: float) -> list[Pod]:
+def _pods(api: ClusterApi, cordon: _Cordon, before: list[Pod], world: World, deadline: float) -> list[Pod]:
     """The pods that are there now. While the API server is away, the pods of the last answer."""
     try:
-        return api.pods_on(name)
+        cordon.renew()
+        return api.pods_on(cordon.name)
     except api.error as error:
         if getattr(error, "status", 0) in (401, 403) or world.clock() >= deadline:
             raise
-        world.say(f"{name}: {error}; trying again")
+        world.say(f"{cordon.name}: {error}; trying again")
         return before
 
 
 def uncordon(api: ClusterApi, name: str, world: World) -> None:
-    """Take the cordon back, also if the API server is away for a moment."""
+    """Uncordon a node, also if the API server is away for a moment. Raises C(UncordonFailed)."""
     deadline = world.clock() + UNCORDON_SECONDS
     while True:
         try:
             return api.cordon(name, False)
         except api.error as error:
-            if world.clock() >= deadline or getattr(error, "status", 0) in (401, 403, 404):
-                world.say(f"{name}: the node is still cordoned, because it could not be uncordoned ({error}); run: kubectl uncordon {name}")
-                raise
-            world.sleep(1.0)
+            status = getattr(error, "status", 0)
+            if status == 404:
+                return None
+            if world.clock() >= deadline or status in (401, 403):
+                raise UncordonFailed(name, error) from None
+            world.say(f"{name}: it could not be uncordoned ({error}); trying again")
+        world.sleep(1.0)
 
 
 class _Progress:

@@ -44,6 +44,8 @@ _LIKE_A_DOCUMENT = re.compile(r"(?:apiVersion|kind)[ \t]*:", re.IGNORECASE)
 
 _ANY_BOUNDARY = re.compile(r"boundary=\"?([^\"\s;]+)", re.IGNORECASE)
 
+_NESTED = ("multipart/", "message/")
+
 _LONGEST_PREAMBLE_LINE = 4000
 _LONGEST_CONTENT_TYPE = 4000
 """For a longer one, email needs a time that grows with the square of its length."""
@@ -191,8 +193,10 @@ class _Reader:
         lines = self._lines[start:end]
         headers, at = _headers(lines, f"{path} (from line {start + 1})", problems)
         part = _part_of(headers, lines[at:])
-        if not len(problems) and _check_headers(headers, part, path, problems):
-            _check_use(part, path, problems)
+        # A nested document is not one of the found parts, so only the message can tell its place.
+        line = f" (line {start + 1})" if part.media_type.startswith(_NESTED) else ""
+        if not len(problems) and _check_headers(headers, part, path, line, problems):
+            _check_use(part, path, line, problems)
         if not len(problems):
             self.accepted.append(part)
         (self.nested_problems if depth else self.part_problems).extend(problems)
@@ -439,14 +443,14 @@ def _check_preamble(preamble: list[str], start: int, path: str, problems: Proble
         problems.add("mime.text_before_parts", path, "contains a line before its first part that is too long for nodeadm", fix="remove it")
 
 
-def _check_headers(headers: list[tuple[str, str]], part: Part, path: str, problems: Problems) -> bool:
-    """Report headers of a part that the two readers take differently. Returns whether they are valid."""
+def _check_headers(headers: list[tuple[str, str]], part: Part, path: str, line: str, problems: Problems) -> bool:
+    """Report headers of a part that the two readers take differently. line: for messages. Returns whether they are valid."""
     names = [name.lower() for name, _unused in headers]
     if names.count("content-type") > 1 or names.count("content-transfer-encoding") > 1:
         problems.add(
             "mime.repeated_header",
             path,
-            "has a duplicate header; only the first one is used",
+            f"has a duplicate header{line}; only the first one is used",
             fix="keep one Content-Type and one Content-Transfer-Encoding",
         )
         return False
@@ -454,21 +458,21 @@ def _check_headers(headers: list[tuple[str, str]], part: Part, path: str, proble
         problems.add(
             "mime.invalid_content_type",
             path,
-            "has a Content-Type that nodeadm cannot parse, so it refuses the whole document",
+            f"has a Content-Type{line} that nodeadm cannot parse, so it refuses the whole document",
             value=part.content_type,
         )
         return False
     return True
 
 
-def _check_use(part: Part, path: str, problems: Problems) -> None:
-    """Report a part that no program on the node runs, or that would be changed."""
+def _check_use(part: Part, path: str, line: str, problems: Problems) -> None:
+    """Report a part that no program on the node runs, or that would be changed. line: for messages."""
     kind = part.media_type
-    if kind.startswith(("multipart/", "message/")):
+    if kind.startswith(_NESTED):
         problems.add(
             "mime.nested_document",
             path,
-            "is a nested document, which nodeadm does not read",
+            f"is a nested document{line}, which nodeadm does not read",
             fix="put its parts into the outer document",
         )
         return

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ..errors import Problem, Problems, SpecError
 from .read_once import read_once
 
-# PowerShell takes five characters for a single quote: ' and U+2018 to U+201B (about_Quoting_Rules; the tokenizer's
-# IsSingleQuote). Inside a single-quoted string each is written twice.
-_SINGLE_QUOTES = re.compile("(['\u2018\u2019\u201a\u201b])")
+SINGLE_QUOTES, DOUBLE_QUOTES = "'\u2018\u2019\u201a\u201b", '"\u201c\u201d\u201e'
+"""The characters that PowerShell takes for quotes (about_Quoting_Rules; C(IsSingleQuote) and C(IsDoubleQuote) of its tokenizer)."""
+_SINGLE_QUOTE = re.compile(f"([{SINGLE_QUOTES}])")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # EC2Launch splits the text at these tags before PowerShell runs it, in upper and lower case and at any place.
@@ -51,7 +51,8 @@ def quote(value: str) -> str:
     """C(value) as a single-quoted literal: nothing in it is expanded. Raises C(SpecError) (see C(powershell_problem))."""
     if reason := powershell_problem(value):
         raise SpecError([Problem("powershell.unsafe_text", "powershell", reason, value=value)])
-    doubled = _SINGLE_QUOTES.sub(r"\1\1", value)
+    # Inside a single-quoted string, each of them is written twice.
+    doubled = _SINGLE_QUOTE.sub(r"\1\1", value)
     return f"'{doubled}'"
 
 
@@ -91,10 +92,14 @@ def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]])
 
 
 class Unwrapped(NamedTuple):
-    """PowerShell lines without their tags. persist: the value of C(<persist>), or None if it is missing."""
+    """PowerShell lines without their tags. persist: the value of C(<persist>), or None if it is missing.
+
+    blocks: the scripts, each with its offset in the text, whose lines end with LF; also of a text with problems.
+    """
 
     lines: tuple[str, ...]
     persist: bool | None
+    blocks: tuple[tuple[int, str], ...] = ()
 
 
 @read_once
@@ -106,9 +111,9 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
     """
     text = text.replace("\r\n", "\n")
     if not _TAG.search(text):
-        return Unwrapped(_lines(text), None)
+        return Unwrapped(_lines(text), None, ((0, text),))
     before = len(problems)
-    blocks: list[str] = []
+    blocks: list[tuple[int, str]] = []
     persists: set[str] = set()
     outside: list[str] = []
     at = 0
@@ -126,7 +131,7 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
             return Unwrapped((), None)
         content = text[opening.end() : closing.start()]
         if name == "powershell":
-            blocks.append(content)
+            blocks.append((opening.end(), content))
         elif name == "persist":
             persists.add(content.strip().lower())
         elif name == "script":
@@ -147,8 +152,9 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
     if len(persists) > 1 or not persists <= {"true", "false"}:
         problems.add("powershell.invalid_persist", path, "<persist> must be true or false, once", allowed="true or false")
     if len(problems) > before:
-        return Unwrapped((), None)
-    return Unwrapped(tuple(line for block in blocks for line in _lines(block)), persists == {"true"} if persists else None)
+        return Unwrapped((), None, tuple(blocks))
+    lines = tuple(line for _offset, block in blocks for line in _lines(block))
+    return Unwrapped(lines, persists == {"true"} if persists else None, tuple(blocks))
 
 
 def _lines(text: str) -> tuple[str, ...]:

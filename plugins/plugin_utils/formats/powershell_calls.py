@@ -12,26 +12,30 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from .powershell import DOUBLE_QUOTES, SINGLE_QUOTES
+
 Value = tuple[str, ...]
 """The items of an argument: one for text."""
 
-_SINGLE, _DOUBLE = "'\u2018\u2019\u201a\u201b", '"\u201c\u201d\u201e'
-"""The characters that PowerShell takes for quotes."""
+_QUOTES = SINGLE_QUOTES + DOUBLE_QUOTES
+_QUOTE = f"[{_QUOTES}]"
 _REDIRECTION = re.compile(r"[1-6*]?>&[1-6]")
 _NAME = re.compile(r"\$(?:\{(?:script:)?([A-Za-z0-9_]+)\}|(?:script:)?([A-Za-z0-9_]+)(?![A-Za-z0-9_:]))", re.IGNORECASE)
-_ASSIGNMENT = re.compile(r"\s*(?:\[[A-Za-z.]+(?:\[\])?\])?\s*\$(?:script:)?([A-Za-z0-9_]+)\s*=\s*(\S.*)", re.IGNORECASE | re.DOTALL)
+_ASSIGNMENT = re.compile(r"\s*(?:\[[A-Za-z.]+(?:\[\])?\]\s*)?\$(?:script:)?([A-Za-z0-9_]+)\s*=\s*(\S.*)", re.IGNORECASE | re.DOTALL)
 _ENVIRONMENT = re.compile(r"\s*\$env:([A-Za-z_]+)\s*=\s*(\S.*)", re.IGNORECASE)
 _ENVIRONMENT_NAME = re.compile(
-    r"(?:(?<![$\w{])env:\\?|SetEnvironmentVariable\(\s*['\"]|\bsetx(?:\.exe)?\s+(?:/m\s+)?['\"]?|\$\{?env:(?=\w+\}?\s*\+?=))([a-z_]+)",
+    rf"(?:(?<![$\w{{])env:\\?|SetEnvironmentVariable\(\s*{_QUOTE}|\bsetx(?:\.exe)?\s+(?:/m\s+)?{_QUOTE}?"
+    r"|\$\{?env:(?=\w+\}?\s*\+?=))([a-z_]+)",
     re.IGNORECASE,
 )
 """Other ways to set a variable of the environment."""
 _STRING = re.compile(
-    rf"[{_SINGLE}](?:[^{_SINGLE}]|[{_SINGLE}]{{2}})*[{_SINGLE}]|[{_DOUBLE}](?:[^{_DOUBLE}`]|`.|[{_DOUBLE}]{{2}})*[{_DOUBLE}]"
+    rf"[{SINGLE_QUOTES}](?:[^{SINGLE_QUOTES}]|[{SINGLE_QUOTES}]{{2}})*[{SINGLE_QUOTES}]"
+    rf"|[{DOUBLE_QUOTES}](?:[^{DOUBLE_QUOTES}`]|`.|[{DOUBLE_QUOTES}]{{2}})*[{DOUBLE_QUOTES}]"
 )
 _NO_END = 1 << 30
 """More blocks than a text can close."""
-_HERE_STRING = re.compile(rf"@[{_SINGLE}{_DOUBLE}]\s*$")
+_HERE_STRING = re.compile(rf"@{_QUOTE}\s*$")
 _LONGEST = 131_072
 """Characters of a value. Windows passes no longer command line."""
 _PARAMETER = re.compile(r"-[A-Za-z][A-Za-z0-9]*")
@@ -90,7 +94,7 @@ def _depth(line: str, depth: int) -> int:
         return _NO_END
     at = 0
     while at < len(line) and depth < _NO_END:
-        if line[at] in _SINGLE + _DOUBLE:
+        if line[at] in _QUOTES:
             string = _STRING.match(line, at)
             if string is None:
                 return _NO_END
@@ -141,8 +145,8 @@ def _call(
 ) -> Mapping[str, Value | None]:
     target = re.match(r"\s*&\s*(\S+)\s*", line) if f"${variable}".lower() in line.lower() else None
     if target is None:
-        target = re.match(r"""\s*&\s*(["'][^"']*["'])\s*""", line)
-    if target is None or target[1].lower().strip("\"'").rpartition("\\")[2] not in (f"${variable}".lower(), script.lower()):
+        target = re.match(rf"\s*&\s*({_QUOTE}[^{_QUOTES}]*{_QUOTE})\s*", line)
+    if target is None or target[1].lower().strip(_QUOTES).rpartition("\\")[2] not in (f"${variable}".lower(), script.lower()):
         raise _UnsupportedSyntaxError
     found: dict[str, Value | None] = {}
     name = None
@@ -181,7 +185,7 @@ def _words(line: str, values: Mapping[str, Value | None]) -> list[_Word]:
 
 def _word(line: str, at: int, values: Mapping[str, Value | None]) -> tuple[_Word, int]:
     items: list[Value | None] = []
-    is_bare = line[at] not in _SINGLE + _DOUBLE + "$"
+    is_bare = line[at] not in _QUOTES + "$"
     while True:
         item, at = _item(line, at, values)
         items.append(item)
@@ -204,11 +208,11 @@ def _bounded(texts: Iterable[str]) -> Value | None:
 def _item(line: str, at: int, values: Mapping[str, Value | None]) -> tuple[Value | None, int]:
     if at >= len(line):
         raise _UnsupportedSyntaxError
-    if line[at] in _SINGLE:
-        text, at = _quoted(line, at, _SINGLE)
+    if line[at] in SINGLE_QUOTES:
+        text, at = _quoted(line, at, SINGLE_QUOTES)
         return (text,), at
-    if line[at] in _DOUBLE:
-        text, at = _quoted(line, at, _DOUBLE)
+    if line[at] in DOUBLE_QUOTES:
+        text, at = _quoted(line, at, DOUBLE_QUOTES)
         return _expanded(text, values), at
     if (variable := _NAME.match(line, at)) is not None:
         return values.get((variable[1] or variable[2]).lower()), variable.end()
@@ -230,7 +234,7 @@ def _quoted(line: str, at: int, quotes: str) -> tuple[str, int]:
                 return "".join(content), at + 1
             at += 1
         elif line[at] == "`":
-            if quotes == _SINGLE:
+            if quotes == SINGLE_QUOTES:
                 content.append("`")
                 at += 1
                 continue

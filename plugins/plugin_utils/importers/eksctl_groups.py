@@ -72,7 +72,7 @@ def known_fields(
                 "eksctl.wrong_group_kind", joined(path, name), "does not exist for this kind of node group in eksctl", fix=elsewhere[name]
             )
         else:
-            guess = nearest(name, [*allowed, *elsewhere])
+            guess = problems.nearest(name, [*allowed, *elsewhere])
             fix = rename(guess, tree)
             few = listed(allowed, guess)
             problems.add(
@@ -93,7 +93,8 @@ def translate(item: Any, path: str, cluster_name: Any, managed: bool, problems: 
     given = known_fields(item, path, ours, others, elsewhere, problems)
     for name in given:
         if name in others:
-            not_ours.add(joined(path, name), others[name])
+            if name != "iam" or not isinstance(given[name], dict) or given[name].keys() - {_ROLE}:
+                not_ours.add(joined(path, name), others[name])
             _check_nested(given[name], name, path, problems)
     if "name" not in given:
         problems.add("input.missing_field", joined(path, "name"), "is required", fix="add name")
@@ -128,6 +129,9 @@ def _check_nested(value: Any, name: str, path: str, problems: Problems) -> None:
         known_fields(value, joined(path, name), names.NESTED[name], (), {}, problems)
 
 
+_ROLE = "instanceRoleARN"
+
+
 class _Translation:
     """The fields of one group, translated one by one."""
 
@@ -143,6 +147,7 @@ class _Translation:
         self._put("name", "name", self.given.get("name"))
         self._family()
         self._mode()
+        self._role()
         self._instance()
         self._labels()
         self._put("taints", "taints", self._taints())
@@ -188,6 +193,13 @@ class _Translation:
             self._put("family", "amiFamily", self.family)
             for ours, values in implied.items():
                 self._put(ours, "amiFamily", copy.deepcopy(values))
+
+    def _role(self) -> None:
+        """The role is for the access of nodes to the cluster. eksctl creates the one of a group that names none."""
+        iam = self.given.get("iam")
+        if isinstance(iam, dict):
+            self._put("role_arn", "iam", iam.get(_ROLE))
+            self.group.origins["node_group.role_arn"] = joined(self._at("iam"), _ROLE)
 
     def _mode(self) -> None:
         image = self.given.get("ami")

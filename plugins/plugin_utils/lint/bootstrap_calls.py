@@ -75,7 +75,7 @@ class _Call:
     """A call. problems: what is wrong with it. script: the path of its program."""
 
     def __init__(self, text: ShellText, found: FoundCall, subject: Subject, report: Report) -> None:
-        self.problems = Problems()
+        self.problems = Problems(report.problems)
         self._text = text
         self._found = found
         self._subject = subject

@@ -46,7 +46,7 @@ def check_flags(flags: Sequence[Flag], subject: Subject, problems: Problems, *, 
     """Report flags that kubelet refuses. config: the path of the configuration that can replace a flag, if there is one."""
     taints: dict[str, Flag] = {}
     for flag in flags:
-        found = Problems()
+        found = Problems(problems)
         if flag.value and not is_unexpanded(flag.value):
             kubelet_flag_problems({flag.name: flag.value}, subject.version, "", found, has_config=config is not None)
         for problem in found:
@@ -146,7 +146,7 @@ def check_configuration(
     origins.pop("clusterDNS", None)
     if origins:
         of_minor = partial(_effective, family, layers, origins)
-        found = Problems()
+        found = Problems(problems)
         found.extend(problems)
         before = len(found)
         warnings = check_versions(family, subject.version, of_minor, found)

@@ -13,6 +13,8 @@ from ..readers.places import place_of
 from .finding import Finding, of_problem, ordered
 
 _LINE = re.compile(r"\bline ([0-9]{1,6})(?:, column ([0-9]{1,6}))?")
+_FROM_LINE = re.compile(r" \(from line ([0-9]{1,6})\)")
+"""The line of the document on which a part begins, in the paths of problems with its headers. Their messages count from it."""
 _OF_KEY = re.compile(r"\.unknown_(?:feature_gate|field|resource|setting)$")
 """Rules about the key of a setting, and not about its value."""
 _WHOLE = "user data"
@@ -48,7 +50,8 @@ class Report:
         inside = problem.path.removeprefix(part.path).removeprefix(".") if part else problem.path
         if part and inside and not inside.startswith(" "):
             return of_problem(problem, place_of(part, inside, of_key=bool(_OF_KEY.search(problem.rule))), inside)
-        return of_problem(problem, self._line_of(problem, part), part.path if part and part.path else _WHOLE)
+        name = part.path if part is not None else _FROM_LINE.sub("", problem.path)
+        return of_problem(problem, self._line_of(problem, part), name or _WHOLE)
 
     def _part_of(self, path: str) -> ReadPart | None:
         """The part with the longest path that C(path) begins with."""
@@ -61,7 +64,9 @@ class Report:
         match = _LINE.search(problem.message)
         of_document = part is None or problem.rule.startswith("mime.")
         line, column = (int(match[1]), int(match[2] or 1)) if match else (1, 1)
-        if of_document and part is not None and match is None:
+        if (begin := _FROM_LINE.search(problem.path)) is not None:
+            line += int(begin[1]) - 1
+        elif of_document and part is not None and match is None:
             line = part.line
         text = self._user_data.document if of_document or part is None else part.text
         lines = text.split("\n")

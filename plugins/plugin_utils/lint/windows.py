@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import re
 
-from ..formats.powershell import unwrap
+from ..formats.powershell import SINGLE_QUOTES, unwrap
+from ..formats.powershell_text import STRING, scan
 from ..readers.model import Place, ReadPart
 from ..windows_calls import EXTRA_ARGS, NAME, flags_of, read_calls, unknown_parameters
-from . import instance
+from . import instance, powershell
 from .kubelet_settings import Flag, check_flags
 from .report import Report
 from .subject import Subject
 
-_SINGLE_QUOTED = re.compile(rf"-{EXTRA_ARGS}\s+'([^'\n]*\$[({{A-Za-z][^'\n]*)'", re.IGNORECASE)
+_QUOTE, _OTHER = f"[{SINGLE_QUOTES}]", rf"[^{SINGLE_QUOTES}\n]"
+_SINGLE_QUOTED = re.compile(rf"-{EXTRA_ARGS}\s+{_QUOTE}({_OTHER}*\$[({{A-Za-z]{_OTHER}*){_QUOTE}", re.IGNORECASE)
 _FIRST_WITHOUT_DOCKER = (1, 24)
 
 
 def check(subject: Subject, report: Report) -> None:
     """Report what EC2Launch does not run, and what the script or kubelet refuses."""
     for part in subject.parts("powershell"):
-        lines = unwrap(part.text, part.path, report.problems).lines
-        for index, call in enumerate(read_calls("\n".join(lines), {}).calls):
+        unwrapped = unwrap(part.text, part.path, report.problems)
+        for offset, block in unwrapped.blocks:
+            _check_block(part, offset, block, report)
+        for index, call in enumerate(read_calls("\n".join(unwrapped.lines), {}).calls):
             path = _at(part, NAME, report)
             if index:
                 report.problems.add("user_data.bootstraps_twice", path, "is called a second time", fix="remove one of the calls")
@@ -36,20 +40,31 @@ def check(subject: Subject, report: Report) -> None:
             flags = [Flag(name, value, _at(part, f"--{name}", report), True) for name, values in found.items() for value in values]
             check_flags(flags, subject, report.problems)
             instance.check(instance.of_kubelet({}, {}, flags), subject, report.problems)
-        for match in unknown_parameters(part.text):
-            path = report.locate(f"{part.path} {match.start()}", _place(part, match.start(), len(match[0])), match[0])
-            report.problems.add("windows.unknown_parameter", path, "is not a parameter of the script, so PowerShell does not run it")
-        for match in _SINGLE_QUOTED.finditer(part.text):
-            path = report.locate(f"{part.path} {match.start()}", _place(part, match.start(1), len(match[1])), f"-{EXTRA_ARGS}")
+
+
+def _check_block(part: ReadPart, offset: int, block: str, report: Report) -> None:
+    """Report problems of one script. offset: of the script in the part."""
+    script, text = scan(block), part.text.replace("\r\n", "\n")
+
+    def locate(start: int, length: int, name: str) -> str:
+        return report.locate(f"{part.path} {offset + start}", _place(part.index, text, offset + start, length), name)
+
+    powershell.check(block, script, locate, report)
+    for match in unknown_parameters(block, script.code):
+        path = locate(match.start(), len(match[0]), match[0])
+        report.problems.add("windows.unknown_parameter", path, "is not a parameter of the script, so PowerShell does not run it")
+    for match in _SINGLE_QUOTED.finditer(block):
+        if script.code[match.start()] != STRING:
+            path = locate(match.start(1), len(match[1]), f"-{EXTRA_ARGS}")
             report.problems.add("windows.unexpanded_variable", path, "has single quotes, in which PowerShell does not replace variables")
 
 
 def _at(part: ReadPart, word: str, report: Report) -> str:
     """The path of the first place of a word."""
     start = part.text.find(word)
-    return part.path if start < 0 else report.locate(f"{part.path} {word}", _place(part, start, len(word)), word)
+    return part.path if start < 0 else report.locate(f"{part.path} {word}", _place(part.index, part.text, start, len(word)), word)
 
 
-def _place(part: ReadPart, start: int, length: int) -> Place:
-    line = part.text.count("\n", 0, start) + 1
-    return Place(part.index, line, start - part.text.rfind("\n", 0, start), length)
+def _place(index: int, text: str, start: int, length: int) -> Place:
+    line = text.count("\n", 0, start) + 1
+    return Place(index, line, start - text.rfind("\n", 0, start), length)

@@ -19,6 +19,7 @@ from ..bootstrap_calls import EXTRA_ARGS, GUESSED_DNS
 from ..difference.shown import authority, shown
 from ..errors import Problem, SpecError
 from ..families.registry import resolve
+from ..formats.shell_reader import PackageMissing
 from ..kubelet_settings import field_of
 from ..kubernetes import parse_version
 from ..lint.finding import Finding
@@ -29,15 +30,15 @@ from ..lint.subject import Subject
 from ..network import cluster_dns_ips
 from ..nodeconfig.merge import merge
 from ..nodeconfig.read import parse
-from ..readers.bootstrap_script import BESIDE, REDIRECTED, is_only_options
+from ..readers.bootstrap_script import is_only_options
 from ..readers.document import structure
 from ..readers.model import NotUnderstood, Place, ReadPart
 from .arguments import Target, settle
-from .beside_call import left_out
+from .beside_call import BEFORE_CALL, is_left_out, left_out, left_out_before
 from .flags import fate
-from .lines import Line, cautions
+from .lines import Line, cautions, without_repeated
 from .model import Argument, Caution, Decision, Kept, Migration, Report
-from .original import REMOVED, Given, Original, read_original
+from .original import REMOVED, Given, Original, missing_package, read_original
 
 FAMILIES = ("al2023", "bottlerocket")
 _REMOVE = ("remove the text from the original, and migrate it again", "write what it does in the node group of the result, and render it")
@@ -68,7 +69,11 @@ _SETS_DNS = frozenset({"--dns-cluster-ip", "--service-ipv4-cidr", "--service-ipv
 
 def migrate(data: str | bytes, cluster: Mapping[str, Any] | None = None, family: str = "al2023", path: str = "user_data") -> Migration:
     """The new user data with a report. cluster: facts that the original does not have. path: of C(data) in errors. Raises C(SpecError)."""
-    return _Migrating(read_original(data, path), dict(cluster or {}), family).migration()
+    original = read_original(data, path)
+    try:
+        return _Migrating(original, dict(cluster or {}), family).migration()
+    except PackageMissing as error:
+        raise missing_package(error, path) from None
 
 
 class _Migrating:
@@ -159,11 +164,7 @@ class _Migrating:
         self._decisions.append(Decision(path, question, tuple(choices), where))
 
     def _not_understood(self) -> None:
-        beside = self._original.beside
-        items = [item for item in self._original.meaning.not_understood if beside is None or item.reason not in (BESIDE, REDIRECTED)]
-        if beside:
-            is_followed = "post" in self._original.meaning.node_group.get("commands", {})
-            self._warnings += [Caution(self._original.call, text, fix, None) for text, fix in left_out(beside, is_followed=is_followed)]
+        items = list(self._without_left_out())
         precise = {item.place.part for item in items if not self._is_whole(item)}
         for item in items:
             if item.effect == "kept":
@@ -177,6 +178,18 @@ class _Migrating:
                 self._decide(self._path(item.place), f"{_first_line(item.text)}: {item.reason}", choices, item.place)
         if self._managed:
             self._check_managed()
+
+    def _without_left_out(self) -> Iterator[NotUnderstood]:
+        """What was not understood, but for what the result does not need beside the call. Warns about that."""
+        original = self._original
+        is_followed = "post" in original.meaning.node_group.get("commands", {})
+        found = list(left_out(original.beside, is_followed=is_followed)) if original.beside else []
+        for item in original.meaning.not_understood:
+            if item.place != original.call or not is_left_out(item.reason, original.beside):
+                yield item
+            elif item.reason in BEFORE_CALL:
+                found.append(left_out_before(item.reason, is_followed=is_followed))
+        self._warnings += [Caution(original.call, text, fix, None) for text, fix in found]
 
     def _is_whole(self, item: NotUnderstood) -> bool:
         return any(part.index == item.place.part and part.text == item.text for part in self._original.parts)
@@ -277,8 +290,10 @@ class _Migrating:
         original = self._original
         if self._family == "al2023":
             texts = shell_texts(Subject(original.user_data, 0, None, self._version))
-            found = cautions(texts, frozenset(self._removed_lines()), frozenset(self._later_lines()))
-            self._warnings += [one for one in found if one.where not in (original.call, *original.uncertain)]
+            found = cautions(texts, self._family, frozenset(self._removed_lines()), frozenset(self._later_lines()))
+            about_lines = [one for one in found if one.where not in (original.call, *original.uncertain)]
+            self._findings = without_repeated(self._findings, about_lines)
+            self._warnings += about_lines
         self._warnings.sort(key=_order)
 
     def _removed_lines(self) -> Iterator[Line]:

@@ -100,9 +100,14 @@ def read_original(data: str | bytes, path: str) -> Original:
     try:
         return _Reading(found, parts, commands).original()
     except PackageMissing as error:
-        fix = "run pip install tree-sitter tree-sitter-bash"
-        message = f"contains shell scripts, which cannot be read: {error}"
-        raise SpecError([Problem("shell.missing_package", path, message, fix=fix)]) from None
+        raise missing_package(error, path) from None
+
+
+def missing_package(error: PackageMissing, path: str) -> SpecError:
+    """The error of a text with shell scripts, without the package that reads them."""
+    fix = "run pip install tree-sitter tree-sitter-bash"
+    message = f"contains shell scripts, which cannot be read: {error}"
+    return SpecError([Problem("shell.missing_package", path, message, fix=fix)])
 
 
 def _check(found: UserData, path: str) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from ..errors import FEW, Problems, joined, listed, nearest, rename
+from ..errors import FEW, Problems, joined, listed, rename
 from .plain import INVALID
 
 Check = Callable[[Any, str, Problems], Any]
@@ -121,7 +121,7 @@ def choice(*words: str, aliases: Mapping[str, str] | None = None) -> Kind:
         if key in spellings:
             return spellings[key]
         # A year or a release that is similar to another one is not a spelling mistake.
-        guess = nearest(value, [*words, *(aliases or {})]) if isinstance(value, str) and re.search("[a-zA-Z]", value) else None
+        guess = problems.nearest(value, [*words, *(aliases or {})]) if isinstance(value, str) and re.search("[a-zA-Z]", value) else None
         problems.add("input.unknown_value", path, "is not a known value", value=value, allowed=", ".join(words), nearest=guess)
         return INVALID
 
@@ -237,7 +237,7 @@ def record(
         for name, item in value.items():
             below = joined(path, name)
             if name not in fields:
-                guess = nearest(name, fields)
+                guess = problems.nearest(name, fields)
                 known = (unknown or {}).get(name)
                 if guess and (known or not _has_form(item, fields[guess])):
                     guess = None

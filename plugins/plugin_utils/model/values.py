@@ -15,7 +15,7 @@ import ipaddress
 import re
 from typing import Any
 
-from ..errors import Problems, nearest
+from ..errors import Problems
 from ..kubernetes import label_key_problem, label_value_problem
 from ..network import cidr_problem
 from ..quantities import parse_quantity
@@ -158,7 +158,7 @@ def label_value(value: Any, path: str, problems: Problems) -> Any:
             "contains an unknown placeholder",
             value=value,
             allowed=", ".join(f"{{{name}}}" for name in LABEL_PLACEHOLDERS),
-            nearest=nearest(leftover.group(1), LABEL_PLACEHOLDERS),
+            nearest=problems.nearest(leftover.group(1), LABEL_PLACEHOLDERS),
         )
         return INVALID
     reason = label_value_problem(sample)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import Problems, joined, nearest, rename
+from ..errors import Problems, joined, rename
 from ..kubelet_fields import kubelet_config_problems
 from . import values
 
@@ -170,7 +170,7 @@ def _fix(value: Any, kind: str) -> str | None:
 
 
 def _unknown(name: Any, known: Any, given: Any, path: str, problems: Problems) -> None:
-    similar = nearest(name, known)
+    similar = problems.nearest(name, known)
     problems.add(
         "nodeconfig.unknown_field",
         joined(path, name),

@@ -17,7 +17,7 @@ from typing import Any
 from .. import kubelet
 from ..capacity import InstanceShape
 from ..data import instance_types
-from ..errors import Problems, joined, nearest, rename
+from ..errors import Problems, joined, rename
 from ..network import cidr_problem, ip_problem
 from .encoding import decode_base64
 from .expression_values import ExpressionError, UnsupportedExpression
@@ -121,7 +121,7 @@ def _one_of(value: str, allowed: tuple[str, ...], path: str, problems: Problems)
             "is not a valid value for nodeadm",
             value=value,
             allowed=", ".join(allowed),
-            nearest=nearest(value, allowed),
+            nearest=problems.nearest(value, allowed),
         )
 
 
@@ -187,7 +187,7 @@ def feature_gates(value: Mapping[Any, Any], path: str, problems: Problems) -> No
     for name, switch in value.items():
         where = joined(path, name)
         if name not in FEATURE_GATES:
-            similar = nearest(name, FEATURE_GATES)
+            similar = problems.nearest(name, FEATURE_GATES)
             problems.add(
                 "nodeconfig.unknown_feature_gate",
                 where,
@@ -291,7 +291,7 @@ def max_pods_expression(value: str, path: str, problems: Problems) -> None:
     if others:
         message = "does not result in a number of pods on any instance type"
     allowed = ", ".join(VARIABLES) + " and the operators of CEL" if unknown else None
-    similar = nearest(unknown, VARIABLES) if unknown else None
+    similar = problems.nearest(unknown, VARIABLES) if unknown else None
     problems.add(
         "nodeconfig.invalid_expression",
         path,

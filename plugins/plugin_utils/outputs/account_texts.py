@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""User data in an AWS account: the form of an entry of C(sources), and the texts that it names."""
+"""User data in an AWS account: the texts that an entry of C(sources) names."""
 
 from __future__ import annotations
 
@@ -9,23 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..errors import Problems
-from ..model.schema import type_name
 from ..sources.launch_templates import settings
 from ..sources.model import SourceText, encoded, no_user_data
+from .source_entries import HOST, Entry
 
-Entry = Mapping[str, Any]
 Fetch = Callable[[Entry], Iterable[tuple[str, str, Mapping[str, Any] | None, str | None]]]
 """Reads what an entry names from the account: names, user data in base64, the fields of the launch template or launch configuration, if
 any, and the name of the launch template."""
-_NAMES = ("launch_template", "auto_scaling_group", "instance", "all_launch_templates")
-_ALLOWED: Mapping[str, tuple[str, ...]] = {
-    "launch_template": ("version",),
-    "auto_scaling_group": (),
-    "instance": (),
-    "all_launch_templates": ("tags", "version"),
-}
-"""The names of a source, and the other keys of its entry."""
 
 
 class AccountText(NamedTuple):
@@ -36,50 +26,14 @@ class AccountText(NamedTuple):
     text: SourceText
 
 
-def entries(sources: Iterable[Any], problems: Problems) -> dict[str, Entry]:
-    """The entries of C(sources) that are mappings, with their places. Report those with another form."""
-    placed = {f"sources[{index}]": one for index, one in enumerate(sources)}
-    return {place: one for place, one in placed.items() if isinstance(one, Mapping) and _is_valid(one, place, problems)}
-
-
 def texts(wanted: Mapping[str, Entry], fetch: Fetch) -> Iterator[AccountText]:
-    """The user data that the entries name, each once."""
+    """The user data in the account that the entries name, each once."""
     seen = set()
     for option, entry in wanted.items():
-        for name, text, template, launch_template in fetch(entry):
+        for name, text, template, launch_template in fetch(entry) if HOST not in entry else ():
             if name not in seen:
                 found = encoded(text, name) if text else no_user_data(name)
                 if template is not None:
                     found = replace(found, settings=settings(template), launch_template=launch_template)
                 yield AccountText(option, name, found)
             seen.add(name)
-
-
-def _is_valid(entry: Entry, path: str, problems: Problems) -> bool:
-    before = len(problems)
-    named = [name for name in _NAMES if name in entry]
-    if len(named) != 1:
-        fix = "write one of them; a file is a path without a key"
-        problems.add("input.conflict", path, f"must have exactly one of {', '.join(_NAMES)}", fix=fix)
-        return False
-    name = named[0]
-    for key in sorted(set(map(str, entry)) - {name, *_ALLOWED[name]}):
-        allowed = ", ".join((name, *_ALLOWED[name]))
-        problems.add("input.unknown_field", f"{path}.{key}", f"is not a field of a source with {name}", allowed=allowed)
-    value = entry[name]
-    if name == "all_launch_templates":
-        if value is not True:
-            problems.add("input.unknown_value", f"{path}.{name}", "is not true", allowed="true")
-        _check_tags(entry.get("tags"), f"{path}.tags", problems)
-    elif not isinstance(value, str) or not value:
-        problems.add("input.wrong_type", f"{path}.{name}", f"must be a name, not {type_name(value)}")
-    version = entry.get("version")
-    is_version = version in (None, "$Default", "$Latest") or (str(version).isdecimal() and not isinstance(version, bool))
-    if not is_version:
-        problems.add("input.unknown_value", f"{path}.version", "is not a version", allowed="$Default, $Latest or a number")
-    return len(problems) == before
-
-
-def _check_tags(tags: Any, path: str, problems: Problems) -> None:
-    if tags is not None and not (isinstance(tags, Mapping) and all(isinstance(value, (str, int)) for value in tags.values())):
-        problems.add("input.wrong_type", path, "must be a mapping of tags to their values", fix="write {key: value}")

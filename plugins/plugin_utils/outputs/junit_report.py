@@ -63,7 +63,9 @@ def suite(findings: Sequence[Mapping[str, str]], rules: Sequence[str], name: str
         case = ElementTree.SubElement(element, "testcase", {"classname": _written(name), "name": _written(rule)})
         found = [finding for finding in findings if finding["rule"] == rule]
         if found:
-            lines = ElementTree.SubElement(case, "failure" if rule in failed else "system-out")
+            # CI systems show the message in lists, and the text only on request.
+            of_failure = {"message": _summary(found)} if rule in failed else {}
+            lines = ElementTree.SubElement(case, "failure" if rule in failed else "system-out", of_failure)
             lines.text = "\n".join(_line(finding) for finding in found)
     return element
 
@@ -72,6 +74,13 @@ def written(element: ElementTree.Element) -> str:
     """An element as text."""
     ElementTree.indent(element)
     return ElementTree.tostring(element, encoding="unicode") + "\n"
+
+
+def _summary(findings: Sequence[Mapping[str, str]]) -> str:
+    """The first error of a test case, and the number of its other findings."""
+    first = next(finding for finding in findings if finding["severity"] == "error")
+    others = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+    return _written(f"{first['path']}: {first['message']}{others}")
 
 
 def _line(finding: Mapping[str, str]) -> str:

@@ -20,8 +20,9 @@ from ..migration.model import Migration
 from ..migration.next_steps import next_steps
 from ..migration.template import Change
 from ..sources.model import SourceText
+from ..sources.node import source_text
 from ..sources.read import read
-from . import account_texts, folder, source_files
+from . import account_texts, folder, node_results, source_entries, source_files
 from .migrate_user_data import checked
 from .migration_page import html
 from .migration_report import decisions_text, markdown, summary
@@ -29,6 +30,7 @@ from .publish_input import publish_input
 
 OPTIONS: dict[str, Any] = {
     "sources": {"type": "list", "elements": "raw", "required": True},
+    "nodes": node_results.OPTION,
     "cluster": {"type": "raw"},
     "family": {"type": "str", "default": "al2023"},
     "output_dir": {"type": "path", "default": "out"},
@@ -44,7 +46,7 @@ class _Original:
     """User data to migrate.
 
     option: the entry that names it, such as C(sources[0]). name: in messages and reports. stem: of the names of the new files.
-    path: of a file that is user data itself, otherwise None.
+    path: of a file that is user data itself, otherwise None. host: of a node, otherwise None.
     """
 
     option: str
@@ -52,6 +54,12 @@ class _Original:
     stem: str
     text: SourceText
     path: str | None = None
+    host: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The path in messages. An entry can name several hosts."""
+        return f"{self.option} ({self.host})" if self.host else self.option
 
 
 @dataclass(frozen=True)
@@ -86,7 +94,13 @@ class _File:
 
 
 def migrate_task(
-    options: Mapping[str, Any], *, check_mode: bool, diff: bool, say: Callable[[str], None], fetch: account_texts.Fetch
+    options: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    say: Callable[[str], None],
+    fetch: account_texts.Fetch,
+    inventory: node_results.Inventory,
 ) -> dict[str, Any]:
     """Migrate the sources, and write the new user data and the reports. The task fails if something needs a decision.
 
@@ -97,9 +111,10 @@ def migrate_task(
         fix = "list the files with user data; for the playbook migrate, in eks_node_migrate_sources"
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
     files = source_files.find(options["sources"], problems)
-    entries = account_texts.entries(options["sources"], problems)
+    entries = source_entries.entries(options["sources"], problems)
+    nodes = node_results.select(entries, options["nodes"], inventory, problems)
     problems.raise_any()
-    originals = [*_of_files(files.found), *_of_account(account_texts.texts(entries, fetch))]
+    originals = [*_of_files(files.found), *_of_account(account_texts.texts(entries, fetch)), *_of_nodes(nodes)]
     found, not_migrated = _migrate(originals, options, problems)
     _check_names(found, options[_OUTPUT], problems)
     problems.raise_any()
@@ -139,6 +154,11 @@ def _of_account(found: Iterable[account_texts.AccountText]) -> Iterator[_Origina
         yield _Original(option, name, _stem(name), text)
 
 
+def _of_nodes(nodes: Iterable[node_results.NodeResult]) -> Iterator[_Original]:
+    for option, host, result in nodes:
+        yield _Original(option, host, _stem(host), source_text(host, result), host=host)
+
+
 def _stem(name: str) -> str:
     """A safe file name without its ending: C(launch template web, version 2) becomes C(launch-template-web-version-2)."""
     return _UNSAFE.sub("-", name).strip("-.")[:_LONGEST]
@@ -156,17 +176,23 @@ def _migrate(originals: Sequence[_Original], options: Mapping[str, Any], problem
     for original in originals:
         try:
             _check_family(original)
-            found = checked(original.text.data, options["cluster"], options["family"], original.option)
+            found = checked(original.text.data, options["cluster"], options["family"], original.place)
         except SpecError as error:
-            is_other = all(one.rule == "user_data.wrong_kind" or one == original.text.problem for one in error.problems)
+            is_other = all(_is_of_another_kind(one, original) for one in error.problems)
             if is_other and named.count(original.option) > 1:
                 not_migrated.append({"source": original.name, "reason": error.problems[0].message})
             else:
                 own = original.text.problem
-                problems.extend(replace(one, path=original.option) if one == own else one for one in error.problems)
+                problems.extend(replace(one, path=original.place) if one == own else one for one in error.problems)
             continue
         files.append(_file(original, found, options))
     return files, not_migrated
+
+
+def _is_of_another_kind(problem: Problem, original: _Original) -> bool:
+    """Whether there is nothing to migrate. A node that could not be read may have something to migrate."""
+    is_known = problem.rule not in ("doctor.unreachable", "doctor.failed", "doctor.not_checked")
+    return problem.rule == "user_data.wrong_kind" or (problem == original.text.problem and is_known)
 
 
 def _file(original: _Original, found: Migration, options: Mapping[str, Any]) -> _File:
@@ -189,9 +215,7 @@ def _check_family(original: _Original) -> None:
         raise SpecError([text.problem])
     if text.family in FAMILIES:
         name = kubernetes_versions()["families"][text.family]["name"]
-        raise SpecError(
-            [Problem("user_data.wrong_kind", original.option, f"is user data of {name} already", fix="remove it from the list")]
-        )
+        raise SpecError([Problem("user_data.wrong_kind", original.place, f"is user data of {name} already", fix="remove it from the list")])
 
 
 def _check_names(files: Sequence[_File], output: str, problems: Problems) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..formats import yaml
+from ..launch_templates.launcher import launcher_of
 from ..migration.model import Migration
 from ..migration.template import Change
 
@@ -40,9 +41,12 @@ def publish_input(
     A managed node group without an image of its own needs a new group, so it gets a launch template of its own, too.
     """
     group = {"name": _NOT_IN_NAMES.sub("-", name).strip("-_")[:_LONGEST_NAME] or "group", **found.node_group}
-    if "mode" not in group and settings.get("ImageId") and not settings.get("IamInstanceProfile"):
-        # The nodes of other groups need a role from their launch template, and EKS does not accept one.
-        group["mode"] = "managed_custom_ami"
+    launcher = launcher_of(settings)
+    if "mode" not in group and launcher.mode != "managed":
+        group["mode"] = launcher.mode
+        reason = f"# mode is {'an assumption' if launcher.is_assumption else launcher.mode}: {launcher.reason}.\n"
+    else:
+        reason = ""
     item: dict[str, Any] = {"group": group["name"], "launch_template": name, **({"region": region} if region else {})}
     if is_replaced(found, settings):
         item |= {"launch_template": f"{name}-{found.report.family_after}", "create": True}
@@ -54,7 +58,7 @@ def publish_input(
         "eks_node_groups": [group],
         "eks_node_publish_templates": [item],
     }
-    return _HEAD.format(name=name, path=path) + yaml.dump(_plain(variables))
+    return _HEAD.format(name=name, path=path) + reason + yaml.dump(_plain(variables))
 
 
 def is_replaced(found: Migration, settings: Mapping[str, Any]) -> bool:

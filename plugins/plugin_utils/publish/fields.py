@@ -78,7 +78,7 @@ def _structure(value: Any, members: Mapping[str, Tree], path: str, problems: Pro
         if name in members:
             result[name] = checked(item, members[name], below, problems)
         else:
-            guess = nearest(str(name).replace("_", ""), members)
+            guess = problems.nearest(str(name).replace("_", ""), members)
             allowed = listed(sorted(members), guess)
             message = "is not a field of launch templates that this version of boto3 knows"
             problems.add("input.unknown_field", below, message, allowed=allowed, nearest=guess, fix=rename(guess, value))

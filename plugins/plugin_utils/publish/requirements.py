@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import Problem
+from ..launch_templates import metadata_options
+from ..launch_templates.launcher import REFUSED
 from ..model.fields import AMI_TYPES
 from .entries import Entry
 from .image import RESOLVE
@@ -22,12 +24,6 @@ from .model import Template
 
 MANAGED = ("managed", "managed_custom_ami")
 _GROUP = "the node group of EKS"
-_FORBIDDEN: Mapping[str, tuple[str, str]] = {
-    "IamInstanceProfile": (f"{_GROUP} sets it from its node role", f"remove it, and set the node role of {_GROUP}"),
-    "InstanceInitiatedShutdownBehavior": ("EKS controls when instances stop and end", "remove it"),
-    "HibernationOptions": ("EKS controls when instances stop and end", "remove it"),
-}
-"""Fields that a launch template of a managed node group cannot have, each with the reason and the fix."""
 
 
 def problems_of(entry: Entry, mode: str, data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -35,7 +31,8 @@ def problems_of(entry: Entry, mode: str, data: Mapping[str, Any]) -> Iterator[Pr
     yield from _managed(entry, data) if mode in MANAGED else _self_managed(entry, data)
     yield from _image(entry, mode, data)
     yield from _network(entry, data)
-    yield from _metadata(entry, data.get("MetadataOptions"))
+    name = metadata_options.FIELD
+    yield from metadata_options.problems_of(data.get(name), entry.field_path(name), entry.fields.get(name) or ())
 
 
 def _forbidden(entry: Entry, name: str, reason: str, fix: str) -> Problem:
@@ -46,7 +43,7 @@ def _forbidden(entry: Entry, name: str, reason: str, fix: str) -> Problem:
 
 
 def _managed(entry: Entry, data: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, (reason, fix) in _FORBIDDEN.items():
+    for name, (reason, fix) in REFUSED.items():
         if data.get(name):
             yield _forbidden(entry, name, reason, fix)
     if any(one.get("SubnetId") for one in _interfaces(data)):
@@ -99,24 +96,6 @@ def _network(entry: Entry, data: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _interfaces(data: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return [one for one in data.get("NetworkInterfaces") or () if isinstance(one, Mapping)]
-
-
-def _metadata(entry: Entry, options: Any) -> Iterator[Problem]:
-    given = options if isinstance(options, Mapping) else {}
-    path = entry.field_path("MetadataOptions")
-    asked = entry.fields.get("MetadataOptions") or {}
-    if given.get("HttpEndpoint") == "disabled":
-        message = "HttpEndpoint is disabled, but a node reads its user data and its credentials from the instance metadata service"
-        yield Problem("launch_template.no_metadata", path, message, fix="set HttpEndpoint to enabled")
-    elif given.get("HttpTokens") != "required" and "HttpTokens" not in asked:
-        reason = "is optional, so" if given.get("HttpTokens") else "is not set: unless the image or the account requires a token,"
-        message = f"HttpTokens {reason} every process on the node can read the credentials of its role without one (IMDSv1)"
-        yield Problem("launch_template.imdsv1", path, message, fix="set HttpTokens to required")
-    elif given.get("HttpPutResponseHopLimit", 0) < 2 and "HttpPutResponseHopLimit" not in asked:
-        shown = given.get("HttpPutResponseHopLimit", "not set")
-        message = f"HttpPutResponseHopLimit is {shown}, so pods without the network of the host may not reach the instance metadata service"
-        fix = "set HttpPutResponseHopLimit to 2, or to 1 if no pod should reach it"
-        yield Problem("launch_template.hop_limit", path, message, fix=fix)
 
 
 def node_group_problems(

@@ -47,6 +47,8 @@ _WITHOUT_EFFECT = ("systemctl daemon-reload\n", "systemctl try-restart container
 """Lines of rendered scripts that only make rendered files effective."""
 BESIDE = "has other commands beside the call, which are not read"
 REDIRECTED = "has redirections, which have no field"
+NEGATED = "is negated, so that the script continues if it fails"
+STOPPED = "is stopped after a time, which has no field"
 _QUIET = (("set",), (":",), ("true",))
 """Programs that have no effect outside of the shell of the call."""
 _SETS_OPTIONS = re.compile(r"\s*(?:#.*|set [-+].*)?")
@@ -226,10 +228,10 @@ def _read_caller(script: CallerScript, found: Meaning) -> None:
         if is_literal and re.search(r"(?:^|\s)[A-Za-z_]\w*\+?=", variables):
             script.lose_command(call.command, "sets variables for the call, which have no field", found)
         if is_literal and variables.lstrip().startswith("!"):
-            script.lose_command(call.command, "is negated, so that the script continues if it fails", found)
+            script.lose_command(call.command, NEGATED, found)
         programs, after = wrappers(call.command.words), "\n".join(lines[end:])
         if TIMEOUT in programs:
-            script.lose_command(call.command, "is stopped after a time, which has no field", found)
+            script.lose_command(call.command, STOPPED, found)
         if user := user_of(call.command.words):
             script.lose_command(call.command, f"runs as the user {user}, which has no field", found)
         if "exec" in programs and not is_only_options(after):

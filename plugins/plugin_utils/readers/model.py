@@ -33,6 +33,10 @@ class Place:
         return {"part": self.part, "line": self.line, "column": self.column, "length": self.length}
 
 
+BEGIN = Place(None, 1, 1, 1)
+"""The place of a finding about the document as a whole."""
+
+
 @dataclass(frozen=True)
 class ReadPart:
     """One part of a document. A document without MIME is one part.

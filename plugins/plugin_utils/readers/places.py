@@ -37,8 +37,7 @@ def place_of(part: ReadPart, path: str, *, of_key: bool = False) -> Place:
     lines = _lines(part.text)
     found = None
     if part.kind in ("nodeconfig", "cloud-config") or part.text.lstrip()[:1] == "{":
-        # YAML counts lines that end with other characters, too. Then its places are not those of an editor.
-        found = _in_yaml(part.text, steps, of_key=of_key) if not _OTHER_LINE_END.search(part.text) else None
+        found = _in_yaml(part.text, steps, of_key=of_key) if _has_lines_of_editors(part.text) else None
     elif part.kind == "toml":
         found = _in_toml(part.text, steps, of_key=of_key)
     elif steps:
@@ -54,6 +53,12 @@ def place_of(part: ReadPart, path: str, *, of_key: bool = False) -> Place:
 def _lines(text: str) -> tuple[str, ...]:
     """The lines of a text. Cached like C(_tree)."""
     return tuple(text.split("\n"))
+
+
+@lru_cache(maxsize=32)
+def _has_lines_of_editors(text: str) -> bool:
+    """Whether places of YAML are those of an editor. YAML counts lines that end with other characters, too. Cached like C(_tree)."""
+    return _OTHER_LINE_END.search(text) is None
 
 
 def _steps(path: str) -> Path:

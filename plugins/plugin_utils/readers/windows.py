@@ -15,7 +15,8 @@ from ..formats import powershell
 from .meaning import Meaning
 from .model import ReadPart
 
-_CALL = re.compile(r"\s*&\s*(?:\$\{?EKSBootstrapScriptFile\b|[\"']?[^\"'|;]*Start-EKSBootstrap\.ps1)", re.IGNORECASE)
+_QUOTES = powershell.SINGLE_QUOTES + powershell.DOUBLE_QUOTES
+_CALL = re.compile(rf"\s*&\s*(?:\$\{{?EKSBootstrapScriptFile\b|[{_QUOTES}]?[^{_QUOTES}|;]*Start-EKSBootstrap\.ps1)", re.IGNORECASE)
 _STOP, _CONTINUE = "$ErrorActionPreference = 'Stop'", "$ErrorActionPreference = 'Continue'"
 _WAIT = re.compile(r"\(Get-Service kubelet\)\.WaitForStatus\('Running', \[TimeSpan\]::FromSeconds\((\d+)\)\)")
 _TEXTS = {

@@ -109,6 +109,10 @@ class AwsGroup:
         """Its launch template."""
         return dict(self._call("template", group))
 
+    def image(self, group: Mapping[str, Any], version: str) -> str:
+        """The image in a version of its launch template."""
+        return str(self._call("image", group, version))
+
     def check(self, group: Mapping[str, Any]) -> None:
         """Refuse a group that cannot be upgraded."""
         self._call("check", group)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..errors import Problems
 from .model import Group, Node, Observed, Operation
@@ -70,6 +71,17 @@ def active_nodes(observed: Observed) -> list[Node]:
 def unavailable(observed: Observed) -> int:
     """The desired capacity minus the nodes that are Ready and schedulable. Less than 0 while the group has more nodes than it needs."""
     return desired(observed) - sum(node.is_available for node in active_nodes(observed))
+
+
+def unavailable_names(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """The nodes that are not available, each with the reason."""
+    return tuple(f"{node.name} ({_reason(node)})" for node in nodes if not node.is_available)
+
+
+def _reason(node: Node) -> str:
+    if not node.is_ready:
+        return "not Ready"
+    return "cordoned" if node.is_cordoned else "tainted against new pods"
 
 
 def unavailable_with(observed: Observed, node: Node) -> int:

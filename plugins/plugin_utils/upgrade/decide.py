@@ -75,8 +75,8 @@ def _begin(observed: Observed, group: Group, wanted: Wanted) -> Action:
 
 
 def _unavailable(view: View) -> list[str]:
-    nodes = [node.name for node in view.nodes(view.active) if not node.is_available]
-    return nodes + [instance.id for instance in view.active if instance.id not in view.node_of]
+    missing = [instance.id for instance in view.active if instance.id not in view.node_of]
+    return [*availability.unavailable_names(view.nodes(view.active)), *missing]
 
 
 def _without_run(observed: Observed, group: Group, wanted: Wanted) -> Action:

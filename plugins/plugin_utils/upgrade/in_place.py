@@ -5,11 +5,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from . import availability, steps
 from .model import Act, Action, Done, Node, Observed, Release, Reserve, SetMark, Stop, Wait, Wanted
 from .replacement import NO_PROGRESS, NOT_READY, is_version
+
+
+def obstacle(observed: Observed, wanted: Wanted, due: Iterable[str]) -> str:
+    """Why an upgrade of the nodes C(due) cannot begin, '' if it can. It leaves nodes cordoned that were cordoned before."""
+    most = availability.limit(wanted.max_unavailable, len(observed.nodes))
+    number = availability.unavailable(observed)
+    names = ", ".join(availability.unavailable_names(observed.nodes))
+    if number > most:
+        return f"{number} of {len(observed.nodes)} nodes are unavailable, more than max_unavailable allows ({most}): {names}"
+    cordoned = [node.name for node in observed.nodes if node.is_cordoned and node.mark is None]
+    if len(cordoned) >= most and not set(due) <= set(cordoned):
+        return (
+            f"{', '.join(cordoned)} stay{'s' if len(cordoned) == 1 else ''} cordoned, as before, and with max_unavailable {most} no other "
+            "node can be upgraded"
+        )
+    return ""
 
 
 def reserve(observed: Observed, wanted: Wanted, name: str) -> Action:
@@ -23,7 +40,8 @@ def reserve(observed: Observed, wanted: Wanted, name: str) -> Action:
     if availability.unavailable_with(observed, node) <= most:
         return Reserve(name, steps.begin(node, observed, wanted.run))
     number = availability.unavailable(observed)
-    text = f"{number} of {len(observed.nodes)} nodes are unavailable ({', '.join(_unavailable(observed))}), and max_unavailable is {most}"
+    names = ", ".join(availability.unavailable_names(observed.nodes))
+    text = f"{number} of {len(observed.nodes)} nodes are unavailable: {names}; max_unavailable is {most}"
     if observed.now - observed.changed > wanted.node_seconds:
         return Stop(NO_PROGRESS, f"{text}, for {wanted.node_seconds:.0f} s; {name} was not changed; fix: repair these nodes")
     return Wait(f"other nodes: {text}")
@@ -97,7 +115,3 @@ def find(observed: Observed, name: str) -> Node | None:
 
 def _gone(name: str) -> Stop:
     return Stop("no_node", f"the node {name} does not exist any more; fix: remove its host from the inventory", is_restored=False)
-
-
-def _unavailable(observed: Observed) -> list[str]:
-    return [node.name for node in observed.nodes if not node.is_available]

@@ -14,14 +14,15 @@ from ..drain.text import summary
 from ..errors import Problems
 from . import in_place, lease
 from .adapters import KubernetesApi
-from .availability import check_max_unavailable, limit
+from .availability import limit
 from .drainer import Drainer
 from .loop import LeaseLost, RequestRefused, TemporaryError, upgrade
 from .model import Action, Observed, Run, Stop, Wanted
 from .observe import instance_of, is_of_karpenter
-from .options import FORMATS, KARPENTER, check_times, seconds, settings, wanted
+from .options import FORMATS, KARPENTER, check_shared, seconds, settings, wanted
 from .order import sizes
 from .plan import in_place_plan
+from .target import Target
 from .task import Tools, UpgradeFailed, check_access, explained, find_blockers, outcome_of, result_of, run_id, show
 from .world import NODES, Lease, NodesWorld
 
@@ -69,13 +70,16 @@ _STEPS: dict[str, Callable[[Observed, Wanted, str], Action]] = {
 }
 
 
-def upgrade_nodes(options: Mapping[str, Any], hosts: Mapping[str, Mapping[str, Any]], tools: Tools) -> dict[str, Any]:
-    """One step of the upgrade. hosts: the variables of the hosts, by name."""
+def read_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The cluster. Raises C(SpecError) with all problems of the options."""
     problems = Problems()
-    if options["max_unavailable"] is not None:
-        check_max_unavailable(options["max_unavailable"], problems)
-    check_times(options, problems)
+    cluster = check_shared(options, problems)
     problems.raise_any()
+    return cluster
+
+
+def upgrade_nodes(options: Mapping[str, Any], hosts: Mapping[str, Mapping[str, Any]], tools: Tools) -> dict[str, Any]:
+    """One step of the upgrade. options: checked. hosts: the variables of the hosts, by name."""
     return explained(_InPlace(options, hosts, tools).run)
 
 
@@ -115,8 +119,8 @@ class _InPlace:
             raise UpgradeFailed(f"{KARPENTER}; nothing was changed")
         asked = self._wanted(run)
         first = in_place_plan(observed, options["group"], asked, {}, options["tasks"])
-        drain = settings(options, options["kubernetes_version"] or "", tools.clock())
-        found = find_blockers(self._cluster, tuple(row.node for row in first.rows), drain, tools)
+        target = Target(options["kubernetes_version"] or "")
+        found = find_blockers(self._cluster, [row.node for row in first.rows], settings(options, tools.clock()), target, tools)
         plan = in_place_plan(observed, options["group"], asked, dict(zip(found.nodes, found.pods, strict=True)), options["tasks"])
         written = show(plan, found, options, tools)
         host_of = {node: host for host, node in names.items()}
@@ -130,14 +134,9 @@ class _InPlace:
         }
         if tools.check_mode:
             return {**result, "changed": bool(order) or written}
-        if plan.unavailable > most and run is None:
-            text = f"{plan.unavailable} of {plan.desired} nodes are unavailable, more than max_unavailable allows ({most})"
-            return {
-                **result,
-                "failed": True,
-                "outcome": "already_unavailable",
-                "msg": f"{text}; nothing was changed; fix: repair these nodes",
-            }
+        if plan.obstacle:
+            fix = "repair or uncordon these nodes, or increase max_unavailable"
+            return {**result, "failed": True, "outcome": "already_unavailable", "msg": f"{plan.obstacle}; nothing was changed; fix: {fix}"}
         if found.is_blocked and run is None:
             return {**result, "failed": True, "msg": f"{summary(found)}; nothing was changed; fix: correct what blocks, and run again"}
         if order or run is not None:
@@ -198,7 +197,7 @@ class _InPlace:
 
     def _world(self, names: Any, run: Run | None) -> NodesWorld:
         tools = self._tools
-        drainer = Drainer(self._cluster, settings(self._options, self._options["kubernetes_version"] or "", tools.clock()), tools.clock)
+        drainer = Drainer(self._cluster, settings(self._options, tools.clock()), tools.clock)
         return NodesWorld(self._api, names, self._lease, drainer, run, clock=tools.clock, sleep=tools.sleep)
 
     def _wanted(self, run: Run | None) -> Wanted:

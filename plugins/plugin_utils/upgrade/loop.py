@@ -11,9 +11,12 @@ from typing import Protocol
 
 from .decide import decide
 from .model import Act, Action, Done, DrainState, Finish, Observed, Run, SetGroup, Stop, Terminate, Wait, Wanted, WriteCapacity, WriteRun
-from .replacement import View, settle_operation, waits
+from .replacement import NO_INSTANCE, View, settle_operation, waits
 from .steps import release
 from .text import describe
+
+_SHOWN = 2
+"""Failures of the group that a message has. They are often the same."""
 
 
 class TemporaryError(Exception):
@@ -48,6 +51,9 @@ class World(Protocol):
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
+
+    def failures(self) -> list[str]:
+        """Why the group did not launch or terminate instances, newest first."""
 
 
 Outcome = Done | Stop | Act
@@ -109,6 +115,8 @@ class _Loop:
         action = self._choose(observed, self._wanted)
         if isinstance(action, (Done, Stop, Act)):
             return action
+        if isinstance(action, WriteRun):
+            action = self._with_cause(action)
         self._tell(describe(action, observed))
         if isinstance(action, Wait):
             self._drain(action, observed)
@@ -121,6 +129,13 @@ class _Loop:
         self._memory = replace(observed, changed=observed.now)
         self._request(action, observed)
         return self._explained(action.outcome) if isinstance(action, Finish) else None
+
+    def _with_cause(self, action: WriteRun) -> WriteRun:
+        """The failure to launch instances with what the group reports, which does not decide about the next step."""
+        if not action.run.stopped.startswith(NO_INSTANCE):
+            return action
+        found = list(dict.fromkeys(self._world.failures()))[:_SHOWN]
+        return replace(action, message="; ".join([action.message, *(f"the group reports: {text}" for text in found)]))
 
     def _request(self, action: Action, observed: Observed) -> None:
         """Send the request of an operation as soon as it is recorded: meanwhile, others could change the capacity."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from . import availability
 from .model import Node, Wanted
 from .order import in_order
 from .plan import Plan, Row
 
 LABEL = "eks.amazonaws.com/nodegroup"
 
-_CUSTOM = "CUSTOM"
+CUSTOM = "CUSTOM"
 
 
 class CannotUpdate(Exception):
@@ -31,7 +32,7 @@ def request_for(group: Mapping[str, Any], options: Mapping[str, Any], cluster_ve
             f"launch_template_version: the managed node group {name} has no launch template of yours; fix: remove launch_template_version, "
             "or create a node group with a launch template"
         )
-    is_custom = group.get("amiType") == _CUSTOM
+    is_custom = group.get("amiType") == CUSTOM
     if is_custom and (version or release):
         raise CannotUpdate(
             f"the managed node group {name} has an AMI of its launch template, which decides the version; fix: remove kubernetes_version "
@@ -76,7 +77,7 @@ def managed_plan(
     """The plan. fields: of the request, empty if nothing has to be done."""
     found = in_order(nodes, Wanted(run=""))
     replaced = found if fields or is_running else []
-    rows = [Row(1, node.name, node.instance, node.zone, node.kubelet, "", pods.get(node.name, 0), "waiting") for node in replaced]
+    rows = [Row(1, node.name, node.instance, node.zone, node.kubelet, "", pods.get(node.name, 0), _state(node)) for node in replaced]
     desired = int((group.get("scalingConfig") or {}).get("desiredSize") or len(found))
     most = max_unavailable(group)
     number = max(1, desired * int(most[:-1]) // 100) if most.endswith("%") else int(most)
@@ -89,7 +90,12 @@ def managed_plan(
     return Plan(
         str(group["nodegroupName"]), "managed", shown_version(group), _target(group, fields), number, desired,
         desired - sum(node.is_available for node in found), steps if rows else (), tuple(rows), 0 if rows else len(found), is_running,
+        availability.unavailable_names(found),
     )  # fmt: skip
+
+
+def _state(node: Node) -> str:
+    return "cordoned" if node.is_cordoned else "waiting"
 
 
 def shown_version(group: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..drain.api import ClusterApi
-from ..drain.finding import Settings
 from ..drain.report import Report
 from ..drain.text import summary
 from . import managed
@@ -18,6 +17,7 @@ from .loop import RequestRefused, TemporaryError
 from .model import Node
 from .observe import read_node
 from .options import settings, version_name
+from .target import Target, target_of_image
 from .task import Tools, UpgradeFailed, explained, find_blockers, result_of, show
 from .world import NODES
 
@@ -55,7 +55,7 @@ class _Managed:
             _check_running(self._name, running)
             fields = {} if running is not None else self._fields(group)
             nodes = self._nodes()
-            found = self._report([node.name for node in nodes] if fields or running else [], settings(self._options, "", tools.clock()))
+            found = self._report([node.name for node in nodes] if fields or running else [], self._target(group, fields))
         except tools.aws_error as error:
             raise UpgradeFailed(f"{error}; nothing was changed") from None
         except (managed.CannotUpdate, TemporaryError, RequestRefused, tools.kubernetes_error) as error:
@@ -78,7 +78,7 @@ class _Managed:
 
     def _fields(self, group: Mapping[str, Any]) -> dict[str, Any]:
         wanted = version_name(self._options)
-        if not wanted and group.get("amiType") == "CUSTOM":
+        if not wanted and group.get("amiType") == managed.CUSTOM:
             wanted = "$Latest"
         if wanted.startswith("$") and group.get("launchTemplate"):
             wanted = self._aws.numbers(group["launchTemplate"])[wanted]
@@ -87,8 +87,20 @@ class _Managed:
     def _nodes(self) -> list[Node]:
         return [read_node(raw) for raw in self._api.list(NODES, labelSelector=f"{managed.LABEL}={self._name}")]
 
-    def _report(self, names: list[str], drain: Settings) -> Report:
-        return find_blockers(self._cluster, names, drain, self._tools)
+    def _target(self, group: Mapping[str, Any], fields: Mapping[str, Any]) -> Target:
+        """The version of kubelet that new nodes will have. Without the permission to read an image, it is not known."""
+        if group.get("amiType") != managed.CUSTOM:
+            return Target(str(fields.get("version") or group.get("version") or ""))
+        template = fields.get("launchTemplate") or {}
+        if not template:
+            return Target()
+        try:
+            return target_of_image(self._aws.image(template, template["version"]), self._tools.find_image)
+        except self._tools.aws_error as error:
+            return Target(unchecked=(f"the image of the launch template was not checked: {error}",))
+
+    def _report(self, names: list[str], target: Target) -> Report:
+        return find_blockers(self._cluster, names, settings(self._options, self._tools.clock()), target, self._tools)
 
     # --- the update -----------------------------------------------------------------------------------------------------------------
 
@@ -125,7 +137,7 @@ class _Managed:
         draining = [node.name for node in nodes if node.name in old and node.is_cordoned]
         now = self._tools.clock()
         if draining and now - self._reported_at >= _REPORT_SECONDS:
-            found = self._report(draining, settings(self._options, "", now))
+            found = self._report(draining, Target())
             self._reported_at = now
             self._blockers = [f"{one.pod} on {one.node}: {one.reason}" for one in found.findings if one.severity == "blocks" and one.pod]
         ready = sum(node.is_available for node in new)

@@ -10,6 +10,8 @@ from typing import Any
 
 from ..drain.finding import Settings
 from ..errors import Problems
+from ..model.described_cluster import check_cluster
+from ..model.plain import INVALID
 from ..quantities import parse_duration
 from .availability import check_max_unavailable
 from .model import Wanted
@@ -53,25 +55,29 @@ KARPENTER = (
 )
 
 
-def check(options: Mapping[str, Any]) -> None:
-    """Raise C(SpecError) with all problems of the options."""
+def read_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The cluster. Raises C(SpecError) with all problems of the options."""
     problems = Problems()
-    if options["max_unavailable"] is not None:
-        check_max_unavailable(options["max_unavailable"], problems)
+    cluster = check_shared(options, problems)
+    if options["managed_node_group"] and "name" not in cluster and not problems.touches("cluster.name"):
+        problems.add("input.missing_field", "cluster.name", "is required", fix="set the name of the cluster")
     if options["node_group"].get("mode") == "karpenter":
         message, _fix, fix = KARPENTER.partition("; fix: ")
         problems.add("input.unknown_value", "node_group.mode", message, value="karpenter", fix=fix)
-    check_times(options, problems)
     version = options["launch_template_version"]
     if version and not version.isdecimal() and version.lower() not in _NAMES:
         problems.add(
             "input.unknown_value", "launch_template_version", "is not a version", value=version, allowed="latest, default, or a number"
         )
     problems.raise_any()
+    return cluster
 
 
-def check_times(options: Mapping[str, Any], problems: Problems) -> None:
-    """Report numbers and durations that are not allowed."""
+def check_shared(options: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """Check the options of every upgrade. Returns the valid fields of the cluster."""
+    cluster = check_cluster(options["cluster"], problems)
+    if options["max_unavailable"] is not None:
+        check_max_unavailable(options["max_unavailable"], problems)
     if options["canary"] < 0:
         problems.add("input.out_of_range", "canary", "is too small", value=options["canary"], allowed="a number from 0")
     for name, least in (("drain_timeout", 1), ("load_balancer_wait", 0), ("node_timeout", 1)):
@@ -82,6 +88,7 @@ def check_times(options: Mapping[str, Any], problems: Problems) -> None:
         problems.add(
             "input.out_of_range", "poll_interval", "is not allowed", value=options["poll_interval"], allowed="seconds from 0.1 to 60"
         )
+    return {} if cluster is INVALID else cluster
 
 
 def seconds(duration: Any) -> float:
@@ -117,14 +124,13 @@ def version_name(options: Mapping[str, Any]) -> str:
     return _NAMES.get(version.lower(), version)
 
 
-def settings(options: Mapping[str, Any], target: str, now: float) -> Settings:
-    """How nodes are drained. target: the version of kubelet after the upgrade, '' if it is not known."""
+def settings(options: Mapping[str, Any], now: float) -> Settings:
+    """How nodes are drained."""
     return Settings(
         timeout=seconds(options["drain_timeout"]),
         delete_after_timeout=options["delete_after_timeout"],
         delete_unmanaged_pods=options["delete_unmanaged_pods"],
         delete_emptydir_data=options["delete_emptydir_data"],
         has_surge=options["surge"],
-        target_version=target,
         now=now,
     )

@@ -11,8 +11,15 @@ from .model import Node, Wanted
 
 
 def in_order(nodes: Iterable[Node], wanted: Wanted) -> list[Node]:
-    """Available nodes first: nodes that are not Ready may come back. Then by zone if asked for, oldest first."""
-    return sorted(nodes, key=lambda node: (node.zone if wanted.by_zone else "", not node.is_ready, node.created, node.name))
+    """Interrupted nodes first: they are unavailable until they are finished, so that others would wait for them.
+
+    Then by zone if asked for. Then Ready nodes, because others may come back, and oldest first.
+    """
+
+    def place(node: Node) -> tuple[bool, str, bool, str, str]:
+        return (node.mark is None, node.zone if wanted.by_zone else "", not node.is_ready, node.created, node.name)
+
+    return sorted(nodes, key=place)
 
 
 def sizes(number: int, wanted: Wanted, most: int) -> list[int]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import availability
+from .in_place import obstacle
 from .model import Group, Node, Observed, Run, Wanted
 from .order import in_order, sizes
 from .replacement import View, is_version
@@ -17,7 +18,7 @@ from .replacement import View, is_version
 
 @dataclass(frozen=True)
 class Row:
-    """A node. batch: from 1. state: C(waiting), or what an interrupted upgrade does with it."""
+    """A node. batch: from 1. state: C(waiting), C(cordoned) if it was before, or what an interrupted upgrade does with it."""
 
     batch: int
     node: str
@@ -34,6 +35,7 @@ class Plan:
     """group: its name. way: C(replace), C(in_place) or C(managed). current, target: versions. max_unavailable: as a number of nodes.
 
     steps: what happens, in sentences. rows: the nodes in the order in which they are upgraded. upgraded: the number of nodes that are.
+    unavailable_nodes: the nodes that are not available before it begins, each with the reason. obstacle: why it does not begin.
     """
 
     group: str
@@ -47,11 +49,14 @@ class Plan:
     rows: tuple[Row, ...]
     upgraded: int
     is_interrupted: bool = False
+    unavailable_nodes: tuple[str, ...] = ()
+    obstacle: str = ""
 
     def plain(self) -> dict[str, Any]:
         """The plan as plain data."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**fields, "steps": list(self.steps), "rows": [dict(vars(row)) for row in self.rows]}
+        lists = {"steps": list(self.steps), "unavailable_nodes": list(self.unavailable_nodes)}
+        return {**fields, **lists, "rows": [dict(vars(row)) for row in self.rows]}
 
 
 def replacement_plan(observed: Observed, group: Group, target: str, wanted: Wanted, pods: Mapping[str, int]) -> Plan:
@@ -69,7 +74,7 @@ def replacement_plan(observed: Observed, group: Group, target: str, wanted: Want
     return Plan(
         group.name, "replace", current or version, version, most, availability.desired_by_others(group), availability.unavailable(observed),
         tuple(_replacement_steps(group, version, wanted, min(most, len(view.old)))) if rows else (),
-        tuple(rows), len(view.new), run is not None,
+        tuple(rows), len(view.new), run is not None, availability.unavailable_names(availability.active_nodes(observed)),
     )  # fmt: skip
 
 
@@ -88,6 +93,8 @@ def in_place_plan(observed: Observed, group: str, wanted: Wanted, pods: Mapping[
     return Plan(
         group, "in_place", current, wanted.kubelet or current, most, len(observed.nodes), availability.unavailable(observed),
         tuple(steps) if rows else (), tuple(rows), len(observed.nodes) - len(old), observed.run is not None,
+        availability.unavailable_names(observed.nodes),
+        "" if observed.run is not None else obstacle(observed, wanted, [node.name for node in old]),
     )  # fmt: skip
 
 
@@ -107,7 +114,8 @@ def _rows(nodes: list[Node], versions: list[str], wanted: Wanted, most: int, pod
     batches = [number for number, size in enumerate(sizes(len(nodes), wanted, most), 1) for _node in range(size)]
     rows = []
     for batch, node, version in zip(batches, nodes, versions, strict=True):
-        state = "waiting" if node.mark is None else f"interrupted: {node.mark.step}"
+        waiting = "cordoned" if node.is_cordoned else "waiting"
+        state = waiting if node.mark is None else f"interrupted: {node.mark.step}"
         rows.append(Row(batch, node.name, node.instance, node.zone, node.kubelet, version, pods.get(node.name, 0), state))
     return rows
 

@@ -65,7 +65,10 @@ def headline(plan: Plan) -> str:
 
 
 def _caption(plan: Plan) -> str:
-    return f"Up to {plan.max_unavailable} of {plan.desired} nodes may be unavailable; {max(0, plan.unavailable)} are now."
+    number = max(0, plan.unavailable)
+    names = f": {', '.join(plan.unavailable_nodes)}" if plan.unavailable_nodes else ""
+    begins = f" The upgrade does not begin: {plan.obstacle}." if plan.obstacle else ""
+    return f"Up to {plan.max_unavailable} of {plan.desired} nodes may be unavailable; {number} are now{names}.{begins}"
 
 
 def _plan(plan: Plan) -> Iterator[str]:

@@ -27,6 +27,7 @@ from .model import Done, Group, Observed, Stop, Wanted
 from .options import settings, version_name, wanted
 from .plan import Plan, replacement_plan
 from .report import REPORTS
+from .target import FindImage, Target, target_of_image
 from .world import GroupWorld, Lease
 
 
@@ -44,7 +45,7 @@ def explained(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 class Tools(NamedTuple):
     """What an upgrade touches. kubernetes_error, temporary_error, aws_error: the types of the errors of the clients.
-    free_addresses: the subnets of nodes, by their names and provider IDs.
+    free_addresses: the subnets of nodes, by their names and provider IDs. find_image: reads an image.
 
     holder: the identity of this process. is_gone: whether a holder does not exist any more. has_ended: whether the playbook has ended.
     """
@@ -54,6 +55,7 @@ class Tools(NamedTuple):
     temporary_error: type[Exception]
     aws_error: type[Exception]
     free_addresses: Callable[[Mapping[str, str]], Sequence[tuple[str, int, tuple[str, ...]]]]
+    find_image: FindImage
     clock: Callable[[], float]
     sleep: Callable[[float], None]
     say: Callable[[str], None]
@@ -86,14 +88,14 @@ def _replace_group(options: Mapping[str, Any], group_client: Any, tools: Tools) 
     group = AwsGroup(group_client, tools.temporary_error, tools.aws_error)
     cluster = ClusterApi(tools.kubernetes, tools.kubernetes_error)
     try:
-        drain_settings = settings(options, options["kubernetes_version"] or "", tools.clock())
+        drain_settings = settings(options, tools.clock())
         held = Lease(api, lease.name_of("auto-scaling-group", options["auto_scaling_group"]), tools.holder, tools.clock, gone=tools.is_gone)
         world = GroupWorld(api, group, held, Drainer(cluster, drain_settings, tools.clock), clock=tools.clock, sleep=tools.sleep)
         raw = group.describe()
         group.check(raw)
-        target = _target(options, group, raw)
+        target = _version(options, group, raw)
         check_access(api, options)
-        found = _prepare(world, cluster, options, target, drain_settings, tools)
+        found = _prepare(world, cluster, options, target, partial(_kubelet, options, group, raw, tools), tools)
     except tools.kubernetes_error as error:
         raise UpgradeFailed(f"{error}; nothing was changed") from None
     except (TemporaryError, RequestRefused) as error:
@@ -142,7 +144,7 @@ def show(plan: Plan, found: Report, options: Mapping[str, Any], tools: Tools) ->
     return folder.write_file(options["report"], text.encode("utf-8"), "report")
 
 
-def _target(options: Mapping[str, Any], group: AwsGroup, raw: Mapping[str, Any]) -> str:
+def _version(options: Mapping[str, Any], group: AwsGroup, raw: Mapping[str, Any]) -> str:
     """The number of the requested version, '' if none is requested."""
     name = version_name(options)
     if name.startswith("$"):
@@ -150,6 +152,16 @@ def _target(options: Mapping[str, Any], group: AwsGroup, raw: Mapping[str, Any])
     if name:
         group.check_version(raw, name)
     return name
+
+
+def _kubelet(options: Mapping[str, Any], group: AwsGroup, raw: Mapping[str, Any], tools: Tools, version: str) -> Target:
+    """The version of kubelet that new nodes will have: the one that is asked for, or that of the image."""
+    if options["kubernetes_version"]:
+        return Target(options["kubernetes_version"])
+    try:
+        return target_of_image(group.image(raw, version), tools.find_image)
+    except (TemporaryError, RequestRefused, tools.aws_error) as error:
+        return Target(unchecked=(f"the image of the launch template was not checked: {error}",))
 
 
 def check_access(api: KubernetesApi, options: Mapping[str, Any]) -> None:
@@ -162,7 +174,7 @@ def check_access(api: KubernetesApi, options: Mapping[str, Any]) -> None:
         raise UpgradeFailed(access.message(missing))
 
 
-def find_blockers(cluster: ClusterApi, names: Sequence[str], drain: Settings, tools: Tools) -> Report:
+def find_blockers(cluster: ClusterApi, names: Sequence[str], drain: Settings, target: Target, tools: Tools) -> Report:
     """The report on these nodes."""
 
     def find_subnets(nodes: Iterable[Node]) -> tuple[Subnet, ...] | str:
@@ -173,7 +185,10 @@ def find_blockers(cluster: ClusterApi, names: Sequence[str], drain: Settings, to
         return tuple(Subnet(*one) for one in found)
 
     # Without names, the report would be on all nodes.
-    return make_report(cluster, drain, names, find_subnets=find_subnets) if names else Report((), (), ())
+    if not names:
+        return Report((), (), ())
+    drain = drain._replace(target_version=target.kubelet)
+    return make_report(cluster, drain, names, find_subnets=find_subnets, unchecked=target.unchecked)
 
 
 def run_id(now: float) -> str:
@@ -181,7 +196,10 @@ def run_id(now: float) -> str:
     return datetime.fromtimestamp(now, timezone.utc).strftime("%Y%m%dT%H%M%SZ")
 
 
-def _prepare(world: GroupWorld, cluster: ClusterApi, options: Mapping[str, Any], target: str, drain: Settings, tools: Tools) -> Prepared:
+def _prepare(
+    world: GroupWorld, cluster: ClusterApi, options: Mapping[str, Any], target: str, kubelet: Callable[[str], Target], tools: Tools
+) -> Prepared:
+    """The state, the report and the plan. kubelet: the version of kubelet in a version of the launch template."""
     observed = world.observe()
     group = observed.group
     if group is None:
@@ -190,6 +208,6 @@ def _prepare(world: GroupWorld, cluster: ClusterApi, options: Mapping[str, Any],
     version = target or dict(group.names)["$Latest"]
     first = replacement_plan(observed, group, version, asked, {})
     names = tuple(row.node for row in first.rows if row.node)
-    found = find_blockers(cluster, names, drain, tools)
+    found = find_blockers(cluster, names, settings(options, observed.now), kubelet(first.target), tools)
     plan = replacement_plan(observed, group, version, asked, dict(zip(found.nodes, found.pods, strict=True)))
     return Prepared(observed, group, asked, plan, found)

@@ -94,6 +94,9 @@ class GroupApi(Protocol):
     def remove_tag(self, key: str) -> None:
         """Remove a tag."""
 
+    def failures(self) -> list[str]:
+        """Why the group did not launch or terminate instances, newest first."""
+
 
 class Lease:
     """The lease of this process. gone: says of a holder whether it was a process of this machine that does not exist any more."""
@@ -208,6 +211,10 @@ class GroupWorld:
         with self._api.explained():
             return self._drainer.turn(node, mark)
 
+    def failures(self) -> list[str]:
+        """Why the group did not launch or terminate instances, newest first."""
+        return self._group.failures()
+
     def perform(self, action: Action) -> None:
         """Carry out one step."""
         self.changes += 1
@@ -283,6 +290,10 @@ class NodesWorld:
             return DrainState()
         with self._api.explained():
             return self._drainer.turn(node, mark)
+
+    def failures(self) -> list[str]:
+        """No group launches these nodes."""
+        return []
 
     def perform(self, action: Action) -> None:
         """Carry out one step."""

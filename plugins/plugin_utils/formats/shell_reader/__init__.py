@@ -56,6 +56,8 @@ def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str |
     try:
         with interpreter.under("" if is_readable else "unreadable"):
             interpreter.body(source.root)
+            if source.rest is not None:
+                interpreter.body(source.rest)
             interpreter.run_uncalled()
     except TooLarge:
         is_readable = False
@@ -73,6 +75,7 @@ def _read(text: str, known_variables: tuple[tuple[str, str], ...], helper: str |
         has_crlf,
         source.statements(),
         source.unfinished(),
+        source.documents(),
     )
 
 

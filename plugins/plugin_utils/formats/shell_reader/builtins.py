@@ -20,6 +20,8 @@ _HARMLESS_OPTIONS = frozenset(
     }
 )  # fmt: skip
 """Options of C(shopt) without effect on words that are known."""
+_HARMLESS_FLAGS = frozenset("abefhmopuvxBCEHPT")
+"""Options of C(set) that do not change how words are read."""
 _OTHER_RULES = ("posix", "keyword", "noexec", "braceexpand")
 _NAMED = ("read", "mapfile", "readarray", "getopts", "let", "coproc")
 """Commands that set the variables which their arguments name."""
@@ -143,8 +145,10 @@ def _set(words: Sequence[Word], state: State) -> None:
             return
         else:
             is_name = value.endswith("o")
-            if set(value) & set("kn"):
+            if not set(value[1:]) <= _HARMLESS_FLAGS:
                 state.volatile.add(ALL)
+                # C(-t) and C(-n) end the script. With C(-r), bash refuses programs with a slash.
+                state.may_have_ended = True
             if "a" in value:
                 state.exports_all = value[0] == "-"
 

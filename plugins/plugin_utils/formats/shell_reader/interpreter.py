@@ -283,6 +283,7 @@ class Interpreter(CallRunner):
     def _skip(self, start: int, end: int) -> None:
         """Follow the substitutions in text of which nothing else is read."""
         text = self._text[start:end]
+        self.check_expansions(start, end)
         self.forget_changed(text)
         if "(" not in text and "`" not in text:
             return
@@ -295,4 +296,4 @@ class Interpreter(CallRunner):
         """A statement that bash reads in another way than the grammar."""
         self.record_unknown(node.start_byte, node.end_byte)
         self.state.forget_all()
-        self.state = replace(self.state, has_ended=False)
+        self.state = replace(self.state, has_ended=False, may_have_ended=True)

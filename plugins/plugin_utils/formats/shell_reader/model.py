@@ -118,7 +118,7 @@ class Script:
     is_readable: whether the grammar understands the whole text. errors: the places that it does not understand. exported: variables that
     the script exports, and the place of the first command that does so. has_crlf: whether lines end with CRLF, which bash would pass on to
     programs. statements: the first and the last line of each statement that is not inside another one, with its here-documents.
-    unfinished: quotes and here-documents that have no end.
+    unfinished: quotes and here-documents that have no end. documents: the first and the last line of the text of each here-document.
     """
 
     commands: tuple[Command, ...]
@@ -129,6 +129,7 @@ class Script:
     has_crlf: bool = field(default=False)
     statements: tuple[tuple[int, int], ...] = ()
     unfinished: tuple[Unfinished, ...] = ()
+    documents: tuple[tuple[int, int], ...] = ()
 
 
 def known(pieces: Pieces) -> str | None:

@@ -107,7 +107,7 @@ class SimpleReader(WordReader):
             self.state.set(descriptor[1:-1], UNKNOWN)
         if operator in ("<<", "<<-"):
             document = self.source.here_documents.get(match.start(2))
-            if document is None:
+            if document is None or document.is_broken:
                 raise Misread
             end = self._delimiter(at)
             if document.is_literal:

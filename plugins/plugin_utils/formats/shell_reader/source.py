@@ -16,6 +16,8 @@ from .scanner import Scanner
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_VISIBLE = re.compile(rb"[^\n]")
+
 
 class PackageMissing(Exception):
     """tree-sitter or tree-sitter-bash is not installed."""
@@ -31,8 +33,12 @@ class Source:
         scanner = Scanner(text)
         self.here_documents = scanner.here_documents
         self.ends = scanner.ends
-        self.root = parse(scanner.plain.encode())
+        plain = scanner.plain.encode()
         self.open_quote = scanner.open_quote
+        self._error = scanner.error
+        # The grammar could take lines before an error for a part of it. bash runs them.
+        self.root = parse(plain if scanner.is_finished else plain[: scanner.run_end])
+        self.rest = None if scanner.is_finished else parse(_VISIBLE.sub(b" ", plain[: scanner.run_end]) + plain[scanner.run_end :])
         self.is_readable = scanner.is_finished and not self.root.has_error and "\0" not in text
 
     @cached_property
@@ -58,7 +64,7 @@ class Source:
         """The first and the last line of each statement of the text that is not inside another one, with its here-documents."""
         found = []
         documents = sorted(self.here_documents.items())
-        for node in self.root.named_children:
+        for node in (*self.root.named_children, *(self.rest.named_children if self.rest else ())):
             if node.type == "comment":
                 continue
             last = self._line(node.end_byte - 1)
@@ -66,6 +72,11 @@ class Source:
                 last = max(last, self._line(documents.pop(0)[1].end))
             found.append((self._line(node.start_byte), last))
         return tuple(found)
+
+    def documents(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last line of the text of each here-document that has one."""
+        bodies = sorted((one.start, one.end) for one in self.here_documents.values() if one.end > one.start)
+        return tuple((self._line(start), self._line(end - 1)) for start, end in bodies)
 
     def unfinished(self) -> tuple[Unfinished, ...]:
         """The quotes and here-documents that end elsewhere than they seem to."""
@@ -76,13 +87,15 @@ class Source:
     def errors(self) -> tuple[ShellPlace, ...]:
         """The places that the grammar does not understand."""
         found = []
-        waiting = [self.root]
+        waiting = [self.root] if self.rest is None else [self.rest, self.root]
         while waiting:
             node = waiting.pop()
             if node.is_error or node.is_missing:
                 found.append(self.place(node.start_byte, max(node.end_byte, node.start_byte + 1)))
             elif node.has_error:
                 waiting.extend(reversed(node.children))
+        if not found and self._error is not None:
+            found.append(self.place(self._error, self._error + 1))
         return tuple(found)
 
 

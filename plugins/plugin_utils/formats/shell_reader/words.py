@@ -27,6 +27,10 @@ _BRACED = re.compile(r"\$\{(#?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#])(?:\[([0-9]+
 _OPERATOR = re.compile(r":?[-=?+]|%%?|##?")
 _CASE = re.compile(r"(\^\^?|,,?)\}")
 _SUBSTRING = re.compile(r":([0-9]{1,6})(?::([0-9]{1,6}))?\}")
+_VALID = re.compile(
+    r"\$\{(?:!?(?:[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]+\])?|[0-9]+|[@*#?$!-])(?:\}|:?[-=?+]|[:%#/^,]|@[A-Za-z]\})"
+    r"|![A-Za-z_][A-Za-z0-9_]*[@*]\}|#(?:[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]+\])?|[0-9]+|[@*#?$!-])\})"
+)
 _SET_IN_BRACES = re.compile(r"\$\{!?([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?:?=")
 _ARITHMETIC = re.compile(r"\(\((.*?)\)\)|\$\[([^]]*)\]|\w\[([^]@*]*)\]", re.DOTALL)
 _PLAIN_ARITHMETIC = re.compile(r"[0-9\s*/%()<>,&|^~!:?-]*(?:\+[0-9\s*/%()<>,&|^~!:?-]+)*")
@@ -125,8 +129,11 @@ class WordReader(ABC):
                 self._literal(match[0], out, is_first=at == start, is_default=bool(closing))
                 at = match.end()
             elif one == "\\":
-                if text[at + 1 : at + 2] != "\n":
-                    out.quoted((text[at + 1 : at + 2] or "\\",))
+                if at + 1 == len(text):
+                    # Releases of bash differ in whether the backslash stays.
+                    raise Misread
+                if text[at + 1] != "\n":
+                    out.quoted((text[at + 1],))
                 at += 2
             elif one == "'":
                 end = text.find("'", at + 1)
@@ -333,6 +340,7 @@ class WordReader(ABC):
         """An expansion with an operator that is not read."""
         end = self._end(at)
         text = self._text[at:end]
+        self.check_expansions(at, end)
         self.forget_changed(text)
         if is_quoted and "@" in text:
             out.unknown_elements()
@@ -450,6 +458,13 @@ class WordReader(ABC):
         return end + 1
 
     # --- effects of text that is not read --------------------------------------------------------------------------------------------
+
+    def check_expansions(self, start: int, end: int) -> None:
+        """Raise C(Misread) if bash does not run a command with this text, because of an expansion."""
+        for found in re.finditer(r"\$\{", self._text[start:end]):
+            at = start + found.start()
+            if at in self.source.ends and not _VALID.match(self._text, at, self.source.ends[at]):
+                raise Misread
 
     def forget_changed(self, text: str) -> None:
         """Forget the variables that expansions in a text may set."""

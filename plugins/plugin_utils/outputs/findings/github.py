@@ -25,7 +25,7 @@ def github(sources: Sequence[Source]) -> str:
                 properties["endColumn"] = place.column + place.length
             properties["title"] = finding.rule.id
             written = ",".join(f"{name}={_escaped(str(value), _OF_PROPERTY)}" for name, value in properties.items())
-            inside = source.path if source.is_file else f"{source.name}:{place.line}:{place.column}"
+            inside = source.path if source.is_file else f"{source.title}:{place.line}:{place.column}"
             message = (
                 (f"{inside}: " if inside and source.has_text else "") + finding.message + (f"; fix: {finding.fix}" if finding.fix else "")
             )

@@ -128,7 +128,7 @@ def _overview(number: int, source: Source) -> list[Cell]:
 
 
 def _name(source: Source) -> str:
-    return f"{source.name} {source.path}".rstrip()
+    return f"{source.name} {source.path}".rstrip() if source.is_file else source.title
 
 
 def _family(source: Source) -> str:

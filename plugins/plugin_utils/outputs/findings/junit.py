@@ -26,7 +26,7 @@ def _suite(source: Source) -> ElementTree.Element:
     findings = []
     for finding in source.findings:
         place = file_place(source, finding.where)
-        row = {"rule": finding.rule.id, "severity": finding.rule.severity, "path": f"{source.name}:{place.line}:{place.column}"}
+        row = {"rule": finding.rule.id, "severity": finding.rule.severity, "path": f"{source.title}:{place.line}:{place.column}"}
         findings.append({**row, "message": finding.message, "fix": finding.fix or ""})
     rules = [*dict.fromkeys(row["rule"] for row in findings)]
-    return suite(findings, rules or [_CLEAN], f"{source.name} {source.path}".rstrip())
+    return suite(findings, rules or [_CLEAN], f"{source.name} {source.path}".rstrip() if source.is_file else source.title)

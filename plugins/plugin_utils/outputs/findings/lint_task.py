@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import Problems
 from ...explanation.outcome import machine
-from .. import account_texts, folder, source_files
+from .. import account_texts, folder, node_results, source_entries, source_files
 from ..lint_user_data import instance_type_shape
 from ..lint_user_data import options as checked_options
 from ..page import report_format
@@ -21,6 +21,7 @@ from .github import github
 from .html import html
 from .json_report import json_report
 from .junit import junit
+from .node_sources import sources_of_node
 from .sarif import sarif
 from .source import Source, counts, file_place, with_lines_of_findings
 from .sources import source_of, sources_of
@@ -42,10 +43,18 @@ OPTIONS: dict[str, Any] = {
     "report": {"type": "path"},
     "compare_to": {"type": "path"},
     "fix": {"type": "bool", "default": False},
+    "nodes": node_results.OPTION,
 }
 
 
-def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[str], None], fetch: account_texts.Fetch) -> dict[str, Any]:
+def lint_task(
+    options: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    say: Callable[[str], None],
+    fetch: account_texts.Fetch,
+    inventory: node_results.Inventory = node_results.NO_INVENTORY,
+) -> dict[str, Any]:
     """Lint the sources, and write or print the report. The task fails if there is an error. Raises C(SpecError).
 
     say: prints the report, or the findings as text if the report is written to a file.
@@ -58,7 +67,8 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
         fix = "list the files with user data; for the playbook lint, in eks_node_lint_sources"
         problems.add("input.missing_field", "sources", "is empty", fix=fix)
     files = source_files.find(options["sources"], problems)
-    entries = account_texts.entries(options["sources"], problems)
+    entries = source_entries.entries(options["sources"], problems)
+    nodes = node_results.select(entries, options["nodes"], inventory, problems)
     chosen = report_format(options["format"], options["report"])
     if options["compare_to"] is not None and chosen != "html":
         fix = "use format: html, or name the report with .html at the end"
@@ -69,7 +79,9 @@ def lint_task(options: Mapping[str, Any], *, check_mode: bool, say: Callable[[st
     linted = (source for file in found for source in sources_of(file.path, file.content, *known, instance))
     in_account = account_texts.texts(entries, fetch)
     of_account = (source_of(name, text, *known, instance, is_file=False) for _option, name, text in in_account)
-    sources = [source if chosen == "html" else with_lines_of_findings(source) for source in chain(linted, of_account)]
+    on_nodes = (source for node in nodes for source in sources_of_node(node.host, node.result, *known, instance))
+    found_in = chain(linted, of_account, on_nodes)
+    sources = [source if chosen == "html" else with_lines_of_findings(source) for source in found_in]
     if chosen == "html":
         others = {} if options["compare_to"] is None else _others(options["compare_to"], sources)
         report = html(sources, machine(instance, known[1]), others)

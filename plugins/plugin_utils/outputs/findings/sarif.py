@@ -61,7 +61,7 @@ def _result(source: Source, finding: Finding, index: int, fingerprint: str) -> d
     if source.is_file:
         location["physicalLocation"] = {"artifactLocation": {"uri": _uri(source.name)}, "region": region}
     if source.path or not source.is_file:
-        location["logicalLocations"] = [{"fullyQualifiedName": source.path or source.name}]
+        location["logicalLocations"] = [{"fullyQualifiedName": source.path if source.is_file else source.title}]
     return {
         "ruleId": finding.rule.id,
         "ruleIndex": index,

@@ -19,8 +19,8 @@ class Source:
     """One linted text.
 
     name: the path of its file. path, origin: of user data inside the file of another tool. is_secret: whether reports show no line of it.
-    is_file: whether the name is a path. Otherwise it is the name of an object in an AWS account. data: as a node gets it. family: of the
-    nodes, if it is known.
+    is_file: whether the name is a path. Otherwise it is the name of an object in an AWS account, or of a host, on which C(path) is the path
+    of the file. data: as a node gets it. family: of the nodes, if it is known.
     """
 
     name: str
@@ -32,6 +32,11 @@ class Source:
     is_file: bool = True
     data: str | bytes = b""
     family: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The name as reports show it: with the path on a host, as scp writes it."""
+        return f"{self.name}:{self.path}" if self.path and not self.is_file else self.name
 
     @property
     def has_text(self) -> bool:
@@ -68,6 +73,21 @@ def _place_in_text(source: Source, place: Place) -> FilePlace:
     if part.encoding:
         return FilePlace(part.line, 1, None)
     return FilePlace(part.line + place.line - 1, place.column, place.length)
+
+
+def without_user_data(name: str, *findings: Finding, path: str = "", origin: Origin | None = None, is_file: bool) -> Source:
+    """A source in which there was no user data. The first finding says why."""
+    return Source(name, UserData((), "", (), (), (), ()), findings, path, origin, is_file=is_file)
+
+
+def by_line(source: Source) -> Source:
+    """The findings in the order of the file. Those of the document as a whole are among those of the parts."""
+
+    def place(finding: Finding) -> tuple[int, int]:
+        found = file_place(source, finding.where)
+        return found.line, found.column
+
+    return replace(source, findings=tuple(sorted(source.findings, key=place)))
 
 
 def line_at(source: Source, place: Place) -> str:

@@ -5,19 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...capacity import InstanceShape
 from ...kubelet_fields import Version
-from ...lint.finding import Finding, of_problem
+from ...lint.finding import of_problem
+from ...lint.launch_template import findings_of
 from ...lint.lint import lint
-from ...readers.model import Place, UserData
+from ...readers.model import BEGIN
 from ...sources.model import SourceText
 from ...sources.read import read
-from .source import Source, file_place
-
-_NO_USER_DATA = UserData((), "", (), (), (), ())
-_BEGIN = Place(None, 1, 1, 1)
+from .source import Source, by_line, without_user_data
 
 
 def sources_of(name: str, content: bytes, family: str | None, version: Version, instance: InstanceShape | None = None) -> list[Source]:
@@ -26,7 +22,7 @@ def sources_of(name: str, content: bytes, family: str | None, version: Version, 
     if texts is None:
         linted = lint(content, family, version, instance)
         found = Source(name, linted.user_data, linted.findings, data=content, family=linted.user_data.family or family)
-        return [_by_line(found)]
+        return [by_line(found)]
     return [source_of(name, text, family, version, instance) for text in texts]
 
 
@@ -37,19 +33,10 @@ def source_of(
     path = text.path if is_file else ""
     if text.problem is not None:
         # Reports show the path in the file beside its name.
-        finding = of_problem(text.problem, _BEGIN, path or ("the file" if is_file else "user data"))
-        return Source(name, _NO_USER_DATA, (finding,), path, text.origin, is_file=is_file)
+        finding = of_problem(text.problem, BEGIN, path or ("the file" if is_file else "user data"))
+        return without_user_data(name, finding, *findings_of(text.settings), path=path, origin=text.origin, is_file=is_file)
     known = text.family or family
     linted = lint(text.data, known, version, instance)
     found = linted.user_data.family or known
-    return _by_line(Source(name, linted.user_data, linted.findings, path, text.origin, text.is_secret, is_file, text.data, found))
-
-
-def _by_line(source: Source) -> Source:
-    """The findings in the order of the file. Those of the document as a whole are among those of the parts."""
-
-    def place(finding: Finding) -> tuple[int, int]:
-        found = file_place(source, finding.where)
-        return found.line, found.column
-
-    return replace(source, findings=tuple(sorted(source.findings, key=place)))
+    findings = (*findings_of(text.settings), *linted.findings)
+    return by_line(Source(name, linted.user_data, findings, path, text.origin, text.is_secret, is_file, text.data, found))

@@ -27,7 +27,7 @@ def text(sources: Sequence[Source]) -> str:
 def _block(source: Source, finding: Finding) -> str:
     where = finding.where
     place = file_place(source, where)
-    name = f"{source.name}:{place.line}:{place.column}"
+    name = f"{source.title}:{place.line}:{place.column}"
     if inside := _inside(source, finding, is_exact=place.length is not None):
         name += f" ({inside})"
     number = str(where.line if place.length is None else place.line)
@@ -51,7 +51,7 @@ def _inside(source: Source, finding: Finding, *, is_exact: bool) -> str:
     if is_exact or not source.has_text:
         return ""
     part = "" if where.part is None else f"part {where.part + 1}"
-    return ", ".join(filter(None, (source.path, part, f"decoded: {where.line}:{where.column}")))
+    return ", ".join(filter(None, (source.path if source.is_file else "", part, f"decoded: {where.line}:{where.column}")))
 
 
 def is_withheld(source: Source, finding: Finding) -> bool:

@@ -54,6 +54,32 @@ _APPLY_PLAN = {
 #: Collection → module → option → names of its types.
 _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
     "nodebootstrap.eks": {
+        "anywhere_diagnostics": {
+            "name": ["str"],
+            "work_dir": ["str"],
+            "kubeconfigs": ["dict"],
+            "folder": ["str"],
+            "timeout": ["int", "float"],
+        },
+        "anywhere_images": {
+            "cluster_file": ["str"],
+            "cluster_api_version": ["str", "NoneType"],
+            "clusterctl_arguments": ["list"],
+            "clusterctl_config": ["str", "NoneType"],
+            "bootstrap_image": ["str", "NoneType"],
+            "images": ["list"],
+            "manifests": ["list"],
+            "output": ["str", "NoneType"],
+            "timeout": ["int", "float"],
+        },
+        "anywhere_machine_info": {
+            "tools": ["list"],
+            "work_dir": ["str"],
+            "files": ["list"],
+            "addresses": ["list"],
+            "registries": ["list"],
+            "timeout": ["int", "float"],
+        },
         "apply_plan": _APPLY_PLAN,
         "cluster_info": {"name": ["str"], "region": ["str"]},
         "doctor_logs": {"folder": ["str"], "timeout": ["int", "float"]},

@@ -117,7 +117,10 @@ def test_when_the_play_fails(tmp_path: Path, fail_on: str, code: int) -> None:
         ({"nodes": ["aa"]}, ["nodes[0]", '"aa"', "a, b"]),
         ({"labels": {"group": "web"}}, ["labels", "group"]),
         ({"labels": {"topology.kubernetes.io/zone": "eu-west-1b"}}, ["labels", "eu-west-1a"]),
-        ({"timeout": "soon", "target_version": "new"}, ["timeout", "target_version"]),
+        (
+            {"timeout": "soon", "target_version": "new", "eks_node_cluster": {"name": "web", "endpont": "https://other.example"}},
+            ["timeout", "target_version", "cluster.endpont", '"endpoint"'],
+        ),
         ({"eks_node_cluster": {"name": "web", "endpoint": "https://other.example"}}, ["cluster.endpoint", "other.example"]),
         ({"context": "tset"}, ["tset", "test"]),
         ({"kubeconfig": "/nonexistent"}, ["/nonexistent", "kubeconfig"]),

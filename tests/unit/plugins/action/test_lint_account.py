@@ -159,13 +159,14 @@ def test_findings_in_an_account(endpoint: str, tmp_path: Path) -> None:
     (tmp_path / "good.sh").write_text(GOOD, encoding="utf-8")
     done = lint(tmp_path, endpoint, {"auto_scaling_group": "web"}, {"auto_scaling_group": "web"}, "good.sh", {"launch_template": "none"})
     assert done.returncode == 2, done.stdout + done.stderr
-    facts = (f"Auto Scaling group web, {WEB} 2:2:9: error: ", "[sources.no_user_data]", "1 error, 0 warnings, 1 note")
+    facts = (f"Auto Scaling group web, {WEB} 2:2:9: error: ", "[sources.no_user_data]", "1 error, 2 warnings, 1 note")
     assert mentions(done.stdout, *facts)
     assert lint(tmp_path, endpoint, {"launch_template": "web"}).returncode == 0
     sarif = lint(tmp_path, endpoint, {"launch_template": "web", "version": "$Latest"}, format="sarif", report="out.sarif")
     assert sarif.returncode == 2
-    (result,) = json.loads((tmp_path / "out.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
-    assert result["locations"] == [{"logicalLocations": [{"fullyQualifiedName": f"{WEB} 2"}]}]
+    results = json.loads((tmp_path / "out.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+    assert [one["ruleId"] for one in results] == ["launch_template.imdsv1", "cloud_config.wrong_type"]
+    assert all(one["locations"] == [{"logicalLocations": [{"fullyQualifiedName": f"{WEB} 2"}]}] for one in results)
     github = lint(tmp_path, endpoint, {"launch_template": "web", "version": "$Latest"}, format="github")
     assert mentions(github.stdout, f"::error title=cloud_config.wrong_type::{WEB} 2:2:9: ")
 

@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws.api import Api
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._aws.auto_scaling import AutoScaling
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade import lease
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 from . import upgrade_lab
 from .upgrade_lab import Group, variables
@@ -51,6 +54,35 @@ def test_check_mode_changes_nothing(group: Group, tmp_path: Path) -> None:
     assert [row["version"] for row in result(done)["plan"]["rows"]] == ["1", "1", "1"]
     assert result(done)["changed"] is True
     assert (group.api.changes(), group.changes()) == ([], [])
+
+
+def test_check_mode_reports_the_version_of_the_new_image_and_subnets_without_addresses(group: Group, tmp_path: Path) -> None:
+    group.move_nodes(f"{group.aws.region}a")
+    group.use_image("amazon-eks-node-al2023-x86_64-standard-1.30-v20260101")
+    group.use_all_addresses()
+    done = run(group, tmp_path, "--check")
+    assert done.returncode == 0, shown(done)
+    found = {finding["id"]: finding for finding in result(done)["findings"] if finding["severity"] == "blocks"}
+    assert set(found) == {"drain.kubelet_too_old", "drain.subnet_exhausted"}, shown(done)
+    assert mentions(found["drain.kubelet_too_old"]["reason"], "1.30", "1.36")
+    assert group.subnet in found["drain.subnet_exhausted"]["reason"]
+    refused = run(group, tmp_path)
+    assert (refused.returncode, group.api.changes(), group.leftovers()) == (2, [], []), shown(refused)
+
+
+@pytest.mark.matrix
+def test_an_image_that_cannot_be_read_is_named(group: Group, tmp_path: Path) -> None:
+    group.aws.deny("ec2:DescribeImages")
+    done = run(group, tmp_path, "--check")
+    assert [one["reason"] for one in result(done)["findings"] if "ec2:DescribeImages" in one["reason"]], shown(done)
+
+
+def test_the_group_says_why_it_does_not_launch_instances(group: Group) -> None:
+    keys = {"access_key": "AKIAIOSFODNN7EXAMPLE", "secret_key": "test", "session_token": None, "profile": None}
+    scaling = AutoScaling(Api({**keys, "region": group.aws.region, "endpoint_url": group.aws.url}), upgrade_lab.NAME)
+    assert scaling.failures() == [f"{upgrade_lab.CAPACITY} {upgrade_lab.CAUSE}", upgrade_lab.CAUSE]
+    group.aws.deny("autoscaling:DescribeScalingActivities")
+    assert scaling.failures() == []
 
 
 @pytest.mark.parametrize(
@@ -110,6 +142,7 @@ def test_an_interrupted_upgrade_can_be_aborted(group: Group, tmp_path: Path) -> 
 
 BAD = {
     "another endpoint": ({"eks_node_cluster": {"name": "demo", "endpoint": "https://other.example.com"}}, "other.example.com"),
+    "misspelt endpoint": ({"eks_node_cluster": {"name": "demo", "endpont": "https://other.example.com"}}, "endpoint"),
     "unknown group": ({"eks_node_upgrade_auto_scaling_group": "demo-worker"}, '"demo-workers"'),
     "unknown version": ({"eks_node_upgrade_launch_template_version": "9"}, "1, 2"),
     "karpenter": ({"eks_node_group": {"name": "a", "mode": "karpenter"}}, "EC2NodeClass"),

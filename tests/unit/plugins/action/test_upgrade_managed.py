@@ -29,6 +29,7 @@ class Setup:
     def __init__(self, aws: AwsStandIn, api: kubernetes_api.KubernetesApi, folder: Path) -> None:
         self.aws, self.api, self.folder = aws, api, folder
         aws.eks.add_cluster("demo", version="1.34")
+        api.version = "v1.34.0"
         self.group = aws.eks.add_node_group("demo", "workers", role=ROLE, version="1.33")
         for number in (1, 2):
             api.node(f"node-{number}", f"i-{number}", "v1.33.1", labels=dict(LABELS))
@@ -36,7 +37,8 @@ class Setup:
 
     def run(self, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         values = {
-            "eks_node_cluster": {"name": "demo", "endpoint": self.api.url, "region": self.aws.region},
+            "eks_node_cluster": {"name": "demo"},
+            "eks_node_upgrade_region": self.aws.region,
             "eks_node_upgrade_managed_node_group": "workers",
             "eks_node_upgrade_kubeconfig": str(self.api.kubeconfig(self.folder / "kubeconfig")),
             "eks_node_upgrade_endpoint_url": self.aws.url,

@@ -55,7 +55,7 @@ class Setup:
 
     def run(self, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         values = {
-            "eks_node_cluster": {"name": "demo", "endpoint": self.api.url},
+            "eks_node_cluster": {"name": "demo"},
             "eks_node_hosts": "workers:!stranger",
             "eks_node_upgrade_in_place": True,
             "eks_node_upgrade_kubeconfig": str(self.api.kubeconfig(self.folder / "kubeconfig")),
@@ -143,6 +143,7 @@ BAD = {
     "no host": ({"eks_node_hosts": "none"}, "eks_node_hosts"),
     "max_unavailable": ({"eks_node_upgrade_max_unavailable": "many"}, "33%"),
     "another endpoint": ({"eks_node_cluster": {"name": "demo", "endpoint": "https://other.example.com"}}, "other.example.com"),
+    "misspelt endpoint": ({"eks_node_cluster": {"name": "demo", "endpont": "https://other.example.com"}}, "endpoint"),
 }
 USUAL = ("a host without a node", "another endpoint")
 FEW = [pytest.param(name, marks=[] if name in USUAL else pytest.mark.matrix) for name in BAD]
@@ -163,8 +164,14 @@ def test_nodes_of_karpenter_are_refused(setup: Setup) -> None:
     assert "EC2NodeClass" in result(done)["msg"]
 
 
-def test_too_many_unavailable_nodes_change_nothing(setup: Setup) -> None:
-    for number in (1, 2):
-        setup.api.objects[f"/api/v1/nodes/node-{number}"]["spec"]["unschedulable"] = True
+@pytest.mark.parametrize("cordoned", [["node-2"], pytest.param(["node-1", "node-2"], marks=pytest.mark.matrix)])
+def test_nodes_that_stay_cordoned_and_would_stop_the_upgrade_are_named(setup: Setup, cordoned: list[str]) -> None:
+    for name in cordoned:
+        setup.api.objects[f"/api/v1/nodes/{name}"]["spec"]["unschedulable"] = True
     done = setup.run()
-    assert (done.returncode, setup.api.changes(), result(done)["outcome"]) == (2, [], "already_unavailable"), shown(done)
+    found = result(done)
+    assert (done.returncode, setup.api.changes(), found["outcome"]) == (2, [], "already_unavailable"), shown(done)
+    assert all(name in found["msg"] for name in cordoned)
+    assert [row["node"] for row in found["plan"]["rows"] if row["state"] == "cordoned"] == cordoned
+    assert found["plan"]["unavailable_nodes"] == [f"{name} (cordoned)" for name in cordoned]
+    assert [one["node"] for one in found["findings"] if one["id"] == "drain.already_cordoned"] == cordoned

@@ -24,12 +24,14 @@ EVERY = 0.05
 
 
 class Group:
-    """An Auto Scaling group. C(never_ready): launch template versions whose nodes do not become Ready."""
+    """An Auto Scaling group. C(never_ready): launch template versions whose nodes do not become Ready. C(zone): of the nodes; EC2 is asked
+    about the subnets only in the region of the account."""
 
     def __init__(
         self, aws: AwsStandIn, api: kubernetes_api.KubernetesApi, size: int, max_size: int, version: str, *, has_new_version: bool
     ) -> None:
         self.aws, self.api, self.size = aws, api, size
+        self.zone = "us-west-2a"
         self.never_ready: set[str] = set()
         self.ready_after = 0.2
         self.ec2, self.groups = aws.client("ec2"), aws.client("autoscaling")
@@ -37,14 +39,15 @@ class Group:
         self._ended = threading.Event()
         self._pods = size * 2
         self.fewest_available = size
-        subnet = self.ec2.describe_subnets()["Subnets"][0]["SubnetId"]
+        vpc = self.ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+        self.subnet = self.ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/28")["Subnet"]["SubnetId"]
         image = self.ec2.describe_images()["Images"][0]["ImageId"]
         data = {"ImageId": image, "InstanceType": "m5.large", "UserData": base64.b64encode(b"old").decode()}
         self.template = self.ec2.create_launch_template(LaunchTemplateName=NAME, LaunchTemplateData=data)["LaunchTemplate"][
             "LaunchTemplateId"
         ]
         self.groups.create_auto_scaling_group(
-            AutoScalingGroupName=NAME, MinSize=1, MaxSize=max_size, DesiredCapacity=size, VPCZoneIdentifier=subnet,
+            AutoScalingGroupName=NAME, MinSize=1, MaxSize=max_size, DesiredCapacity=size, VPCZoneIdentifier=self.subnet,
             LaunchTemplate={"LaunchTemplateId": self.template, "Version": version},
         )  # fmt: skip
         if has_new_version:
@@ -89,6 +92,24 @@ class Group:
             found += [f"{name} cordoned"] if node["spec"].get("unschedulable") else []
         return found
 
+    def move_nodes(self, zone: str) -> None:
+        """Let all nodes say that they are in this zone."""
+        self.zone = zone
+        for node in self.api.nodes().values():
+            node["spec"]["providerID"] = f"aws:///{zone}/{node['spec']['providerID'].rpartition('/')[2]}"
+
+    def use_image(self, name: str) -> None:
+        """Make another version of the launch template with an image of this name."""
+        [instance, *_others] = self.describe()["Instances"]
+        image = self.ec2.create_image(InstanceId=instance["InstanceId"], Name=name)["ImageId"]
+        self.ec2.create_launch_template_version(LaunchTemplateId=self.template, SourceVersion="1", LaunchTemplateData={"ImageId": image})
+
+    def use_all_addresses(self) -> None:
+        """Leave no free address in the subnet."""
+        [subnet] = self.ec2.describe_subnets(SubnetIds=[self.subnet])["Subnets"]
+        for _number in range(subnet["AvailableIpAddressCount"]):
+            self.ec2.create_network_interface(SubnetId=self.subnet)
+
     def close(self) -> None:
         self._ended.set()
         self._thread.join()
@@ -111,7 +132,7 @@ class Group:
             for instance, version in instances.items():
                 began = self._seen.setdefault(instance, time.monotonic())
                 if instance not in nodes and version not in self.never_ready and time.monotonic() - began >= self.ready_after:
-                    self.api.node(f"node-{instance[-6:]}", instance, "v1.35.1" if version == "1" else "v1.36.0")
+                    self.api.node(f"node-{instance[-6:]}", instance, "v1.35.1" if version == "1" else "v1.36.0", zone=self.zone)
             self._replace_pods()
             if self._seen and len(self._seen) > self.size:
                 self.fewest_available = min(self.fewest_available, len(self.ready()))
@@ -139,7 +160,7 @@ _repair = functools.cache(moto_repairs.repair)
 @contextmanager
 def group(size: int = 3, max_size: int = 3, version: str = "1", *, has_new_version: bool = True) -> Iterator[Group]:
     _repair()
-    with AwsStandIn(also={"autoscaling": _refreshes}) as aws, kubernetes_api.serving() as api:
+    with AwsStandIn(also={"autoscaling": _answers}) as aws, kubernetes_api.serving() as api:
         aws.reset()
         made = Group(aws, api, size, max_size, version, has_new_version=has_new_version)
         try:
@@ -148,18 +169,32 @@ def group(size: int = 3, max_size: int = 3, version: str = "1", *, has_new_versi
             made.close()
 
 
-def _refreshes(operation: str, _form: dict[str, str]) -> tuple[int, str, bytes] | None:
-    """moto has no instance refreshes."""
-    if operation != "DescribeInstanceRefreshes":
+CAPACITY = "We currently do not have sufficient m5.large capacity in the Availability Zone you requested"
+CAUSE = "At 2026-01-01T00:00:00Z an instance was started, increasing the capacity from 3 to 4."
+_ACTIVITIES = "".join(
+    f"<member><ActivityId>{number}</ActivityId><AutoScalingGroupName>{NAME}</AutoScalingGroupName><Cause>{CAUSE}</Cause>"
+    f"<StartTime>2026-01-01T00:00:0{number}Z</StartTime><StatusCode>{code}</StatusCode>{message}</member>"
+    for number, (code, message) in enumerate((("Successful", ""), ("Failed", f"<StatusMessage>{CAPACITY}</StatusMessage>"), ("Failed", "")))
+)
+_RESULTS = {
+    "DescribeInstanceRefreshes": "<InstanceRefreshes/>",
+    "DescribeScalingActivities": f"<Activities>{_ACTIVITIES}</Activities>",
+}
+
+
+def _answers(operation: str, _form: dict[str, str]) -> tuple[int, str, bytes] | None:
+    """moto has no instance refreshes, and no activities."""
+    if operation not in _RESULTS:
         return None
-    result = "<DescribeInstanceRefreshesResult><InstanceRefreshes/></DescribeInstanceRefreshesResult>"
-    return 200, "text/xml", f"<DescribeInstanceRefreshesResponse>{result}</DescribeInstanceRefreshesResponse>".encode()
+    result = f"<{operation}Result>{_RESULTS[operation]}</{operation}Result>"
+    return 200, "text/xml", f"<{operation}Response>{result}</{operation}Response>".encode()
 
 
 def variables(made: Group, folder: Path, **more: Any) -> dict[str, Any]:
     """The variables of a playbook for the group."""
     return {
-        "eks_node_cluster": {"name": "demo", "endpoint": made.api.url, "region": made.aws.region},
+        "eks_node_cluster": {"name": "demo"},
+        "eks_node_upgrade_region": made.aws.region,
         "eks_node_upgrade_auto_scaling_group": NAME,
         "eks_node_upgrade_kubeconfig": str(made.api.kubeconfig(folder / "kubeconfig")),
         "eks_node_upgrade_endpoint_url": made.aws.url,

@@ -109,7 +109,7 @@ class Bed:
         given = {
             "operation": command,
             "cluster_file": "dev.yaml",
-            "work_dir": str(self.folder),
+            "work_dir": str(self.folder.parent),
             "bootstrap_image": "kind/node:x",
             "node_images": [{"version": "v1.34.2", "image": "node:v1.34.2"}],
             "repository": "/repository",

@@ -5,15 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problem, Problems, SpecError, joined, listed, nearest, shown
-from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import (
+    MOST_SUGGESTIONS,
+    Problem,
+    Problems,
+    SpecError,
+    joined,
+    listed,
+    nearest,
+    shown,
+)
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import problems_of
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import anything
 
@@ -68,6 +78,29 @@ def test_shown_of_what_contains_itself() -> None:
 )
 def test_nearest(word: Any, expected: str | None) -> None:
     assert nearest(word, ["max_pods", "labels", "taints"]) == expected
+
+
+UNKNOWN = MOST_SUGGESTIONS + 10
+MANY = {
+    "feature gates of kubelet": lambda: "  kubelet:\n    config:\n      featureGates:\n" + lines(8, "MemoryQoSs"),
+    "fields of kubelet": lambda: "  kubelet:\n    config:\n" + lines(6, "maxPodss"),
+    "flags of kubelet": lambda: "  kubelet:\n    flags:\n" + "".join(f"    - --max-podss{number}=1\n" for number in range(UNKNOWN)),
+    "feature gates of nodeadm": lambda: "  featureGates:\n" + lines(4, "FastImagePulls"),
+    "fields of nodeadm": lambda: lines(2, "kubelets"),
+}
+
+
+def lines(indent: int, name: str) -> str:
+    return "".join(f"{' ' * indent}{name}{number}: true\n" for number in range(UNKNOWN))
+
+
+@pytest.mark.parametrize("text", MANY.values(), ids=MANY)
+def test_thousands_of_unknown_names_get_few_suggestions(text: Callable[[], str]) -> None:
+    document = f"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n{text()}"
+    unknown = [one for one in lint(document, "al2023", (1, 33)).findings if ".unknown_" in one.rule.id]
+    suggested = [one for one in unknown if mentions(one.fix, "rename")]
+    assert (len(unknown), len(suggested)) == (UNKNOWN, MOST_SUGGESTIONS)
+    assert suggested == unknown[:MOST_SUGGESTIONS]
 
 
 def test_nearest_is_the_same_whatever_the_order() -> None:

@@ -25,7 +25,7 @@ MACHINES = 3
 @pytest.fixture
 def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bed:
     monkeypatch.setattr(os, "fsync", lambda _handle: None)
-    return Bed(tmp_path / "work")
+    return Bed(tmp_path / stand_in.NAME)
 
 
 def kubeconfig(bed: Bed, name: str) -> str:

@@ -31,7 +31,7 @@ def _no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bed_in(folder: Path) -> Bed:
-    return Bed(folder / "work")
+    return Bed(folder / stand_in.NAME)
 
 
 def created(folder: Path) -> Bed:

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._doctor import certificates, failures, resources, sources
-from ansible_collections.nodebootstrap.eks.plugins.module_utils._doctor.collect import collect
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._doctor import collect as collection
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._doctor.collect import collect, collect_user_data
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._join.model import ApiResult, Evidence
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.certificates import EXPIRED, SERVER, VALID
@@ -27,7 +28,7 @@ USER_DATA = "/var/lib/cloud/instance/user-data.txt"
 PKI = "/var/lib/kubelet/pki"
 PARTS = (
     "certificates", "clock", "disks", "failures", "family", "findings", "image", "info", "join", "kubernetes_version", "memory",
-    "pressure", "problems", "user_data",
+    "node_configs", "pressure", "problems", "user_data",
 )  # fmt: skip
 
 Programs = Callable[[str, str], Path]
@@ -54,7 +55,7 @@ def without_systemd(programs: Programs) -> None:
 def test_a_machine_without_anything(tmp_path: Path) -> None:
     found = collect(machine(tmp_path / "root", {"/proc/meminfo": ""}))
     assert sorted(found) == sorted(PARTS)
-    assert found["certificates"] == [] and found["user_data"] is None and found["failures"] == []
+    assert found["certificates"] == [] and found["user_data"] is None and found["node_configs"] == found["failures"] == []
     assert found["clock"] == {"skew": None, "synchronized": None} and found["pressure"] == {} and found["memory"] == {}
     assert found["join"]["cause"] is not None and found["join"]["ready"] is False
     assert found["problems"] and len(set(found["problems"])) == len(found["problems"])
@@ -243,3 +244,30 @@ def test_the_image(tmp_path: Path) -> None:
 )
 def test_the_user_data(content: bytes, text: str, redacted: bool, tmp_path: Path) -> None:
     assert sources.user_data(machine(tmp_path, {USER_DATA: content})) == {"path": USER_DATA, "text": text, "redacted": redacted}
+
+
+def test_damaged_user_data_is_a_problem(tmp_path: Path) -> None:
+    host = machine(tmp_path, {USER_DATA: b"\x1f\x8bnot gzip"})
+    sources.user_data(host)
+    assert mentions(host.problems, USER_DATA, "gzip")
+
+
+def test_the_documents_of_nodeadm_in_their_order(tmp_path: Path) -> None:
+    directory = "/etc/eks/nodeadm.d"
+    files = {f"{directory}/b.yaml": "b: 1\n", f"{directory}/a.yml": f"token: {CANARY}\n", f"{directory}/README": "no\n"}
+    assert sources.node_configs(machine(tmp_path, dict(files))) == [
+        {"path": f"{directory}/a.yml", "text": "token: ********\n", "redacted": True},
+        {"path": f"{directory}/b.yaml", "text": "b: 1\n", "redacted": False},
+    ]
+
+
+@pytest.mark.usefixtures("without_systemd")
+def test_only_what_a_check_of_the_user_data_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_unused: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(collection, "_check_join", forbidden)
+    found = collect_user_data(machine(tmp_path / "root", {USER_DATA: "#!/bin/bash\n"}))
+    assert sorted(found) == ["family", "image", "info", "node_configs", "problems", "user_data"]
+    assert found["user_data"]["text"] == "#!/bin/bash\n" and "problems" not in found["info"]
+    assert not any("AssertionError" in problem for problem in found["problems"])

@@ -367,6 +367,7 @@ INPUTS: dict[str, tuple[Any, Any, Any, list[str]]] = {
     "no cluster": (None, [group("a")], None, ["input.missing_field cluster.name"]),
     "cluster is text": ("demo", [group("a")], None, ["input.wrong_type cluster"]),
     "name is a number": ({"name": 3}, [group("a")], None, ["input.wrong_type cluster.name"]),
+    "misspelt endpoint": ({"name": "a", "endpont": "https://a.example"}, [group("a")], None, ["input.unknown_field cluster.endpont"]),
     "nothing": ({"name": "a"}, [], [], ["input.missing_field node_groups"]),
     "only groups of EKS": ({"name": "a"}, [{"family": "al2", "mode": "managed"}], None, ["input.missing_field node_groups"]),
     "groups are a mapping": ({"name": "a"}, {"a": {}}, None, ["input.wrong_type node_groups"]),

@@ -51,6 +51,7 @@ HEALTHY: dict[str, Any] = {
     "failures": [],
     "image": {"release": {}, "provenance": None, "ami": "ami-0a", "instance": "i-0123456789abcdef0", "instance_type": "m7i.large"},
     "user_data": {"path": "/var/lib/cloud/instance/user-data.txt", "text": "#!/bin/bash\ntrue\n", "redacted": False},
+    "node_configs": [],
     "problems": [],
 }
 

@@ -220,6 +220,14 @@ def test_findings_in_the_user_data(content: str, redacted: bool, expected: list[
     assert found(parts) == expected
 
 
+def test_findings_in_a_document_of_nodeadm() -> None:
+    path = "/etc/eks/nodeadm.d/a.yaml"
+    config = NODE_CONFIG + "  kubelet: {config: {maxPodz: 20}}\n"
+    report = node_report("n1", node({"node_configs": [{"path": path, "text": config, "redacted": False}]}), NOW)
+    assert [finding.rule.id for finding in report.findings] == ["kubelet.unknown_field"]
+    assert mentions(report.findings[0].message, path)
+
+
 def test_the_family_and_the_version_are_those_of_the_node() -> None:
     call = {"user_data": {"path": "/u", "text": "#!/bin/bash\n/etc/eks/bootstrap.sh shop\n", "redacted": False}}
     assert found(call) == ["bootstrap.removed_from_image"]

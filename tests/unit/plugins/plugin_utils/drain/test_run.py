@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import Settings
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.run import Result, drain_node
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.node_task import OPTIONS, node_task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.run import Result, UncordonFailed, drain_node
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain.api_objects import NOW, Object, budget, exhausted, pod
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain.moving_cluster import MovingCluster, Refusal
@@ -144,9 +145,64 @@ def test_an_api_server_that_is_away_for_a_while(status: int) -> None:
 def test_an_api_server_that_stays_away_leaves_a_hint() -> None:
     cluster = MovingCluster(pod("p"))
     cluster.fails = lambda method, path: Refusal(0, "no answer") if cluster.now > NOW else None
+    with pytest.raises(UncordonFailed) as caught:
+        drain(cluster, timeout=60.0)
+    assert mentions(str(caught.value), "uncordon a") and str(caught.value).count("no answer") == 1
+
+
+def test_an_api_server_that_comes_back_lets_the_node_be_uncordoned() -> None:
+    cluster = MovingCluster(pod("p"))
+    cluster.fails = lambda method, path: Refusal(0, "no answer") if 0 < cluster.now - NOW < 80 else None
     with pytest.raises(Refusal):
         drain(cluster, timeout=60.0)
-    assert mentions(cluster.said[-1], "uncordon a")
+    assert not cluster.is_cordoned() and mentions(cluster.said[-1], "no answer", "uncordon")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "patches"), [(Refusal(403, "nodes is forbidden"), 1), (Refusal(0, "no answer"), 2), (Refusal(503, "overloaded"), 2)]
+)
+def test_a_cordon_that_was_refused_is_not_taken_back(refusal: Refusal, patches: int) -> None:
+    """Without a clear answer, the node may have been cordoned, so that is taken back."""
+    cluster = MovingCluster(pod("p"))
+    answers = iter([refusal])
+    cluster.fails = lambda method, path: next(answers, None) if method == "PATCH" else None
+    with pytest.raises(Refusal) as caught:
+        drain(cluster)
+    assert caught.value is refusal and not cluster.sent("EVICT") and not cluster.is_cordoned()
+    assert len([one for one in cluster.requests if one[1] == "PATCH"]) == patches
+
+
+def test_a_node_that_could_not_be_uncordoned_is_in_the_message() -> None:
+    cluster = MovingCluster(pod("p"), exhausted())
+    answers = iter([None])
+    cluster.fails = lambda method, path: next(answers, Refusal(403, "nodes is forbidden")) if method == "PATCH" else None
+    options = {name: one.get("default") for name, one in OPTIONS.items()}
+    found = node_task({**options, "name": "a", "timeout": "10s"}, cluster.api, cluster.world, check_mode=False)
+    assert (found["failed"], found["error"], found["cordoned"]) == (True, "PodEvictionFailure", True) and cluster.is_cordoned()
+    assert mentions(found["msg"], "web/p", "forbidden", "uncordon a")
+    found = node_task({**options, "name": "a", "state": "uncordoned"}, cluster.api, cluster.world, check_mode=False)
+    assert found["failed"] and mentions(found["msg"], "forbidden", "uncordon a")
+
+
+def test_a_node_that_others_uncordon_is_cordoned_again() -> None:
+    """A drain whose playbook was killed does so, when the next one has begun."""
+    cluster = MovingCluster(pod("p"), exhausted())
+    cluster.nodes["a"]["spec"]["unschedulable"] = True
+    cluster.events.append((3.0, lambda: cluster.nodes["a"]["spec"].update(unschedulable=False)))
+    cluster.events.append((8.0, lambda: cluster.budgets[0]["status"].update(disruptionsAllowed=1)))
+    result = drain(cluster)
+    assert (result.is_drained, result.was_cordoned, cluster.is_cordoned()) == (True, False, True)
+
+
+def test_a_node_that_is_deleted_meanwhile_has_no_pods() -> None:
+    cluster = MovingCluster(pod("p"), exhausted())
+
+    def delete() -> None:
+        del cluster.nodes["a"]
+        cluster.pods.clear()
+
+    cluster.events.append((3.0, delete))
+    assert drain(cluster).is_drained
 
 
 def test_a_missing_permission_to_evict_is_final() -> None:

@@ -30,6 +30,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.probl
 
 LABELS = {"alpha.eksctl.io/cluster-name": "c", "alpha.eksctl.io/nodegroup-name": "g"}
 RUNTIME = {"alpha.eksctl.io/instance-id": "{instance_id}", "node-lifecycle": "{instance_lifecycle}"}
+ROLE = "arn:aws:iam::123456789012:role/team/nodes"
 OVERRIDE = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  instance:\n    localStorage: {strategy: RAID0}\n"
 
 # id → (managed, fields of the eksctl group, fields of ours that must come out; None: must not be there)
@@ -41,6 +42,9 @@ FIELDS: dict[str, tuple[bool, dict[str, Any], dict[str, Any]]] = {
     "managed-custom-ami": (True, {"ami": "ami-0123456789abcdef0"}, {"mode": "managed_custom_ami"}),
     "managed-ami-keyword": (True, {"ami": "auto-ssm"}, {"mode": "managed"}),
     "self-managed-ami": (False, {"ami": "ami-0123456789abcdef0"}, {"mode": "self_managed"}),
+    "role": (True, {"iam": {"instanceRoleARN": ROLE}}, {"role_arn": ROLE}),
+    "role-of-its-own-group": (False, {"iam": {"instanceRoleARN": ROLE, "withAddonPolicies": {"ebs": True}}}, {"role_arn": ROLE}),
+    "role-that-eksctl-makes": (False, {"iam": {"instanceRoleName": "nodes"}}, {"role_arn": None}),
     "labels": (False, {"labels": {"role": "web"}}, {"labels": {**LABELS, "role": "web"}}),
     "no-runtime-labels-on-al2023": (False, {}, {"labels": LABELS}),
     "taints-list": (
@@ -149,6 +153,17 @@ def test_field(managed: bool, fields: dict[str, Any], expected: dict[str, Any]) 
     result = group(managed=managed, **fields)
     assert {name: result.get(name) for name in expected} == expected
     resolve({**CALLER, "name": "c"}, result)
+
+
+@pytest.mark.parametrize(("more", "is_named"), [({}, False), ({"attachPolicyARNs": ["a"]}, True)])
+def test_the_rest_of_iam_is_not_ours(more: dict[str, Any], is_named: bool) -> None:
+    not_ours = from_eksctl(config(own={"iam": {"instanceRoleARN": ROLE, **more}}), CALLER)["not_ours"]
+    assert ("nodeGroups[0].iam" in [one["path"] for one in not_ours]) == is_named
+
+
+def test_an_invalid_role_has_the_path_of_the_file() -> None:
+    error = error_of(from_eksctl, config(own={"iam": {"instanceRoleARN": "nodes"}}), CALLER)
+    assert [one.path for one in error.problems] == ["nodeGroups[0].iam.instanceRoleARN"]
 
 
 def test_all_problems_come_at_once() -> None:

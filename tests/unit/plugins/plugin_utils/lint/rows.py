@@ -558,6 +558,11 @@ SCRIPTS = (
         "al2023",
     ),
     Row("shell.ignored_variable", "warning", shell("export USE_MAX_PODS=false"), shell("export MAX_PODS=false"), "al2023"),
+    Row("shell.missing_service", "warning", shell("systemctl restart ntpd"), shell("systemctl restart chronyd"), "al2023"),
+    Row("shell.other_package", "warning", shell("dnf install -y epel-release"), shell("dnf install -y jq"), "al2023"),
+    Row("shell.removed_command", "warning", shell("aws ecr get-login"), shell("aws ecr get-login-password"), "al2023"),
+    Row("shell.sysconfig_file", "note", shell("echo x >/etc/sysconfig/clock"), shell("echo x >/etc/sysctl.d/a.conf"), "al2023"),
+    Row("shell.unused_file", "warning", shell("cat /etc/eks/eni-max-pods.txt"), shell("cat /etc/eks/release"), "al2023"),
 )
 
 OTHERS = (
@@ -587,6 +592,43 @@ OTHERS = (
     Row("powershell.script_block", "error", start() + "<script>dir</script>\n", start() + "<persist>true</persist>\n"),
     Row("powershell.invalid_persist", "error", start() + "<persist>yes</persist>\n", start() + "<persist>false</persist>\n"),
     Row("powershell.unknown_tag", "error", start() + "<detach>true</detach>\n", start()),
+    *(
+        Row("powershell.open_string", "error", powershell(*wrong), powershell(*right))
+        for wrong, right in (
+            (("$a = 'b", "ls"), ("$a = 'b''s'", "# it's", "<# it's #>", "$b = `'", "echo a#'b'")),
+            (('$a = "b', "ls"), ('$a = "b`" ""$(f "c(" # "\n)${d}" + \'"\'', "cmd --% /c it's")),
+            (("$a = 'b\u2019s'",), ("$a = 'b\u2019", "$c = \u201eb' d\u201c")),
+            (("$a = @'", "b", "  '@"), ("$a = @'", "it's \"b", "'@ + @\"", "it's `\" $(f 'c')", '"@', "f @a'b'")),
+            (("$a = @'b", "'@"), ("$a = @' ", "b", "'@")),
+            (('$a = @"', "$(f 'b)", '"@'), ('$a = @"', "$(f 'b')", '"@')),
+        )
+    ),
+    *(
+        Row("powershell.unquoted_path", "error", powershell(wrong), powershell(*right))
+        for wrong, right in (
+            (
+                r"& C:\Program Files\Amazon\EKS\Start-EKSBootstrap.ps1 -EKSClusterName shop",
+                (r"& C:\Program` Files\a.ps1", r"# C:\Program Files\a", r"cmd --% /c dir C:\Program Files"),
+            ),
+            (r"$a = C:\Program Files (x86)\a.exe", (r"$a = 'C:\Program Files (x86)\a.exe'", "$a = @'", r"C:\Program Files\a", "'@")),
+            (r"md $env:SystemDrive\Program Files\a", (r'md "$env:SystemDrive\Program Files\a"', r"copy C:\a b\c", "cd $env:ProgramFiles")),
+        )
+    ),
+    *(
+        Row("powershell.path_not_called", "error", powershell(*wrong), powershell(*right))
+        for wrong, right in (
+            (
+                (r'"C:\Program Files\Amazon\EKS\Start-EKSBootstrap.ps1" -EKSClusterName shop',),
+                (r'& "C:\EKS\Start-EKSBootstrap.ps1" -EKSClusterName shop', r". 'C:\a.ps1'", r"start `", r"'C:\a.exe'"),
+            ),
+            ((r"try { 'C:\a.exe' /quiet } catch { ls }",), (r"$a = if ($b) { 'C:\a.exe' } else { 'C:\b.exe' }", r"f @{ 'C:\a.exe' = 1 }")),
+            (("$a = 'b'", r'"$env:ProgramFiles\a.exe"', "ls"), ("$a =", r"'C:\a.exe'", r"$b = @(", r"'C:\a.exe'", r"'C:\b.exe'", ")")),
+            (
+                ("\u201cC:\\a.exe\u201d install",),
+                (r"'C:\a.exe' -replace 'a', 'b' | Out-File c", r"'C:\a.exe', 'C:\b.exe' | % { & $_ }", "'running C:\\a.exe'", "'a.exe'"),
+            ),
+        )
+    ),
     Row("windows.missing_cluster_name", "error", start().replace("-EKSClusterName 'shop' ", ""), start()),
     Row("windows.removed_runtime", "error", start("-ContainerRuntime 'docker'"), start("-ContainerRuntime 'containerd'")),
     Row("windows.unexpanded_variable", "warning", start(ARGS, "'--node-labels=a=$env:NAME'"), start(ARGS, '"--node-labels=a=$env:NAME"')),

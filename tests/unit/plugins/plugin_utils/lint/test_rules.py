@@ -12,7 +12,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.finding import Finding
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS, Row
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS, Row, mime, part
 
 OTHER_FAMILY_OR_VERSION = ("cluster.version_not_known", "cluster.version_too_old", "family.not_in_version")
 """Rules whose near miss is the same text for another version."""
@@ -62,3 +62,22 @@ def test_a_large_instance_has_addresses_for_the_pods_of_kubelet() -> None:
     text = "#!/bin/bash\n/etc/eks/bootstrap.sh shop --use-max-pods false\n"
     found = lint(text, "al2", None, instance_shape("m5.8xlarge")).findings
     assert "bootstrap.max_pods_not_set" not in {finding.rule.id for finding in found}
+
+
+INNER = "--I\nContent-Type: text/x-shellscript\n\n#!/bin/sh\ntrue\n--I--"
+
+
+@pytest.mark.parametrize(
+    ("second", "rule", "line"),
+    [
+        (part(INNER, 'multipart/mixed; boundary="I"'), "mime.nested_document", 10),
+        (part(INNER, "message/rfc822"), "mime.nested_document", 10),
+        (part(INNER, 'multipart/mixed; boundary="I"', "Content-Type: text/plain"), "mime.repeated_header", 10),
+        (part("true", "text/x-shellscript", "not a header"), "mime.invalid_header", 11),
+    ],
+)
+def test_a_problem_of_a_part_is_at_the_part(second: str, rule: str, line: int) -> None:
+    """The first part, and the document around both, begin above."""
+    (finding,) = [one for one in lint(mime(part("#!/bin/sh\ntrue"), second), "al2023").findings if one.rule.id == rule]
+    assert (finding.where.part, finding.where.line, finding.where.column) == (None, line, 1)
+    assert finding.message.startswith("parts[1]")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -17,13 +18,15 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.bootstrap_calls 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.data import kubelet_flags
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import shell
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.migration.lines import ROWS
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats.shell_reader import source
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.migration.migrate import migrate
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.migration.variables import option_of
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.merge import merge
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.nodeconfig.read import parse
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.migrate_user_data import migrate_user_data
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.readers.document import structure
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.script_lines.rows import ROWS
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.migration.threads import (
     CLOUD_CONFIG,
     ENDPOINT,
@@ -32,6 +35,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.migra
     SHELL,
     multipart,
 )
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.script_lines.cases import RIGHT, WRONG
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.strategies import CA
 
 VALUES = {
@@ -209,6 +213,24 @@ def test_what_only_takes_the_output_or_the_status_of_the_call_is_left_out(beside
     assert more and all("left out" in one for one in more)
 
 
+@pytest.mark.parametrize("before", ["timeout 300", "!", "sudo timeout -k 5 5m", "! timeout 300"])
+@pytest.mark.parametrize(("beside", "after"), [("", ""), ("", "touch /after\n"), ("2>&1 | tee /var/log/boot.log", "touch /after\n")])
+def test_what_limits_or_negates_the_call_is_left_out(before: str, beside: str, after: str) -> None:
+    plain = f"#!/bin/bash\ntouch /before\n{CALL} {beside}\n{after}"
+    alone, found = migrate(plain, FACTS), migrate(plain.replace(CALL, f"{before} {CALL}"), FACTS)
+    assert alone.user_data is not None
+    assert (found.user_data, found.node_group) == (alone.user_data, alone.node_group)
+    more = {one.message for one in found.report.warnings} - {one.message for one in alone.report.warnings}
+    words = [word for word in ("timeout", "!") if word in before]
+    assert len(more) == len(words)
+    assert all(mentions(more, word, "left out") for word in words)
+
+
+def test_a_script_that_ends_if_a_negated_call_succeeds_needs_a_decision() -> None:
+    found = migrate(f"#!/bin/bash\n! {CALL} || exit 1\ntouch /after\n", FACTS)
+    assert (found.user_data, [one.where.line for one in found.report.decisions if one.where]) == (None, [2])
+
+
 AROUND = [*(f"{{}} {beside}" for beside in BESIDE), "{} | sort", "{} || reboot", "{} < /a", "{} | tee $(pwd)/a", "{}; true", "true && {}"]
 
 
@@ -278,67 +300,18 @@ def test_base64_of_mime_is_read() -> None:
     assert migrate(encoded, FACTS).user_data == migrate(text, FACTS).user_data
 
 
-LINES = {
-    "kubelet-config": "jq . /etc/kubernetes/kubelet/kubelet-config.json",
-    "generated-config": "cat /etc/kubernetes/kubelet/config.json",
-    "bootstrap-script": "cat /etc/eks/bootstrap.sh.orig /etc/eks/bootstrap.sh",
-    "max-pods-table": "grep m5 /etc/eks/eni-max-pods.txt",
-    "bootstrap-variable": "USE_MAX_PODS=false",
-    "kubelet-arguments": "cat /etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf",
-    "containerd-config": "cat /etc/containerd/config.toml",
-    "starts-kubelet": "systemctl restart kubelet",
-    "docker": "systemctl enable docker",
-    "extras": "sudo amazon-linux-extras install epel",
-    "epel": "rpm -i https://example.com/a-1.el7.noarch.rpm",
-    "yum-plugins": "yum-config-manager --enable a",
-    "apt": "apt-get update",
-    "ntp": "systemctl start ntpd",
-    "cron": "echo x > /etc/cron.d/x",
-    "rsyslog": "tail /var/log/messages",
-    "python2": "python /opt/a.py",
-    "iptables-service": "systemctl enable iptables",
-    "sysconfig": "echo x > /etc/sysconfig/network-scripts/ifcfg-eth1",
-    "sysv": "chkconfig a on",
-    "cgroup-v1": "cat /sys/fs/cgroup/memory/memory.limit_in_bytes",
-    "aws-cli-1": "$(aws ecr get-login --no-include-email)",
-    "imds-without-token": "curl http://169.254.169.254/latest/meta-data/instance-id",
-}
-NEAR = {
-    "kubelet-config": "cat /etc/kubernetes/kubelet/kubelet-config.yaml",
-    "generated-config": "ls /etc/kubernetes/kubelet/config.json.d/",
-    "bootstrap-script": "cat /opt/bootstrap.sh",
-    "max-pods-table": "cat /etc/eks/release",
-    "bootstrap-variable": "MY_USE_MAX_PODS=false",
-    "kubelet-arguments": "cat /etc/systemd/system/kubelet.service.d/50-own.conf",
-    "containerd-config": "cat /etc/containerd/certs.d/a/hosts.toml",
-    "starts-kubelet": "systemctl status kubelet",
-    "docker": "echo my-docker-images /opt/docker/x docker.io/library/nginx",
-    "extras": "echo no amazon-linux-extras",
-    "epel": "rpm -i https://example.com/a-1.amzn2023.noarch.rpm",
-    "yum-plugins": "yum install -y jq",
-    "apt": "echo apt",
-    "ntp": "systemctl restart chronyd",
-    "cron": "echo cronyism",
-    "rsyslog": "tail /var/log/cloud-init.log",
-    "python2": "python3 /opt/a.py",
-    "iptables-service": "iptables -P FORWARD ACCEPT",
-    "sysconfig": "ls /etc/sysctl.d",
-    "sysv": "systemctl enable a",
-    "cgroup-v1": "cat /sys/fs/cgroup/memory.max",
-    "aws-cli-1": "aws ecr get-login-password",
-    "imds-without-token": "curl -H 'X-aws-ec2-metadata-token: x' http://169.254.169.254/latest/meta-data/instance-id",
-}
+NEW = [row for row in ROWS if row.is_new and (not row.families or "al2023" in row.families)]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", NEW, ids=lambda row: row.name)
 def test_lines_that_need_a_look(row: Any) -> None:
     def messages(line: str) -> list[str]:
         text = f"#!/bin/bash\n{line}\n/etc/eks/bootstrap.sh shop {IDENTITY}\n"
         return [one.message for one in migrate(text, FACTS).report.warnings if one.source == row.source and row.message in one.message]
 
-    assert len(messages(LINES[row.name])) == 1
-    assert messages(NEAR[row.name]) == []
-    assert messages(f"# {LINES[row.name]}") == []
+    assert len(messages(WRONG[row.name])) == 1
+    assert messages(RIGHT[row.name]) == []
+    assert messages(f"# {WRONG[row.name]}") == []
     assert re.fullmatch(r"https://\S+", row.source)
 
 
@@ -346,6 +319,24 @@ def test_a_restart_after_the_call_is_not_too_early() -> None:
     words = f"shop {IDENTITY} --dns-cluster-ip 10.100.0.10"
     found = migrate(f"#!/bin/bash\n/etc/eks/bootstrap.sh {words}\nsystemctl restart kubelet\n", FACTS)
     assert found.report.warnings == ()
+
+
+SAID_ONCE = "apt-get install -y jq\nsed -i s/a/b/ /etc/kubernetes/kubelet/kubelet-config.json\nsystemctl enable ntpd"
+
+
+def test_a_line_is_reported_once_as_a_warning_or_as_a_finding() -> None:
+    text = f"#!/bin/bash\n{SAID_ONCE}\n/etc/eks/bootstrap.sh shop {IDENTITY} --dns-cluster-ip 10.100.0.10\nsystemctl restart crond\n"
+    found = migrate(text, FACTS)
+    assert [one.where.line for one in found.report.warnings if one.where] == [2, 3, 4, 6]
+    assert [one.rule.id for one in found.report.findings] == ["shell.downloads"]
+
+
+def test_without_the_grammar_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
+    source.parse.cache_clear()
+    with pytest.raises(SpecError) as caught:
+        migrate("#!/bin/bash\nsystemctl restart a-unit-of-this-test\n", FACTS)
+    assert [one.rule for one in caught.value.problems] == ["shell.missing_package"]
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ CAPACITY_BLOCK = {
             {"ImageId": "resolve:ssm:/aws/service/bottlerocket/aws-k8s-1.28/x86_64/latest/image_id"},
             [("version_skew", "fields.ImageId"), ("wrong_image", "fields.ImageId")],
         ),
+        ("managed", {"InstanceRequirements": {"VCpuCount": {"Min": 2}}}, [("forbidden_field", "fields.InstanceRequirements")]),
     ],
 )
 def test_what_a_launch_template_of_nodes_cannot_have(

@@ -231,6 +231,9 @@ class World:
     def sleep(self, seconds: float) -> None:
         self.advance(seconds)
 
+    def failures(self) -> list[str]:
+        return ["InsufficientInstanceCapacity"]
+
     def observe(self) -> Observed:
         self.tick()
         self.advance(0.2)

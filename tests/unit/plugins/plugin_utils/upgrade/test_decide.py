@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade import marks
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.model import Done, Stop, Wanted
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 
 from .simulation import NEW, OLD, PROCESS_EVENTS, WORLD_EVENTS, Event, World, run_to_end
 
@@ -91,6 +92,15 @@ def test_a_node_that_does_not_become_ready_stops_the_upgrade_and_the_group_is_pu
     assert isinstance(outcome, Stop)
     assert (outcome.rule, outcome.is_restored, world.version) == ("node_not_ready", True, OLD)
     assert {machine.version for machine in world.machines if machine.is_active} == {OLD}
+
+
+@pytest.mark.parametrize("surge", [True, False])
+def test_a_group_that_launches_no_instance_says_why(surge: bool) -> None:
+    world = World(3, 3, launch_fails=True)
+    outcome = run_to_end(world, replace(WANTED, surge=surge))
+    assert isinstance(outcome, Stop)
+    assert (outcome.rule, world.version) == ("no_instance", OLD)
+    assert mentions(outcome.message, "InsufficientInstanceCapacity")
 
 
 def test_a_pod_that_does_not_leave_stops_the_upgrade() -> None:

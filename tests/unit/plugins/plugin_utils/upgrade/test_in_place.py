@@ -18,6 +18,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.model im
     Action,
     Done,
     DrainState,
+    Mark,
     Node,
     Observed,
     Release,
@@ -27,6 +28,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.model im
     Wait,
     Wanted,
 )  # fmt: skip
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.upgrade.order import in_order
 
 OLD, NEW = "v1.35.1", "v1.36.0"
 WANTED = Wanted(run="r1", kubelet="1.36", settle_seconds=20, node_seconds=120)
@@ -136,18 +138,25 @@ def nodes(number: int, **fields: bool) -> list[Node]:
 @given(
     number=st.integers(1, 5),
     most=st.sampled_from(["1", "2", "50%"]),
-    cordoned=st.booleans(),
+    cordoned=st.integers(0, 2),
     excluded=st.booleans(),
     lives=st.lists(st.integers(0, 12), max_size=5),
 )
 def test_every_node_is_upgraded_whenever_the_process_is_killed(
-    number: int, most: str, cordoned: bool, excluded: bool, lives: list[int]
+    number: int, most: str, cordoned: int, excluded: bool, lives: list[int]
 ) -> None:
     first, *others = nodes(number)
-    # An administrator cordoned one node, or took it out of load balancers, and it stays so.
-    first = replace(first, is_cordoned=cordoned, is_excluded=excluded)
-    # That node is unavailable all the time, and another one has to be.
-    fleet = Fleet([first, *others], replace(WANTED, max_unavailable="2" if cordoned else most), tuple(lives))
+    # An administrator cordoned some nodes, or took one out of load balancers, and they stay so.
+    found = [replace(first, is_excluded=excluded), *others]
+    found = [replace(node, is_cordoned=index < cordoned) for index, node in enumerate(found)]
+    fleet = Fleet(found, replace(WANTED, max_unavailable=most), tuple(lives))
+    reason = in_place.obstacle(fleet.observe(), fleet.wanted, [node.name for node in found])
+    limit = availability.limit(most, number)
+    # Cordoned nodes are unavailable all the time, and another one has to be.
+    assert bool(reason) == (min(cordoned, number) > limit or min(cordoned, number) == limit < number)
+    if reason:
+        assert all(node.name in reason for node in found[:cordoned])
+        return
     assert isinstance(fleet.run(), Done)
     assert {node.kubelet for node in fleet.nodes.values()} == {NEW}
     assert fleet.problems() == []
@@ -194,3 +203,12 @@ def test_a_node_is_not_taken_while_too_many_are_unavailable() -> None:
     outcome = fleet.drive(in_place.reserve, "node-0")
     assert isinstance(outcome, Stop)
     assert (outcome.rule, "node-2" in outcome.message, fleet.problems()) == ("no_progress", True, [])
+
+
+def test_an_interrupted_node_comes_first() -> None:
+    """It is unavailable until it is finished: others would wait for it, and it for them."""
+    interrupted = Node("node-9", kubelet=NEW, zone="b", mark=Mark("r1", "verify", 0.0), is_cordoned=True)
+    others = [replace(node, zone="a") for node in nodes(2)]
+    for by_zone in (False, True):
+        order = in_order([*others, interrupted], replace(WANTED, by_zone=by_zone))
+        assert [node.name for node in order] == ["node-9", "node-0", "node-1"]

@@ -121,6 +121,11 @@ def test_junit_can_be_parsed() -> None:
     assert [suite.get("name") for suite in root] == [one.name for one in SOURCES]
     assert {suite.get("name"): suite.get("failures") for suite in root}["web.mime"] == "2"
     assert root.findall("testsuite[@name='clean.sh']/testcase[@name='no findings']")
+    for failure in root.iter("failure"):
+        first = next(line for line in str(failure.text).split("\n") if line.startswith("error: "))
+        message, _and, more = failure.attrib["message"].partition(" (and ")
+        assert first.removeprefix("error: ").startswith(message)
+        assert (more != "") is ("\n" in str(failure.text))
 
 
 def test_github_escapes_what_ends_a_property_or_a_message() -> None:
