@@ -62,11 +62,13 @@ def _remove(_programs: AdminPrograms, folder: str, values: Mapping[str, Any], _c
 
 
 def _observe(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
+    # How the last step ended is written by the same call, because each call of a module takes about a second.
+    changed = _write(programs, folder, values, check_mode)["changed"]
     found = observe.observe(programs, values, check_mode)
     config = work_folder.read(os.path.join(folder, values["config_file"]))
     wanted = values["config_text"]
     found["config_written"] = config is not None and wanted in (None, config)
-    return dict(found, changed=False)
+    return dict(found, changed=changed)
 
 
 def _sides(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:

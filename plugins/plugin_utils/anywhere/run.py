@@ -44,7 +44,7 @@ class Admin:
 
 @dataclass
 class Run:
-    """One run. ledgers: what earlier runs and this one tried, by command."""
+    """One run. ledgers: what earlier runs and this one tried, by command. unwritten: the text of the ledger, by the name of its file."""
 
     plan: Plan
     admin: Admin
@@ -53,6 +53,7 @@ class Run:
     tried_start: bool = False
     says: Mapping[str, Any] = field(default_factory=dict)
     steps: list[str] = field(default_factory=list)
+    unwritten: dict[str, str] = field(default_factory=dict)
 
     def call(self, module: str, /, **options: Any) -> Mapping[str, Any]:
         """Run a module in the work folder. Raises C(RunFailed) with its message."""
@@ -112,9 +113,10 @@ class Run:
     # --- the loop ---
 
     def observe(self) -> Observed:
-        """What is true now."""
+        """What is true now. The same call writes how the last step ended."""
         plan = self.plan
-        found = self.step("observe", **plan.observation(), config_file=plan.config_file,
+        files, self.unwritten = self.unwritten, {}
+        found = self.step("observe", files=files, **plan.observation(), config_file=plan.config_file,
                           config_text=plan.config_text if plan.command == "create" else None)  # fmt: skip
         self.says = found
         created, deleted = self.ledgers["create"], self.ledgers["delete"]
@@ -138,15 +140,21 @@ class Run:
             # What was deleted before does not matter for the cluster that begins to exist now.
             self.ledgers["delete"] = Ledger(self.plan.name, "delete")
             self.step("remove", files=[self.plan.ledger_file("delete")])
-        self._write(self.ledgers[self.plan.command].begin(action.step.value, self.plan.digest, self.admin.clock()))
+        self._note(self.ledgers[self.plan.command].begin(action.step.value, self.plan.digest, self.admin.clock()))
+        self.flush()
 
     def finish(self, action: Action, message: str = "", *, failed: bool = False) -> None:
-        """Write into the ledger how it ended."""
-        self._write(self.ledgers[self.plan.command].finish(action.step.value, self.admin.clock(), message, failed=failed))
+        """Note in the ledger how it ended. The next observation writes it, or C(flush)."""
+        self._note(self.ledgers[self.plan.command].finish(action.step.value, self.admin.clock(), message, failed=failed))
 
-    def _write(self, ledger: Ledger) -> None:
+    def _note(self, ledger: Ledger) -> None:
         self.ledgers[self.plan.command] = ledger
-        self.step("write", files={self.plan.ledger_file(self.plan.command): ledgers.dump(ledger)})
+        self.unwritten = {self.plan.ledger_file(self.plan.command): ledgers.dump(ledger)}
+
+    def flush(self) -> None:
+        """Write the ledger now."""
+        files, self.unwritten = self.unwritten, {}
+        self.step("write", files=files)
 
     def to_the_end(self) -> Action:
         """Take steps until there is an end, and return it. Raises C(RunFailed)."""
@@ -169,6 +177,7 @@ class Run:
             ACTS[action.step](Work(self.plan, action, self.says, self.call, self.step, self.admin.say))
         except RunFailed as error:
             self.finish(action, str(error), failed=True)
+            self.flush()
             raise RunFailed(f"{_words(action)}: {error}") from None
         self.finish(action)
 

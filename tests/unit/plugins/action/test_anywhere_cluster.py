@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywh
 
 PLAYBOOKS = Path(__file__).resolve().parents[4] / "playbooks"
 PROGRAM = Path(anywhere_programs.__file__)
+MACHINES = 3
 
 
 class Machine:
@@ -46,10 +50,11 @@ class Machine:
     def save(self, state: dict[str, Any]) -> None:
         self.state_file.write_text(json.dumps(state), encoding="utf-8")
 
-    def play(self, operation: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def command(self, operation: str, *arguments: str) -> list[str]:
+        """The words with which a playbook creates, deletes or shows the cluster."""
         given = {
             "cluster_file": "dev.yaml",
-            "work_dir": str(self.folder / "work"),
+            "work_dir": str(self.folder),
             "bootstrap_image": "kind/node:x",
             "node_images": [{"version": "v1.34.2", "image": "node:v1.34.2"}],
             "repository": "/repository",
@@ -59,13 +64,16 @@ class Machine:
         }
         variables: dict[str, Any] = {f"eks_anywhere_{name}": value for name, value in given.items()}
         variables["ansible_python_interpreter"] = sys.executable
-        return self.run(PLAYBOOKS / f"eks_anywhere_{operation}.yml", "-e", json.dumps(variables), *arguments)
+        playbook = str(PLAYBOOKS / f"eks_anywhere_{operation}.yml")
+        return ["ansible-playbook", playbook, "-i", "localhost,", "-c", "local", "-e", json.dumps(variables), *arguments]
 
-    def run(self, playbook: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        settings = {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "STATE_OF_PROGRAMS": str(self.state_file)}
-        return ansible_runs.run(
-            self.folder, "ansible-playbook", str(playbook), "-i", "localhost,", "-c", "local", *arguments, settings=settings
-        )
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment variables that lead to the programs."""
+        return {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "STATE_OF_PROGRAMS": str(self.state_file)}
+
+    def play(self, operation: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return ansible_runs.run(self.folder, *self.command(operation, *arguments), settings=self.settings)
 
 
 @pytest.fixture
@@ -77,7 +85,7 @@ def test_check_mode_tells_what_would_be_done_and_changes_nothing(machine: Machin
     shown = machine.play("create", "--check")
     assert shown.returncode == 0, shown.stdout + shown.stderr
     assert mentions(shown.stdout, "dev: would", "changed=1")
-    assert machine.state["moments"] == 0 and not (machine.folder / "work").exists()
+    assert machine.state["moments"] == 0 and not (machine.folder / "dev").exists()
 
 
 def test_invalid_input_is_refused_before_a_program_runs(machine: Machine) -> None:
@@ -85,3 +93,73 @@ def test_invalid_input_is_refused_before_a_program_runs(machine: Machine) -> Non
     refused = machine.play("create")
     assert refused.returncode == 2 and mentions(refused.stdout, "vSphere", "eksctl")
     assert machine.state["log"] == []
+
+
+def test_a_creation_that_was_killed_in_its_move_is_continued_and_a_second_run_changes_nothing(machine: Machine) -> None:
+    bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
+    bed.kill_when = lambda state: f"Cluster/{anywhere_programs.NAME}" in (state["halves"]["target"] or {"objects": ()})["objects"]
+    assert bed.run("create") is None
+    machine.save(bed.state)
+    # The run was killed on another controller, as far as this one knows.
+    finish(machine, "create", "-e", "eks_anywhere_take_lock=true")
+    again = machine.play("create")
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+
+
+def finish(machine: Machine, operation: str, *arguments: str) -> None:
+    """Run a playbook to its end, and check what it leaves."""
+    done = machine.play(operation, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    check_end(machine, operation)
+
+
+def check_end(machine: Machine, operation: str) -> None:
+    state, kubeconfig = machine.state, machine.folder / "dev" / "dev-eks-a-cluster.kubeconfig"
+    assert state["container"] is None and not state["lost"] and state["created"] == MACHINES
+    if operation == "create":
+        assert len(state["machines"]) == MACHINES and kubeconfig.stat().st_mode & 0o777 == 0o600
+        assert state["halves"]["target"]["objects"]["Cluster/dev"]["spec"]["paused"] is False
+    else:
+        assert not state["machines"] and not kubeconfig.exists()
+
+
+@pytest.mark.matrix
+def test_a_cluster_is_created_shown_and_deleted(machine: Machine) -> None:
+    finish(machine, "create")
+    again = machine.play("create")
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+    shown = machine.play("status")
+    assert shown.returncode == 0 and mentions(shown.stdout, "cluster dev", "complete", "changed=0")
+    finish(machine, "delete")
+    again = machine.play("delete")
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("operation", ["create", "delete"])
+def test_a_playbook_that_is_killed_with_its_program_is_continued(machine: Machine, operation: str) -> None:
+    """The playbook is killed three times, each time beside a program that goes on alone."""
+    if operation == "delete":
+        bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
+        assert bed.run("create") is not None
+        machine.save(bed.state)
+    for moments in (1, 6, 12):
+        kill_after(machine, operation, machine.state["moments"] + moments)
+    finish(machine, operation)
+
+
+def kill_after(machine: Machine, operation: str, moments: int) -> None:
+    """Kill ansible-playbook with its workers when the programs have changed something for the given time."""
+    playbook = subprocess.Popen(
+        machine.command(operation),
+        cwd=machine.folder,
+        env=os.environ | machine.settings,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    with playbook:
+        while playbook.poll() is None and machine.state["moments"] < moments:
+            time.sleep(0.05)
+        with suppress(ProcessLookupError):
+            os.killpg(playbook.pid, signal.SIGKILL)

@@ -395,7 +395,10 @@ def main() -> int:
             os.kill(os.getpid(), signal.SIGKILL)
 
     stdin = sys.stdin.read() if not sys.stdin.isatty() else ""
-    status, output, errors = call(World(state, moment), sys.argv, stdin)
+    world = World(state, moment)
+    status, output, errors = call(world, sys.argv, stdin)
+    # A run of programs does not call the controllers while it waits, as a test in a process does.
+    world.controllers()
     save()
     sys.stdout.write(output)
     sys.stderr.write(errors)
