@@ -41,7 +41,7 @@ seealso:
 EXAMPLES = r"""
 - name: Read the work folder
   nodebootstrap.eks.anywhere_step:
-    work_dir: /srv/dev
+    work_dir: ~/eks-anywhere/dev
     operation: open
     values: {name: dev, files: []}
 """

@@ -50,10 +50,13 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Apply the objects of a cluster
+- name: Apply the namespace of the objects
   nodebootstrap.eks.capi_apply:
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
-    objects: "{{ lookup('ansible.builtin.file', 'dev-capi.yaml') | from_yaml_all | list }}"
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
+    objects:
+      - apiVersion: v1
+        kind: Namespace
+        metadata: {name: eksa-system}
 """
 
 RETURN = r"""

@@ -33,12 +33,12 @@ seealso:
 EXAMPLES = r"""
 - name: Delete the cluster
   nodebootstrap.eks.capi_delete:
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
     name: dev
 
 - name: Wait until its machines are gone
   nodebootstrap.eks.capi_wait:
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
     name: dev
     wait_for: deleted
 """

@@ -84,8 +84,8 @@ EXAMPLES = r"""
   nodebootstrap.eks.capi_info:
     name: dev
     bootstrap_name: dev-eks-a-cluster
-    bootstrap_kubeconfig: /srv/dev/dev.kind.kubeconfig
-    kubeconfig: /srv/dev/dev-eks-a-cluster.kubeconfig
+    bootstrap_kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
+    kubeconfig: ~/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
   register: dev
 
 - name: Show them

@@ -36,9 +36,9 @@ seealso:
 EXAMPLES = r"""
 - name: Save the kubeconfig of the cluster
   nodebootstrap.eks.capi_kubeconfig:
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
     name: dev
-    dest: /srv/dev/dev-eks-a-cluster.kubeconfig
+    dest: ~/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
 """
 
 RETURN = r"""
@@ -46,7 +46,7 @@ dest:
   description: The path of the file.
   returned: success
   type: str
-  sample: /srv/dev/dev-eks-a-cluster.kubeconfig
+  sample: /home/me/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
 """
 
 from ansible.module_utils.basic import AnsibleModule

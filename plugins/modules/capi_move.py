@@ -22,12 +22,12 @@ extends_documentation_fragment:
   - nodebootstrap.eks.anywhere
 options:
   from_kubeconfig:
-    description: The path of the kubeconfig of the source.
-    type: path
+    description: The path of the kubeconfig of the source on the admin machine.
+    type: str
     required: true
   to_kubeconfig:
-    description: The path of the kubeconfig of the destination.
-    type: path
+    description: The path of the kubeconfig of the destination on the admin machine.
+    type: str
     required: true
   name:
     description: The name of the cluster.
@@ -38,8 +38,8 @@ options:
     type: str
     default: eksa-system
   backup_dir:
-    description: A folder for the backup. It gets mode 0700, because the backup contains private keys.
-    type: path
+    description: A folder on the admin machine for the backup. It gets mode 0700, because the backup contains private keys.
+    type: str
     required: true
   roll_back:
     description: Whether to undo the move. This is possible as long as the source is complete.
@@ -70,11 +70,11 @@ seealso:
 EXAMPLES = r"""
 - name: Move the management into the cluster
   nodebootstrap.eks.capi_move:
-    from_kubeconfig: /srv/dev/dev.kind.kubeconfig
-    to_kubeconfig: /srv/dev/dev-eks-a-cluster.kubeconfig
+    from_kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
+    to_kubeconfig: ~/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
     name: dev
-    work_dir: /srv/dev
-    backup_dir: /srv/dev/backup
+    work_dir: ~/eks-anywhere/dev
+    backup_dir: ~/eks-anywhere/dev/backup
 """
 
 RETURN = r"""

@@ -49,7 +49,7 @@ seealso:
 EXAMPLES = r"""
 - name: Wait for the machines
   nodebootstrap.eks.capi_wait:
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
     name: dev
     wait_for: available
 """

@@ -64,8 +64,8 @@ seealso:
 EXAMPLES = r"""
 - name: Install Cluster API with the provider Docker
   nodebootstrap.eks.clusterctl_init:
-    work_dir: /srv/dev
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
+    work_dir: ~/eks-anywhere/dev
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
     providers:
       - {name: cluster-api, type: CoreProvider, version: v1.13.4}
       - {name: kubeadm, type: BootstrapProvider, version: v1.13.4}

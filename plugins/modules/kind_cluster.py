@@ -64,8 +64,8 @@ EXAMPLES = r"""
 - name: Create a bootstrap cluster
   nodebootstrap.eks.kind_cluster:
     name: dev-eks-a-cluster
-    work_dir: /srv/dev
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
+    work_dir: ~/eks-anywhere/dev
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
     config: |
       kind: Cluster
       apiVersion: kind.x-k8s.io/v1alpha4
@@ -73,8 +73,8 @@ EXAMPLES = r"""
 - name: Delete it, if it owns no machines any more
   nodebootstrap.eks.kind_cluster:
     name: dev-eks-a-cluster
-    work_dir: /srv/dev
-    kubeconfig: /srv/dev/dev.kind.kubeconfig
+    work_dir: ~/eks-anywhere/dev
+    kubeconfig: ~/eks-anywhere/dev/dev.kind.kubeconfig
     state: absent
 """
 
@@ -88,7 +88,7 @@ kubeconfig:
   description: The path of the kubeconfig.
   returned: success
   type: str
-  sample: /srv/dev/dev.kind.kubeconfig
+  sample: /home/me/eks-anywhere/dev/dev.kind.kubeconfig
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -18,7 +18,8 @@ def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: 
     """One operation. Raises C(StepFailed)."""
     if check_mode and options["operation"] not in _READS:
         return {"changed": True}
-    return _OPERATIONS[options["operation"]](programs, options["work_dir"], options["values"], check_mode)
+    values = {name: os.path.abspath(os.path.expanduser(value)) if name in _PATHS else value for name, value in options["values"].items()}
+    return _OPERATIONS[options["operation"]](programs, options["work_dir"], values, check_mode)
 
 
 def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
@@ -94,5 +95,6 @@ _OPERATIONS: Dict[str, Callable[[AdminPrograms, str, Mapping[str, Any], bool], D
     "observe": _observe,
     "move": _move,
 }
+_PATHS = ("source", "destination", "from_kubeconfig", "to_kubeconfig", "backup_dir")
 _READS = ("open", "observe", "sides")
 OPERATIONS = tuple(sorted(_OPERATIONS))

@@ -13,15 +13,17 @@ from .acts import move_values
 from .move import MoveStep, Side
 
 OPTIONS: dict[str, Any] = {
-    "from_kubeconfig": {"type": "path", "required": True},
-    "to_kubeconfig": {"type": "path", "required": True},
+    "from_kubeconfig": {"type": "str", "required": True},
+    "to_kubeconfig": {"type": "str", "required": True},
     "name": {"type": "str", "required": True},
     "namespace": {"type": "str", "default": "eksa-system"},
-    "backup_dir": {"type": "path", "required": True},
+    "backup_dir": {"type": "str", "required": True},
     "roll_back": {"type": "bool", "default": False},
     "timeout": {"type": "float", "default": 1800.0},
-    "work_dir": {"type": "path"},
+    "work_dir": {"type": "str"},
 }
+"""Paths are text: they are expanded on the admin machine."""
+
 STEP = "nodebootstrap.eks.anywhere_step"
 _MOST = 8
 """A move that was interrupted while it deleted objects, and again while they were deleted, needs three steps."""

@@ -17,7 +17,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere.progra
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.move_task import OPTIONS, move_task
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_programs as stand_in
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.anywhere_bed import Bed
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.anywhere_bed import Bed, before_the_move
 
 MACHINES = 3
 
@@ -42,13 +42,6 @@ def kind(bed: Bed, state: str, check_mode: bool = False, **options: Any) -> dict
         "state": state,
     }
     return bed.module("kind_cluster", check_mode, **(given | options))
-
-
-def before_the_move(bed: Bed) -> None:
-    """A run is killed when everything is ready for the move."""
-    bed.kill_when = lambda state: len((state["halves"]["target"] or {"providers": ()})["providers"]) == 4
-    assert bed.run("create") is None
-    bed.kill_when, bed.is_dead, bed.kill_at = lambda _state: False, False, None
 
 
 def test_kind_cluster_creates_once_and_never_deletes_an_owner_of_machines(bed: Bed) -> None:
