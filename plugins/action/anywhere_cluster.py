@@ -13,6 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import work_folder
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes import tasks
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_task
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.lock import Machine, Owner, Process
@@ -39,7 +40,7 @@ class ActionModule(ActionBase):
             return Machine(host, boot, {} if started is None else {holder: started})
 
         owner = Owner(host, boot, Process(pid, work_folder.start_time(pid) or 0))
-        admin = Admin(
-            node_runner(self, facts), Display().display, lambda: datetime.now(timezone.utc).isoformat("T", "seconds"), owner, machine
-        )
+        # The lock names the process of the task: if the playbook is killed, the task ends after the module that is running.
+        call = tasks.until_end(node_runner(self, facts))
+        admin = Admin(call, Display().display, lambda: datetime.now(timezone.utc).isoformat("T", "seconds"), owner, machine)
         return cluster_task.cluster_task(to_plain(validated), read=read_text, admin=admin, check_mode=self._task.check_mode)

@@ -10,6 +10,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._kubernetes import tasks
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter import node_runner, run_action, to_plain
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import move_task
 
@@ -25,6 +26,7 @@ class ActionModule(ActionBase):
 
         def work() -> dict[str, Any]:
             _unused, validated = self.validate_argument_spec(move_task.OPTIONS)
-            return move_task.move_task(to_plain(validated), node_runner(self, facts), Display().display, check_mode=self._task.check_mode)
+            call = tasks.until_end(node_runner(self, facts))
+            return move_task.move_task(to_plain(validated), call, Display().display, check_mode=self._task.check_mode)
 
         return super().run(tmp, task_vars) | run_action(self, facts, work)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import work_folder
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action.anywhere_machine import Machine
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, anywhere_programs
@@ -84,7 +86,6 @@ def test_a_cluster_is_created_shown_and_deleted(machine: Machine) -> None:
 @pytest.mark.matrix
 @pytest.mark.parametrize("operation", ["create", "delete"])
 def test_a_playbook_that_is_killed_with_its_program_is_continued(machine: Machine, operation: str) -> None:
-    """The playbook is killed three times, each time beside a program that goes on alone."""
     if operation == "delete":
         bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
         assert bed.run("create") is not None
@@ -95,7 +96,7 @@ def test_a_playbook_that_is_killed_with_its_program_is_continued(machine: Machin
 
 
 def kill_after(machine: Machine, operation: str, moments: int) -> None:
-    """Kill ansible-playbook with its workers when the programs have changed something for the given time."""
+    """Kill ansible-playbook when the programs have changed something for the given time, and wait until its task has ended on its own."""
     playbook = subprocess.Popen(
         machine.command(operation),
         cwd=machine.folder,
@@ -109,3 +110,5 @@ def kill_after(machine: Machine, operation: str, moments: int) -> None:
             time.sleep(0.05)
         with suppress(ProcessLookupError):
             os.killpg(playbook.pid, signal.SIGKILL)
+    lock = work_folder.read(str(machine.folder / "dev" / work_folder.LOCK))
+    assert lock is None or work_folder.settle([{**json.loads(lock), "command": ""}], [], 60) == []
