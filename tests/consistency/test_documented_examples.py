@@ -199,7 +199,7 @@ def upgraded_group() -> Iterator[dict[str, Any]]:
         settings = {"AWS_ENDPOINT_URL": made.aws.url, "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none"}
         for name, value in {**settings, "KUBECONFIG": str(made.api.kubeconfig(Path(folder) / "config"))}.items():
             patch.setenv(name, value)
-        yield {"eks_node_cluster": {"name": "demo", "endpoint": made.api.url, "region": made.aws.region}}
+        yield {"eks_node_cluster": {"name": "demo", "region": made.aws.region}}
 
 
 @contextmanager
@@ -212,7 +212,7 @@ def old_node() -> Iterator[dict[str, Any]]:
     ):
         api.node("localhost", "i-1")
         patch.setenv("KUBECONFIG", str(api.kubeconfig(Path(folder) / "config")))
-        yield {"eks_node_cluster": {"name": "demo", "endpoint": api.url}}
+        yield {"eks_node_cluster": {"name": "demo"}}
 
 
 def nothing() -> AbstractContextManager[dict[str, Any]]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.finding import Settings
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.node_task import OPTIONS, node_task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.options import read_options
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.drain.run import Result, UncordonFailed, drain_node
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain.api_objects import NOW, Object, budget, exhausted, pod
@@ -176,11 +177,12 @@ def test_a_node_that_could_not_be_uncordoned_is_in_the_message() -> None:
     cluster = MovingCluster(pod("p"), exhausted())
     answers = iter([None])
     cluster.fails = lambda method, path: next(answers, Refusal(403, "nodes is forbidden")) if method == "PATCH" else None
-    options = {name: one.get("default") for name, one in OPTIONS.items()}
-    found = node_task({**options, "name": "a", "timeout": "10s"}, cluster.api, cluster.world, check_mode=False)
+    options = {**{name: one.get("default") for name, one in OPTIONS.items()}, "name": "a", "timeout": "10s"}
+    _cluster, chosen = read_options(options, NOW)
+    found = node_task(options, chosen, cluster.api, cluster.world, check_mode=False)
     assert (found["failed"], found["error"], found["cordoned"]) == (True, "PodEvictionFailure", True) and cluster.is_cordoned()
     assert mentions(found["msg"], "web/p", "forbidden", "uncordon a")
-    found = node_task({**options, "name": "a", "state": "uncordoned"}, cluster.api, cluster.world, check_mode=False)
+    found = node_task({**options, "state": "uncordoned"}, chosen, cluster.api, cluster.world, check_mode=False)
     assert found["failed"] and mentions(found["msg"], "forbidden", "uncordon a")
 
 
