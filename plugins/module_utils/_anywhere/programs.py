@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import time
-from contextlib import suppress
 from typing import Callable, Dict, List, Optional, Sequence
 
-from .._node.programs import Result
+from .._node.programs import ProgramTimedOut, Result, execute
 from .._node.redaction import redact_string
 from . import work_folder
 
@@ -66,28 +63,17 @@ class AdminPrograms:
 
     def _execute_recorded(self, argv: Sequence[str], stdin: str, timeout: float) -> Result:
         try:
-            # run_command of a module has no time limit.
-            # pylint: disable-next=ansible-bad-function
-            process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment(),
-                start_new_session=True,
+            return execute(
+                argv,
+                timeout,
+                environment(),
+                stdin=stdin.encode("utf-8"),
+                during=lambda pid: work_folder.recorded(self.work_dir, pid, argv),
             )
+        except ProgramTimedOut:
+            raise StepFailed("{0} did not end within {1:g} seconds".format(_shown(argv), timeout)) from None
         except OSError as error:
             raise StepFailed("{0} cannot be run: {1}".format(argv[0], error.strerror or error)) from None
-        with process, work_folder.recorded(self.work_dir, process.pid, argv):
-            try:
-                output, errors = process.communicate(stdin.encode("utf-8"), timeout=timeout)
-            except subprocess.TimeoutExpired:
-                kill_session(process.pid)
-                raise StepFailed("{0} did not end within {1:g} seconds".format(_shown(argv), timeout)) from None
-            except BaseException:
-                kill_session(process.pid)
-                raise
-        return Result(process.returncode, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"))
 
 
 def environment() -> Dict[str, str]:
@@ -96,12 +82,6 @@ def environment() -> Dict[str, str]:
     # clusterctl asks the internet for a newer version of itself otherwise, which takes minutes without a network.
     values["CLUSTERCTL_DISABLE_VERSIONCHECK"] = "true"
     return values
-
-
-def kill_session(leader: int) -> None:
-    """Kill a program and everything that it started."""
-    with suppress(OSError):
-        os.killpg(leader, signal.SIGKILL)
 
 
 def failure(argv: Sequence[str], result: Result) -> str:

@@ -17,7 +17,9 @@ import time
 from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
-LOCK, LEDGER = "lock.json", "ledger.json"
+from .._node.host import read_hostname
+
+LOCK = "lock.json"
 _RUNNING, _GUARD = "running-", ".guard"
 
 
@@ -76,7 +78,7 @@ def _sync(folder: str) -> None:
 
 def host() -> str:
     """The name of this machine."""
-    return os.uname().nodename
+    return read_hostname()
 
 
 def boot_id() -> str:

@@ -233,8 +233,7 @@ def _half(world: World, path: str) -> str:
 def _clusterctl(world: World, argv: list[str], _stdin: str) -> str:
     source = world.half(_half(world, _option(argv, "--kubeconfig")))
     if argv[0] == "init":
-        words = list(zip(argv[5::2], argv[6::2], strict=True))
-        for flag, word in words:
+        for flag, word in zip(argv[5::2], argv[6::2], strict=True):
             if flag + word not in source["providers"]:
                 source["providers"][flag + word] = word
                 world.changed()
@@ -279,8 +278,7 @@ def _moved(source: dict[str, Any], destination: dict[str, Any], cluster: dict[st
 
 
 def _kubectl(world: World, argv: list[str], stdin: str) -> str:
-    half = world.half(_half(world, _option(argv, "--kubeconfig")))
-    return _VERBS[argv[0]](world, half, argv, stdin)
+    return _VERBS[argv[0]](world, world.half(_half(world, _option(argv, "--kubeconfig"))), argv, stdin)
 
 
 def _get(world: World, half: dict[str, Any], argv: list[str], stdin: str) -> str:
@@ -302,19 +300,12 @@ def _get(world: World, half: dict[str, Any], argv: list[str], stdin: str) -> str
         return _list(rows)
     if what == "events":
         names = [key.split("/") for key in objects if key.startswith("Machine/")]
-        event = {
-            "kind": "Event",
-            "apiVersion": "v1",
-            "reason": "FailedBootstrap",
-            "message": "no space left on device",
-            "lastTimestamp": "2026",
-        }
+        event = {"kind": "Event", "apiVersion": "v1", "reason": "FailedBootstrap", "message": "no space left on device",
+                 "lastTimestamp": "2026"}  # fmt: skip
         return _list([{**event, "metadata": {"name": name}, "involvedObject": {"kind": kind, "name": name}} for kind, name in names])
     kinds = {RESOURCES[word] for word in what.split(",")}
-    found = [one for one in objects.values() if one.get("kind") in kinds]
-    if what == "secret":
-        found = [one for one in found if one["metadata"]["name"] == argv[2]]
-    return _list(found)
+    found = (one for one in objects.values() if one.get("kind") in kinds)
+    return _list([one for one in found if what != "secret" or one["metadata"]["name"] == argv[2]])
 
 
 def _keys(stdin: str) -> list[str]:
