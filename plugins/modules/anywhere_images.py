@@ -35,7 +35,7 @@ options:
   clusterctl_config:
     description: The path of the configuration of clusterctl on the admin machine, for example with a provider repository in a folder.
     type: str
-  kind_image:
+  bootstrap_image:
     description: The image of the bootstrap cluster, for example V(kindest/node:v1.36.3).
     type: str
   images:
@@ -83,7 +83,7 @@ EXAMPLES = r"""
   nodebootstrap.eks.anywhere_images:
     cluster_file: dev.yaml
     cluster_api_version: v1.14.0
-    kind_image: kindest/node:v1.36.3
+    bootstrap_image: kindest/node:v1.36.3
     images: [kindest/haproxy:v20230606-42a2262b]
     output: images.txt
 """
@@ -126,7 +126,7 @@ OPTIONS = {
     "cluster_api_version": {"type": "str"},
     "clusterctl_arguments": {"type": "list", "elements": "str"},
     "clusterctl_config": {"type": "str"},
-    "kind_image": {"type": "str"},
+    "bootstrap_image": {"type": "str"},
     "images": {"type": "list", "elements": "str", "default": []},
     "manifests": {"type": "list", "elements": "path", "default": []},
     "output": {"type": "path"},

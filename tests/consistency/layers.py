@@ -221,6 +221,7 @@ NODE_LAYERS: dict[str, frozenset[str]] = {
     "_inspect": frozenset({"_node"}),
     "_join": frozenset({"_node"}),
     "_image": frozenset({"_node"}),
+    "_anywhere": frozenset({"_node"}),
     "_engine": frozenset({"_node", "_transaction", "_inspect", "_join"}),
     "_doctor": frozenset({"_node", "_inspect", "_join", "_image"}),
     "_anywhere_admin": frozenset({"_node", "_join", "_doctor"}),

@@ -95,6 +95,9 @@ def _with_fragments(doc: dict[str, Any]) -> dict[str, Any]:
     merged = dict(doc)
     for name in doc.get("extends_documentation_fragment", ()):
         for section, items in fragments()[name].items():
+            if isinstance(items, list):
+                merged[section] = [*merged.get(section, []), *items]
+                continue
             own = merged.get(section) or {}
             merged[section] = own | {key: item | own.get(key, {}) for key, item in items.items()}
     return merged

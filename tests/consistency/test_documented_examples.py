@@ -21,7 +21,8 @@ from ansible_collections.nodebootstrap.eks.tests.consistency import documented, 
 from ansible_collections.nodebootstrap.eks.tests.oracle import windows_lab
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs, kubernetes_api
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action import node_stand_in, upgrade_lab
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import kubernetes_stand_in, ssm_stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action.anywhere_machine import Machine
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, kubernetes_stand_in, ssm_stand_in
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.imds_stand_in import serving
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import admin_machines, clusters
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.drain import api_objects
@@ -93,6 +94,30 @@ def admin_machine() -> Iterator[dict[str, Any]]:
         for name, value in node_stand_in.make(Path(folder), **answers).items():
             patch.setenv(name, value)
         yield {"ansible_become": False}
+
+
+@contextmanager
+def clusters_of(prepare: Callable[[anywhere_bed.Bed], Any]) -> Iterator[dict[str, Any]]:
+    """Stand-ins of kind, clusterctl, kubectl and docker in PATH, with the cluster dev in a prepared state and its files in the home."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        machine, bed = Machine(Path(folder)), anywhere_bed.Bed(Path(folder) / "eks-anywhere" / "dev")
+        prepare(bed)
+        machine.save(bed.state)
+        for name, value in {"HOME": folder, **machine.settings}.items():
+            patch.setenv(name, value)
+        yield {}
+
+
+def no_cluster() -> AbstractContextManager[dict[str, Any]]:
+    return clusters_of(lambda bed: None)
+
+
+def before_the_move() -> AbstractContextManager[dict[str, Any]]:
+    return clusters_of(anywhere_bed.before_the_move)
+
+
+def whole_cluster() -> AbstractContextManager[dict[str, Any]]:
+    return clusters_of(lambda bed: bed.run("create", texts={"cluster_file": clusters.file("docker")}))
 
 
 @contextmanager
@@ -197,6 +222,16 @@ def nothing() -> AbstractContextManager[dict[str, Any]]:
 # Module → what runs while its examples run, and the variables that lead there. Every module has an entry: a module that is not known here
 # could change the machine on which the tests run.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
+    "anywhere_cluster": whole_cluster,
+    "anywhere_step": no_cluster,
+    "capi_apply": before_the_move,
+    "capi_delete": before_the_move,
+    "capi_info": before_the_move,
+    "capi_kubeconfig": before_the_move,
+    "capi_move": before_the_move,
+    "capi_wait": before_the_move,
+    "clusterctl_init": before_the_move,
+    "kind_cluster": no_cluster,
     "anywhere_diagnostics": admin_machine,
     "anywhere_images": admin_machine,
     "anywhere_machine_info": admin_machine,
@@ -252,6 +287,7 @@ def as_playbook(examples: str) -> list[dict[str, Any]]:
 def run_playbook(plays: list[dict[str, Any]], folder: Path, variables: Mapping[str, Any]) -> str:
     """Run C(plays) in C(folder): '' when all went well, otherwise what ansible-playbook printed."""
     (folder / "ca.pem").write_text(documented.CERTIFICATE, encoding="utf-8")
+    (folder / "cni.yaml").write_text(anywhere_bed.NETWORK, encoding="utf-8")
     (folder / "dev.yaml").write_text(clusters.file("docker"), encoding="utf-8")
     (folder / "inputs.lock").write_text(EMPTY_LOCK, encoding="utf-8")
     playbook = folder / "examples.yml"

@@ -35,6 +35,9 @@ UPGRADE = f"{FACADE}_upgrade"
 ACCESS = "eks_cluster_access"
 """The role that maps the roles of nodes in a cluster. It has variables of its own."""
 
+ANYWHERE = "eks_anywhere"
+"""The role that creates and deletes clusters. It has variables of its own."""
+
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
 
@@ -79,7 +82,7 @@ def test_a_failed_validation_does_not_bury_the_message(role: str) -> None:
 
 
 def test_there_is_a_role_for_every_family() -> None:
-    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR, PUBLISH, UPGRADE, ACCESS}
+    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR, PUBLISH, UPGRADE, ACCESS, ANYWHERE}
 
 
 def test_the_role_of_images_knows_its_variables() -> None:

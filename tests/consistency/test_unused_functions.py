@@ -15,10 +15,6 @@ from ansible_collections.nodebootstrap.eks.tests.consistency import project
 USED_ELSEWHERE = {
     "TestModule": "Ansible loads it",
     "ModuleDocFragment": "Ansible loads it",
-    **dict.fromkeys(
-        ("kind_config", "clusterctl_config", "decide_roll_back", "deletion_order"),
-        "the steps that create and delete clusters will call it",
-    ),
     "with_rules": "the golden files of errors show the rules with it",
     "makefile": "http.client calls it",
     "check_token": "PyYAML's parser calls it",

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _HERE = Path(__file__).parent
+_HOME = {name: value for name, value in os.environ.items() if name == "HOME"}
+"""A server has its temporary files there. It outlives a test whose own home is removed."""
 _SETTINGS = {
     "ANSIBLE_ACTION_PLUGINS": str(_HERE / "action_plugins"),
     "ANSIBLE_FORKS": "1",
@@ -47,7 +49,7 @@ def _server(configuration: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]
     """The server for runs with this configuration of Ansible. It ends with this process."""
     server = subprocess.Popen(
         [sys.executable, str(_HERE / "ansible_server.py")],
-        env=os.environ | dict(configuration),
+        env=os.environ | _HOME | dict(configuration),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -57,3 +57,14 @@ def sleep_until_end() -> Callable[[float], None]:
 
     sleep(0)
     return sleep
+
+
+def until_end(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, except that the task ends instead of a call if the playbook has ended."""
+    sleep = sleep_until_end()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        sleep(0)
+        return function(*args, **kwargs)
+
+    return call

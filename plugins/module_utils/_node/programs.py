@@ -13,8 +13,8 @@ import shutil
 import signal
 import subprocess
 import threading
-from contextlib import suppress
-from typing import IO, Any, Mapping, NamedTuple, Sequence
+from contextlib import nullcontext, suppress
+from typing import IO, Any, Callable, ContextManager, Mapping, NamedTuple, Sequence
 
 from .errors import ApplyRefused
 
@@ -51,17 +51,23 @@ def run(argv: Sequence[str], timeout: float = 60.0) -> Result:
 
 
 def execute(
-    argv: Sequence[str], timeout: float | None = None, environment: Mapping[str, str] | None = None, merge_errors: bool = False
+    argv: Sequence[str],
+    timeout: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    merge_errors: bool = False,
+    stdin: bytes = b"",
+    during: Callable[[int], ContextManager[None]] | None = None,
 ) -> Result:
     """Run a program to its end. Raises ProgramTimedOut, and OSError when the program cannot be started.
 
-    C(merge_errors): standard error is part of C(output), in the order of writing.
+    C(merge_errors): standard error is part of C(output), in the order of writing. C(stdin): its standard input. C(during): a context that
+    is open while the program runs, from its process ID.
     """
     # There is no module object here, and its run_command has no time limit.
     # pylint: disable-next=ansible-bad-function
     process = subprocess.Popen(
         list(argv),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if merge_errors else subprocess.PIPE,
         env=dict(ENVIRONMENT if environment is None else environment),
@@ -70,7 +76,8 @@ def execute(
     )
     with process:
         try:
-            output, errors = process.communicate(timeout=timeout)
+            with nullcontext() if during is None else during(process.pid):
+                output, errors = process.communicate(stdin or None, timeout=timeout)
         except subprocess.TimeoutExpired:
             _kill_session(process)
             shown = " ".join(argv[:3])

@@ -65,7 +65,7 @@ class Wanted:
     def kubeconfig(self) -> str:
         """The path of the kubeconfig of the cluster below the folder."""
         name = self.cluster.name
-        return f"{name}/{names.bootstrap_cluster(name)}.kubeconfig"
+        return f"{name}/{names.kubeconfig_file(name)}"
 
 
 def unknown(name: str, what: str, cure: str = "") -> Check:

@@ -62,6 +62,11 @@ def clusterctl_config(repository: str, versions: Versions, image_repository: str
     return yaml.dump(config)
 
 
+def wanted(versions: Versions) -> list[dict[str, str]]:
+    """Every provider with its version, as the module C(clusterctl_init) takes it."""
+    return [{"name": one.name, "type": one.kind, "version": versions.cluster_api} for one in PROVIDERS]
+
+
 def init_arguments(versions: Versions) -> tuple[str, ...]:
     """The arguments of C(clusterctl init) that name every provider with its version."""
     flags = {"CoreProvider": "core", "BootstrapProvider": "bootstrap", "ControlPlaneProvider": "control-plane"}

@@ -21,7 +21,7 @@ OPTIONS: dict[str, Any] = {
     "cluster_api_version": {"type": "str"},
     "clusterctl_arguments": {"type": "list", "elements": "str"},
     "clusterctl_config": {"type": "str"},
-    "kind_image": {"type": "str"},
+    "bootstrap_image": {"type": "str"},
     "images": {"type": "list", "elements": "str", "default": []},
     "manifests": {"type": "list", "elements": "path", "default": []},
     "output": {"type": "path"},
@@ -48,7 +48,7 @@ def images_task(
     if "lines" not in answer:
         return dict(answer)
     problems = Problems()
-    kind = [options["kind_image"]] if options["kind_image"] else []
+    kind = [options["bootstrap_image"]] if options["bootstrap_image"] else []
     found = image_list.merge({**lists, "clusterctl": answer["lines"], "kind": kind, "options": options["images"]}, problems)
     problems.raise_any()
     if cluster.mirror is not None:
@@ -57,7 +57,7 @@ def images_task(
     rows = [_row(image, cluster) for image in found]
     text = "".join(f"{row['name']} {row['mirror']}\n" if row["mirror"] else f"{row['name']}\n" for row in rows)
     say(text.rstrip("\n"))
-    warnings = [] if kind else ["kind_image is not set, so that the image of the bootstrap cluster is not in the list"]
+    warnings = [] if kind else ["bootstrap_image is not set, so that the image of the bootstrap cluster is not in the list"]
     changed = bool(options["output"]) and not check_mode and write(options["output"], text.encode())
     return {"changed": changed, "images": rows, **({"warnings": warnings} if warnings else {})}
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..errors import Problem
+from ..errors import Problem, Problems
+from ..formats import json
 
 PATH = "lock"
 
@@ -75,8 +76,32 @@ def decide(owner: Owner | None, machine: Machine, *, take_lock: bool = False) ->
         return LockDecision(replaces=owner)
     if _is_alive(owner.process, machine):
         return LockDecision(_alive(owner))
-    alive = tuple(child for child in owner.children if _is_alive(child, machine))
-    return LockDecision(wait_for=_moves(alive), end=tuple(one for one in alive if one not in _moves(alive)), replaces=owner)
+    wait_for, end = leftovers([child for child in owner.children if _is_alive(child, machine)])
+    return LockDecision(wait_for=wait_for, end=end, replaces=owner)
+
+
+def leftovers(running: Sequence[Process]) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
+    """Programs that a dead run left: the programs that are waited for, and the programs that are ended."""
+    moves = _moves(running)
+    return moves, tuple(one for one in running if one not in moves)
+
+
+def dump(owner: Owner) -> str:
+    """The text of the lock. Its children are found by the files that they have in the work folder."""
+    process = owner.process
+    rows = {"host": owner.host, "boot_id": owner.boot_id, "pid": process.pid, "start_time": process.start_time, "since": owner.since}
+    return json.dump(rows, indent=1)
+
+
+def load(text: str, problems: Problems) -> Owner | None:
+    """The owner of a lock, or None with the reason reported. A lock that cannot be read is never taken without a word."""
+    try:
+        rows = json.load(text)
+        return Owner(str(rows["host"]), str(rows["boot_id"]), Process(int(rows["pid"]), int(rows["start_time"])), since=str(rows["since"]))
+    except (json.JsonError, KeyError, TypeError, ValueError):
+        fix = "make sure that no other run works on the cluster, then remove the file"
+        problems.add("anywhere.locked", PATH, "is not a lock of this collection", fix=fix)
+        return None
 
 
 def _is_alive(process: Process, machine: Machine) -> bool:

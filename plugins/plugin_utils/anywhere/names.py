@@ -16,6 +16,11 @@ def bootstrap_cluster(cluster: str) -> str:
     return f"{cluster}{BOOTSTRAP_SUFFIX}"
 
 
+def kubeconfig_file(cluster: str) -> str:
+    """The name of the kubeconfig of the cluster itself, in the folder of its files."""
+    return f"{bootstrap_cluster(cluster)}.kubeconfig"
+
+
 def control_plane(cluster: str) -> str:
     """The name of the KubeadmControlPlane."""
     return cluster

@@ -66,7 +66,7 @@ _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
             "cluster_api_version": ["str", "NoneType"],
             "clusterctl_arguments": ["list"],
             "clusterctl_config": ["str", "NoneType"],
-            "kind_image": ["str", "NoneType"],
+            "bootstrap_image": ["str", "NoneType"],
             "images": ["list"],
             "manifests": ["list"],
             "output": ["str", "NoneType"],

@@ -37,7 +37,7 @@ def images(folder: Path, text: str, *arguments: str, **variables: Any) -> subpro
     programs.script(folder / "bin", "clusterctl", {f"{ARGUMENTS}*": LISTED, "init list-images --infrastructure vsphere": LISTED})
     (folder / "dev.yaml").write_text(text, encoding="utf-8")
     (folder / "cni.yaml").write_text(CNI, encoding="utf-8")
-    given = {"cluster_file": "dev.yaml", "cluster_api_version": "v1.14.0", "kind_image": "kindest/node:v1.36.3"} | variables
+    given = {"cluster_file": "dev.yaml", "cluster_api_version": "v1.14.0", "bootstrap_image": "kindest/node:v1.36.3"} | variables
     names = {f"eks_anywhere_{name}": value for name, value in given.items() if value is not None}
     settings = {"PATH": f"{folder / 'bin'}:/usr/bin:/bin"}
     inventory = ("-i", "localhost,", "-e", "ansible_connection=local")
@@ -64,9 +64,9 @@ def test_the_list_has_every_image_once_with_its_name_in_the_mirror(tmp_path: Pat
 
 
 def test_without_a_mirror_and_a_bootstrap_image(tmp_path: Path) -> None:
-    done = images(tmp_path, clusters.file("vsphere"), "--check", kind_image=None, images_file="images.txt")
+    done = images(tmp_path, clusters.file("vsphere"), "--check", bootstrap_image=None, images_file="images.txt")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert mentions(done.stdout + done.stderr, *LISTED.splitlines(), "kind_image", "changed=0")
+    assert mentions(done.stdout + done.stderr, *LISTED.splitlines(), "bootstrap_image", "changed=0")
     assert not (tmp_path / "images.txt").exists()
 
 

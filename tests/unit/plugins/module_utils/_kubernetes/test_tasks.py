@@ -53,3 +53,14 @@ def test_a_task_ends_after_its_playbook_is_killed(is_late: bool) -> None:
 def test_a_process_without_a_playbook_is_its_own() -> None:
     assert tasks.playbook_pid() == os.getpid()
     tasks.sleep_until_end()(0.01)
+
+
+def test_a_call_is_not_made_when_the_playbook_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "playbook_pid", os.getppid)
+    calls: list[int] = []
+    call = tasks.until_end(calls.append)
+    call(1)
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    with pytest.raises(KeyboardInterrupt):
+        call(2)
+    assert calls == [1]

@@ -123,11 +123,10 @@ def test_certificates_are_verified_unless_the_file_says_otherwise(name: str, ski
             assert ("ca" in host) is not skips
 
 
-def test_arguments_of_clusterctl() -> None:
-    assert clusterctl_config.init_arguments(rendered.VERSIONS) == (
-        "--core", "cluster-api:v1.13.4", "--bootstrap", "kubeadm:v1.13.4", "--control-plane", "kubeadm:v1.13.4",
-        "--infrastructure", "docker:v1.13.4",
-    )  # fmt: skip
+def test_the_providers_have_the_names_and_types_of_the_configuration() -> None:
+    rows = clusterctl_config.wanted(rendered.VERSIONS)
+    assert [row["name"] for row in rows] == ["cluster-api", "kubeadm", "kubeadm", "docker"]
+    assert {row["version"] for row in rows} == {"v1.13.4"}
     config = yaml.load(clusterctl_config.clusterctl_config("/r", rendered.VERSIONS, "registry.lan/x"))
     assert config["images"] == {"all": {"repository": "registry.lan/x"}}
 

@@ -1,0 +1,44 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation shared by the modules that run kind, clusterctl, kubectl and docker on an admin machine."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """The work folder and the requirements, and the options of a cluster."""
+
+    DOCUMENTATION = r"""
+options:
+  work_dir:
+    description:
+      - A folder on the machine where the module runs, for its files and for a record of running programs. It gets mode 0700.
+    type: path
+requirements:
+  - Python 3.7 or newer, C(kind), C(clusterctl), C(kubectl) and C(docker) in C(PATH), as far as the module uses them
+notes:
+  - Tested only with stand-ins of these programs, and never with real clusters.
+  - Set variables such as C(DOCKER_HOST) and C(HTTPS_PROXY) with the keyword C(environment). C(KUBECONFIG) has no effect.
+attributes:
+  platform:
+    description: Where the module runs.
+    support: full
+    platforms: posix
+"""
+
+    CLUSTER = r"""
+options:
+  kubeconfig:
+    description: The path of the kubeconfig of the management cluster, which has the objects.
+    type: path
+    required: true
+  name:
+    description: The name of the cluster.
+    type: str
+    required: true
+  namespace:
+    description: The namespace of its objects.
+    type: str
+    default: eksa-system
+"""

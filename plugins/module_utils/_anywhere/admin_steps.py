@@ -1,0 +1,100 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operations of a run that are not modules of their own: the work folder, the lock, the ledger, and one step of a move."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Dict, Mapping
+
+from . import bootstrap_cluster, cluster_changes, observe, work_folder
+from .cluster_objects import read_objects
+from .kubectl import Kubectl
+from .programs import AdminPrograms, StepFailed
+
+
+def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
+    """One operation. Raises C(StepFailed)."""
+    if check_mode and options["operation"] not in _READS:
+        return {"changed": True}
+    values = {name: os.path.abspath(os.path.expanduser(value)) if name in _PATHS else value for name, value in options["values"].items()}
+    return _OPERATIONS[options["operation"]](programs, options["work_dir"], values, check_mode)
+
+
+def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
+    """What a run must know before it takes the lock. Creates the work folder."""
+    absent = programs.missing()
+    if absent:
+        raise StepFailed(
+            "{0} {1} not installed on the admin machine; fix: install {2} into a folder of PATH".format(
+                ", ".join(absent), "is" if len(absent) == 1 else "are", "it" if len(absent) == 1 else "them"
+            )
+        )
+    # It fails with the reason if Docker is not running, or if the user is not in its group.
+    bootstrap_cluster.nodes(programs, values["name"])
+    if not check_mode:
+        work_folder.make(folder)
+    texts = {name: work_folder.read(os.path.join(folder, name)) for name in values["files"]}
+    return {"changed": False, "work_dir": folder, "lock": work_folder.read(os.path.join(folder, work_folder.LOCK)), "files": texts,
+            "running": work_folder.running(folder)}  # fmt: skip
+
+
+def _settle(_programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    alive = work_folder.settle(values["wait_for"], values["end"], values["timeout"])
+    if alive:
+        raise StepFailed("programs of an earlier run are still running: {0}; fix: wait for them, and run again".format(", ".join(alive)))
+    return {"changed": True}
+
+
+def _lock(_programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    if not work_folder.replace_lock(folder, values["expected"], values["new"]):
+        raise StepFailed("another run has taken the lock {0} in the meantime".format(os.path.join(folder, work_folder.LOCK)))
+    return {"changed": True}
+
+
+def _write(_programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    paths = {os.path.join(folder, name): text for name, text in values["files"].items()}
+    return {"changed": any([work_folder.write(path, text) for path, text in sorted(paths.items())])}
+
+
+def _remove(_programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return {"changed": any([work_folder.remove(os.path.join(folder, name)) for name in values["files"]])}
+
+
+def _observe(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
+    # How the last step ended is written by the same call, because each call of a module takes about a second.
+    changed = _write(programs, folder, values, check_mode)["changed"]
+    found = observe.observe(programs, values, check_mode)
+    config = work_folder.read(os.path.join(folder, values["config_file"]))
+    wanted = values["config_text"]
+    found["config_written"] = config is not None and wanted in (None, config)
+    return dict(found, changed=changed)
+
+
+def _sides(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    """Both sides of a move. What cannot be read is an error, because it may have objects."""
+    found = {}
+    for name in ("source", "destination"):
+        kubectl = Kubectl(programs, values[name], values["namespace"])
+        found[name] = read_objects(kubectl, values["name"]).plain()
+    return dict(found, changed=False)
+
+
+def _move(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return cluster_changes.move_step(programs, values)
+
+
+_OPERATIONS: Dict[str, Callable[[AdminPrograms, str, Mapping[str, Any], bool], Dict[str, Any]]] = {
+    "open": _open,
+    "settle": _settle,
+    "sides": _sides,
+    "lock": _lock,
+    "write": _write,
+    "remove": _remove,
+    "observe": _observe,
+    "move": _move,
+}
+_PATHS = ("source", "destination", "from_kubeconfig", "to_kubeconfig", "backup_dir")
+_READS = ("open", "observe", "sides")
+OPERATIONS = tuple(sorted(_OPERATIONS))

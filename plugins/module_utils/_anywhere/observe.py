@@ -1,0 +1,97 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that is true of a cluster on the admin machine and in both clusters, read anew before each step."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional
+
+from . import blockers, bootstrap_cluster, work_folder
+from .bootstrap_cluster import ABSENT, RUNNING
+from .cluster_objects import ClusterObjects, is_available, is_initialized, read_objects
+from .kubectl import Kubectl
+from .programs import AdminPrograms, StepFailed
+from .providers import MISSING, read_inventory
+
+NOTHING = ClusterObjects(None, {})
+
+
+class _Half:
+    """One management cluster. objects: None if they cannot be read."""
+
+    def __init__(self, kubectl: Optional[Kubectl], options: Mapping[str, Any]) -> None:
+        self.kubectl = kubectl
+        self.objects: Optional[ClusterObjects] = None
+        self.providers = MISSING
+        self.problem = ""
+        if kubectl is None or not kubectl.answers():
+            return
+        try:
+            self.objects = read_objects(kubectl, options["name"])
+            self.providers = read_inventory(kubectl).state(options["providers"])
+        except StepFailed as error:
+            self.objects, self.problem = None, str(error)
+
+    def plain(self) -> Optional[Dict[str, Any]]:
+        """The objects for decisions, None if they cannot be read."""
+        return None if self.objects is None else self.objects.plain()
+
+
+def observe(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
+    """The observation as plain data. Raises C(StepFailed) if the admin machine itself cannot be read."""
+    name = options["bootstrap_name"]
+    container = bootstrap_cluster.state_of(programs, name, options["bootstrap_kubeconfig"])
+    bootstrap = _Half(_bootstrap(programs, options) if container == RUNNING else None, options)
+    if container == ABSENT:
+        bootstrap.objects = NOTHING
+    has_kubeconfig = bool(work_folder.read(options["kubeconfig"]))
+    target = _Half(Kubectl(programs, options["kubeconfig"], options["namespace"]) if has_kubeconfig else None, options)
+    here = _here(bootstrap, target)
+    objects = here.objects or NOTHING
+    return {
+        "bootstrap": container,
+        "bootstrap_side": bootstrap.plain(),
+        "bootstrap_providers": bootstrap.providers,
+        "target_side": target.plain(),
+        "target_providers": target.providers,
+        "machines": _machines(programs, options),
+        "has_kubeconfig": has_kubeconfig,
+        "is_initialized": is_initialized(objects),
+        "is_available": is_available(objects),
+        "is_deleting": bool(objects.cluster and objects.cluster["metadata"].get("deletionTimestamp")),
+        "is_applied": _is_applied(here.kubectl, options["objects"]),
+        "has_network": target.objects is not None and _is_applied(target.kubectl, options["network"]),
+        "problems": [text for text in (bootstrap.problem, target.problem) if text],
+        "waits_for": [] if here.kubectl is None else blockers.find(here.kubectl, objects),
+    }
+
+
+def _bootstrap(programs: AdminPrograms, options: Mapping[str, Any]) -> Kubectl:
+    path = bootstrap_cluster.find_kubeconfig(programs, options["bootstrap_name"], options["bootstrap_kubeconfig"])
+    return Kubectl(programs, path, options["namespace"])
+
+
+def _here(bootstrap: _Half, target: _Half) -> _Half:
+    """The side whose Cluster tells how the cluster is: the one that is running, or that has one at all."""
+    halves = [half for half in (bootstrap, target) if half.objects is not None and half.objects.cluster is not None]
+    running = [half for half in halves if half.objects is not None and half.objects.paused is False]
+    return (running or halves or [bootstrap])[0]
+
+
+def _is_applied(kubectl: Optional[Kubectl], wanted: List[Dict[str, Any]]) -> bool:
+    """Are all objects there, as they would be after an apply?"""
+    if kubectl is None:
+        return False
+    try:
+        return not any(one.differs for one in kubectl.compare(wanted))
+    except StepFailed:
+        # The namespace or a kind is missing, or a webhook does not answer. The apply tells.
+        return False
+
+
+def _machines(programs: AdminPrograms, options: Mapping[str, Any]) -> Optional[List[str]]:
+    """The real machines by name, None if only the provider knows them."""
+    if options["machines_from"] != "docker":
+        return None
+    return [one.name for one in bootstrap_cluster.nodes(programs, options["name"])]

@@ -1,0 +1,183 @@
+#!/usr/bin/python
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin anywhere_cluster."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: anywhere_cluster
+short_description: Create or delete a cluster the way EKS Anywhere makes it
+version_added: 0.1.0
+description:
+  - Creates a cluster of Docker machines from the file of an EKS Anywhere cluster. A temporary bootstrap cluster of kind makes its machines
+    with Cluster API. Then the management moves into the cluster itself, and the bootstrap cluster is deleted. A deletion goes the other
+    way.
+  - Before each step, reads what is true of the machine and of both clusters, and decides on that alone. A run that was interrupted at any
+    moment is continued by the same task. What cannot be known stops the run, with the way out.
+  - Refuses invalid files, files that need EKS Anywhere itself, missing programs, and a second run, before anything is changed.
+  - This is not EKS Anywhere. It uses upstream Cluster API, and installs no controller of EKS Anywhere and no packages.
+author:
+  - nodebootstrap.eks contributors (@nodebootstrap)
+extends_documentation_fragment:
+  - nodebootstrap.eks.anywhere
+options:
+  operation:
+    description:
+      - V(create) creates the cluster, or continues a creation.
+      - V(delete) deletes the cluster and its machines, or continues a deletion.
+      - V(status) only reads. It returns the steps that V(create) would take.
+    type: str
+    required: true
+    choices: [create, delete, status]
+  cluster_file:
+    description: The path of the YAML file of the cluster on the controller.
+    type: path
+    required: true
+  work_dir:
+    description:
+      - The folder of the files of clusters on the admin machine. The kubeconfig, the ledger, the lock and backups of a cluster are in the
+        folder C(NAME) in it, which gets mode 0700.
+    type: str
+    required: true
+  bootstrap_image:
+    description: The image of the node of the bootstrap cluster.
+    type: str
+    required: true
+  node_images:
+    description: The images of the nodes, with C(version), such as V(v1.34.2), and C(image).
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      version:
+        description: The version of Kubernetes with its C(v).
+        type: str
+        required: true
+      image:
+        description: The image.
+        type: str
+        required: true
+  repository:
+    description: The folder on the admin machine with the providers of Cluster API.
+    type: path
+    required: true
+  cluster_api_version:
+    description: The version of Cluster API with its C(v).
+    type: str
+    required: true
+  cert_manager_version:
+    description: The version of cert-manager with its C(v).
+    type: str
+    required: true
+  network_manifest:
+    description: The path of the manifest of the CNI and the storage class on the controller.
+    type: path
+  image_repository:
+    description: A registry with a namespace for all images of the providers.
+    type: str
+  haproxy_config_map:
+    description: The name of a ConfigMap with a configuration of the load balancer.
+    type: str
+  docker_socket:
+    description: The socket of the Docker that makes the machines.
+    type: path
+    default: /var/run/docker.sock
+  allow_cgroup_v1:
+    description: Whether kubelet starts on a machine with cgroup v1.
+    type: bool
+    default: true
+  registry_username:
+    description: The user name for a registry mirror with C(authenticate).
+    type: str
+  registry_password:
+    description: The password for it.
+    type: str
+  take_lock:
+    description: Whether the lock of a run on another machine is taken, which may be alive.
+    type: bool
+    default: false
+  machine_timeout:
+    description: Seconds to wait for the control plane, and for the machines if they are less than six.
+    type: float
+    default: 3600.0
+attributes:
+  action:
+    description: Decides on the controller, and runs modules on the admin machine.
+    support: full
+  check_mode:
+    description: Reads the state, and returns the steps of the run.
+    support: full
+  diff_mode:
+    description: The steps say what is changed.
+    support: none
+  idempotent:
+    description: A second run changes nothing.
+    support: full
+seealso:
+  - module: nodebootstrap.eks.anywhere_validate
+  - module: nodebootstrap.eks.capi_move
+"""
+
+EXAMPLES = r"""
+- name: Create a cluster
+  nodebootstrap.eks.anywhere_cluster:
+    operation: create
+    cluster_file: dev.yaml
+    work_dir: ~/eks-anywhere
+    bootstrap_image: kindest/node:v1.34.2
+    node_images:
+      - {version: v1.34.2, image: "kindest/node:v1.34.2"}
+    repository: /srv/providers
+    cluster_api_version: v1.13.4
+    cert_manager_version: v1.20.2
+    network_manifest: cni.yaml
+  register: dev
+
+- name: Show where the kubeconfig is
+  ansible.builtin.debug:
+    var: dev.kubeconfig
+"""
+
+RETURN = r"""
+steps:
+  description: The steps that were taken. In check mode and for V(status), the steps that the run would take.
+  returned: always
+  type: list
+  elements: str
+  sample: [create the bootstrap cluster, install Cluster API in the bootstrap cluster]
+kubeconfig:
+  description: The path of the kubeconfig of the cluster on the admin machine.
+  returned: if O(operation=create)
+  type: str
+  sample: /home/me/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
+stop:
+  description: Why V(create) would stop, or null.
+  returned: if O(operation=status)
+  type: str
+  sample: "the cluster cannot be reached; fix: check the kubeconfig"
+tried:
+  description: What earlier runs tried, each with C(step), C(state) (V(begun), V(done) or V(failed)), C(began), C(ended) and C(message).
+  returned: if O(operation=status)
+  type: list
+  elements: dict
+  sample:
+    - {step: create the bootstrap cluster, state: done, began: "2026-11-26T10:00:00+00:00", ended: "2026-11-26T10:01:00+00:00", message: ""}
+observed:
+  description: The state, as M(nodebootstrap.eks.capi_info) returns it.
+  returned: if O(operation=status)
+  type: dict
+  sample: {bootstrap: running}
+running:
+  description: Programs that are running for the cluster, each with C(pid), C(start_time) and C(command).
+  returned: if O(operation=status)
+  type: list
+  elements: dict
+  sample: []
+is_locked:
+  description: Whether a run has the lock.
+  returned: if O(operation=status)
+  type: bool
+  sample: false
+"""

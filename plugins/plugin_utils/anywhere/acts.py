@@ -1,0 +1,225 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each step of a run does on the admin machine: the modules that it calls, with the options that the plan has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import names
+from .move import MoveStep, deletion_order
+from .observed import Action, Step
+
+_MODULES = "nodebootstrap.eks."
+_WAIT_CALL = 30.0
+"""Seconds that one call of the module waits. Short calls let the user see when the reason changes."""
+
+
+class RunFailed(Exception):
+    """A step failed, or must not be done. The text is the message for the user."""
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Seconds. The defaults are those of EKS Anywhere where it has them."""
+
+    bootstrap: float = 900.0
+    providers: float = 1800.0
+    control_plane: float = 3600.0
+    machines: float = 3600.0
+    move: float = 1800.0
+    delete: float = 3600.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a run needs, rendered before it begins. work_dir: the folder of the files of this cluster.
+
+    command: C(create) or C(delete). objects, network: what is applied. providers: of Cluster API with their versions. config_text: the
+    file of the cluster, which is kept beside its kubeconfig. digest: of all inputs.
+    """
+
+    command: str
+    name: str
+    namespace: str
+    bootstrap_name: str
+    work_dir: str
+    objects: tuple[Mapping[str, Any], ...]
+    network: tuple[Mapping[str, Any], ...]
+    providers: tuple[Mapping[str, str], ...]
+    kind_config: str
+    clusterctl_config: str
+    config_text: str
+    digest: str
+    machines_from: str = "docker"
+    take_lock: bool = False
+    timeouts: Timeouts = Timeouts()
+
+    @property
+    def kubeconfig(self) -> str:
+        """The path of the kubeconfig of the cluster."""
+        return f"{self.work_dir}/{names.kubeconfig_file(self.name)}"
+
+    @property
+    def bootstrap_kubeconfig(self) -> str:
+        """The path of the kubeconfig of the bootstrap cluster."""
+        return f"{self.work_dir}/{self.name}.kind.kubeconfig"
+
+    @property
+    def config_file(self) -> str:
+        """The name of the file with the configuration, in the work folder."""
+        return f"{self.bootstrap_name}.yaml"
+
+    def ledger_file(self, command: str) -> str:
+        """The name of the ledger of a command, in the work folder."""
+        return f"ledger-{command}.json"
+
+    def observation(self) -> dict[str, Any]:
+        """The options of the module C(capi_info)."""
+        return {
+            "name": self.name,
+            "namespace": self.namespace,
+            "bootstrap_name": self.bootstrap_name,
+            "bootstrap_kubeconfig": self.bootstrap_kubeconfig,
+            "kubeconfig": self.kubeconfig,
+            "providers": list(self.providers),
+            "objects": list(self.objects),
+            "network": list(self.network),
+            "machines_from": self.machines_from,
+        }
+
+
+@dataclass(frozen=True)
+class Work:
+    """One step. seen: the observation on which it was decided. call: runs a module. step: runs an operation of the internal module."""
+
+    plan: Plan
+    action: Action
+    seen: Mapping[str, Any]
+    call: Callable[..., Mapping[str, Any]]
+    step: Callable[..., Mapping[str, Any]]
+    say: Callable[[str], None]
+
+    def module(self, name: str, /, **options: Any) -> Mapping[str, Any]:
+        """Run a module of this collection."""
+        return self.call(_MODULES + name, **options)
+
+    @property
+    def here(self) -> str:
+        """The kubeconfig of the side that has the running Cluster."""
+        side = self.seen["bootstrap_side"]
+        return self.plan.bootstrap_kubeconfig if side and side["objects"] else self.plan.kubeconfig
+
+
+def _kind(work: Work, state: str, **options: Any) -> None:
+    plan = work.plan
+    work.module("kind_cluster", name=plan.bootstrap_name, state=state, kubeconfig=plan.bootstrap_kubeconfig, config=plan.kind_config,
+                timeout=plan.timeouts.bootstrap, **options)  # fmt: skip
+
+
+def _replace_bootstrap(work: Work) -> None:
+    _kind(work, "absent", unreachable_is_empty=True)
+    _kind(work, "present")
+
+
+def _delete_bootstrap(work: Work) -> None:
+    # The decision says that a container without an answer has nothing of value.
+    _kind(work, "absent", unreachable_is_empty=work.seen["bootstrap"] == "debris")
+
+
+def _install(work: Work, kubeconfig: str) -> None:
+    plan = work.plan
+    work.module("clusterctl_init", kubeconfig=kubeconfig, providers=list(plan.providers), config=plan.clusterctl_config,
+                timeout=plan.timeouts.providers)  # fmt: skip
+
+
+def _apply(work: Work, kubeconfig: str, objects: tuple[Mapping[str, Any], ...]) -> None:
+    work.module("capi_apply", kubeconfig=kubeconfig, namespace=work.plan.namespace, objects=list(objects))
+
+
+def _cluster(work: Work, kubeconfig: str) -> dict[str, Any]:
+    return {"kubeconfig": kubeconfig, "name": work.plan.name, "namespace": work.plan.namespace}
+
+
+def _wait(work: Work, wait_for: str, kubeconfig: str, timeout: float) -> None:
+    """Wait in short calls, and say what the cluster waits for when that changes."""
+    passed = 0.0
+    lines: list[str] = []
+    while True:
+        seconds = min(_WAIT_CALL, max(0.0, timeout - passed))
+        answer = work.module("capi_wait", **_cluster(work, kubeconfig), wait_for=wait_for, timeout=seconds, fail=False)
+        if answer["reached"]:
+            return
+        if answer["lines"] != lines:
+            lines = list(answer["lines"])
+            work.say("\n".join(f"  waits for {line}" for line in lines))
+        passed += seconds
+        if passed >= timeout:
+            raise RunFailed("\n".join([f"not done after {timeout:g} seconds. It waits for:", *(f"  - {line}" for line in lines)]))
+
+
+def _save_kubeconfig(work: Work) -> None:
+    work.module("capi_kubeconfig", **_cluster(work, work.here), dest=work.plan.kubeconfig)
+
+
+def _move(work: Work) -> None:
+    plan = work.plan
+    sides = [(plan.bootstrap_kubeconfig, work.seen["bootstrap_side"]), (plan.kubeconfig, work.seen["target_side"])]
+    if plan.command == "delete":
+        sides.reverse()
+    (source, source_side), (destination, _unused) = sides
+    assert work.action.move is not None
+    work.step("move", **move_values(work.action.move, plan.name, plan.namespace, source, destination, source_side),
+              backup_dir=f"{plan.work_dir}/backup-{plan.command}", timeout=plan.timeouts.move)  # fmt: skip
+
+
+def move_values(
+    step: MoveStep, name: str, namespace: str, source: str, destination: str, cleared: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The values of one step of a move for the internal module. cleared: the side whose objects are removed, if they are."""
+    owners = {} if cleared is None else {key: frozenset(above) for key, above in cleared["owners"].items()}
+    return {
+        "step": step.name.lower(),
+        "name": name,
+        "namespace": namespace,
+        "from_kubeconfig": source,
+        "to_kubeconfig": destination,
+        "order": list(deletion_order(owners)),
+    }
+
+
+def _delete_cluster(work: Work) -> None:
+    work.module("capi_delete", **_cluster(work, work.plan.bootstrap_kubeconfig))
+
+
+def _write_config(work: Work) -> None:
+    work.step("write", files={work.plan.config_file: work.plan.config_text})
+
+
+def _remove_files(work: Work) -> None:
+    # The kubeconfig is last: the step is repeated until it is gone.
+    work.step("remove", files=[work.plan.config_file, work.plan.kubeconfig])
+
+
+ACTS: Mapping[Step, Callable[[Work], None]] = {
+    Step.CREATE_BOOTSTRAP: lambda work: _kind(work, "present"),
+    Step.REPLACE_BOOTSTRAP: _replace_bootstrap,
+    Step.START_BOOTSTRAP: lambda work: _kind(work, "started"),
+    Step.INSTALL_ON_BOOTSTRAP: lambda work: _install(work, work.plan.bootstrap_kubeconfig),
+    Step.APPLY_CLUSTER: lambda work: _apply(work, work.plan.bootstrap_kubeconfig, work.plan.objects),
+    Step.WAIT_CONTROL_PLANE: lambda work: _wait(work, "control_plane", work.plan.bootstrap_kubeconfig, work.plan.timeouts.control_plane),
+    Step.SAVE_KUBECONFIG: _save_kubeconfig,
+    Step.APPLY_NETWORK: lambda work: _apply(work, work.plan.kubeconfig, work.plan.network),
+    Step.WAIT_MACHINES: lambda work: _wait(work, "available", work.here, work.plan.timeouts.machines),
+    Step.INSTALL_ON_CLUSTER: lambda work: _install(work, work.plan.kubeconfig),
+    Step.MOVE: _move,
+    Step.WRITE_CONFIG: _write_config,
+    Step.DELETE_BOOTSTRAP: _delete_bootstrap,
+    Step.DELETE_CLUSTER: _delete_cluster,
+    Step.WAIT_DELETED: lambda work: _wait(work, "deleted", work.plan.bootstrap_kubeconfig, work.plan.timeouts.delete),
+    Step.REMOVE_FILES: _remove_files,
+}
+"""Step → what it does. The steps of an upgrade and the packages have no entry: create and delete do not decide for them."""

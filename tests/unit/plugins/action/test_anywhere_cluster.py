@@ -1,0 +1,114 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The actions anywhere_cluster and capi_move, the playbooks and the modules in real runs, with stand-ins of the programs in PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import work_folder
+from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action.anywhere_machine import Machine
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, anywhere_programs
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
+
+MACHINES = 3
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_check_mode_tells_what_would_be_done_and_changes_nothing(machine: Machine) -> None:
+    shown = machine.play("create", "--check")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert mentions(shown.stdout, "dev: would", "changed=1")
+    assert machine.state["moments"] == 0 and not (machine.folder / "dev").exists()
+
+
+def test_invalid_input_is_refused_before_a_program_runs(machine: Machine) -> None:
+    (machine.folder / "dev.yaml").write_text(clusters.file("vsphere"), encoding="utf-8")
+    refused = machine.play("create")
+    assert refused.returncode == 2 and mentions(refused.stdout, "vSphere", "eksctl")
+    assert machine.state["log"] == []
+
+
+def test_a_creation_that_was_killed_in_its_move_is_continued_and_a_second_run_changes_nothing(machine: Machine) -> None:
+    bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
+    bed.kill_when = lambda state: f"Cluster/{anywhere_programs.NAME}" in (state["halves"]["target"] or {"objects": ()})["objects"]
+    assert bed.run("create") is None
+    machine.save(bed.state)
+    # The run was killed on another controller, as far as this one knows.
+    finish(machine, "create", "-e", "eks_anywhere_take_lock=true")
+    again = machine.play("create")
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+
+
+def finish(machine: Machine, operation: str, *arguments: str) -> None:
+    """Run a playbook to its end, and check what it leaves."""
+    done = machine.play(operation, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    check_end(machine, operation)
+
+
+def check_end(machine: Machine, operation: str) -> None:
+    state, kubeconfig = machine.state, machine.folder / "dev" / "dev-eks-a-cluster.kubeconfig"
+    assert state["container"] is None and not state["lost"] and state["created"] == MACHINES
+    if operation == "create":
+        assert len(state["machines"]) == MACHINES and kubeconfig.stat().st_mode & 0o777 == 0o600
+        assert state["halves"]["target"]["objects"]["Cluster/dev"]["spec"]["paused"] is False
+    else:
+        assert not state["machines"] and not kubeconfig.exists()
+
+
+@pytest.mark.matrix
+def test_a_cluster_is_created_shown_and_deleted(machine: Machine) -> None:
+    finish(machine, "create")
+    again = machine.play("create")
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+    shown = machine.play("status")
+    assert shown.returncode == 0 and mentions(shown.stdout, "cluster dev", "complete", "changed=0")
+    finish(machine, "delete")
+    again = machine.play("delete")
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("operation", ["create", "delete"])
+def test_a_playbook_that_is_killed_with_its_program_is_continued(machine: Machine, operation: str) -> None:
+    if operation == "delete":
+        bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
+        assert bed.run("create") is not None
+        machine.save(bed.state)
+    for moments in (1, 6, 12):
+        kill_after(machine, operation, machine.state["moments"] + moments)
+    finish(machine, operation)
+
+
+def kill_after(machine: Machine, operation: str, moments: int) -> None:
+    """Kill ansible-playbook when the programs have changed something for the given time, and wait until its task has ended on its own."""
+    playbook = subprocess.Popen(
+        machine.command(operation),
+        cwd=machine.folder,
+        env=os.environ | machine.settings,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    with playbook:
+        while playbook.poll() is None and machine.state["moments"] < moments:
+            time.sleep(0.05)
+        with suppress(ProcessLookupError):
+            os.killpg(playbook.pid, signal.SIGKILL)
+    lock = work_folder.read(str(machine.folder / "dev" / work_folder.LOCK))
+    assert lock is None or work_folder.settle([{**json.loads(lock), "command": ""}], [], 60) == []

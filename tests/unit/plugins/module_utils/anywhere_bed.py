@@ -1,0 +1,150 @@
+# Copyright (c) 2026, nodebootstrap.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs create and delete in this process: the real modules and decisions, with stand-ins of the programs, and kills at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import (
+    admin_steps,
+    blockers,
+    bootstrap_cluster,
+    cluster_changes,
+    observe,
+    providers,
+)
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere.programs import AdminPrograms, StepFailed
+from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.lock import Machine, Owner, Process
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.run import Admin
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_programs as stand_in
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
+
+NETWORK = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: cni, namespace: kube-system}
+data: {a: b}
+"""
+_WORK = {
+    "anywhere_step": (admin_steps.admin_step, {"values": {}}),
+    "capi_apply": (cluster_changes.apply, {"namespace": "eksa-system", "timeout": 150.0}),
+    "capi_delete": (cluster_changes.delete, {}),
+    "capi_info": (observe.observe, {"objects": [], "network": [], "machines_from": "none", "providers": [], "namespace": "eksa-system"}),
+    "capi_kubeconfig": (cluster_changes.save_kubeconfig, {}),
+    "capi_wait": (blockers.wait, {"fail": True}),
+    "clusterctl_init": (providers.init, {}),
+    "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False}),
+}
+
+
+class _Programs(AdminPrograms):
+    """All programs are installed."""
+
+    def missing(self, names: Any = ()) -> list[str]:
+        return []
+
+
+class Bed:
+    """An admin machine with its work folder. kill_at: the moment at which the next run is killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.world = stand_in.World(stand_in.new_state(), self._moment)
+        self.moments = 0
+        self.kill_at: int | None = None
+        self.kill_when: Callable[[dict[str, Any]], bool] = lambda _state: False
+        self.is_dead = False
+        self.lines: list[str] = []
+        self.calls: list[str] = []
+        self.seconds = 0.0
+        self.pid = 100
+        self.alive: dict[int, int] = {}
+        self.check_mode = False
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return self.world.state
+
+    def _moment(self) -> None:
+        self.moments += 1
+        if self.is_dead or self.kill_when(self.state) or (self.kill_at is not None and self.moments >= self.kill_at):
+            self.is_dead = True
+            raise stand_in.Killed
+
+    def programs(self) -> AdminPrograms:
+        return _Programs(None, self._execute, lambda: self.seconds, self._sleep)
+
+    def _sleep(self, seconds: float) -> None:
+        self.seconds += 30 * seconds
+        self.world.controllers()
+
+    def _execute(self, argv: Any, stdin: str, _timeout: float) -> Result:
+        return Result(*stand_in.call(self.world, list(argv), stdin))
+
+    def module(self, name: str, check_mode: bool = False, /, **options: Any) -> dict[str, Any]:
+        """The result of a module. Raises C(StepFailed)."""
+        work, defaults = _WORK[name]
+        return work(self.programs(), {"work_dir": str(self.folder), **defaults, **options}, check_mode)
+
+    def _call(self, name: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        self._moment()
+        module = name.rpartition(".")[2]
+        self.calls.append(module)
+        try:
+            return self.module(module, self.check_mode, **options)
+        except StepFailed as error:
+            return {"failed": True, "msg": str(error)}
+
+    def admin(self) -> Admin:
+        owner = Owner("h", "b", Process(self.pid, 1))
+        return Admin(self._call, self.lines.append, lambda: "now", owner, lambda _pid: Machine("h", "b", self.alive))
+
+    def options(self, command: str, **changes: Any) -> dict[str, Any]:
+        given = {
+            "operation": command,
+            "cluster_file": "dev.yaml",
+            "work_dir": str(self.folder.parent),
+            "bootstrap_image": "kindest/node:v1.34.2",
+            "node_images": [{"version": "v1.34.2", "image": "kindest/node:v1.34.2"}],
+            "repository": "/srv/providers",
+            "cluster_api_version": "v1.13.4",
+            "cert_manager_version": "v1.20.2",
+            "network_manifest": "network.yaml",
+        }
+        return {name: option.get("default") for name, option in cluster_task.OPTIONS.items()} | given | changes
+
+    def run(self, command: str, *, kill_at: int | None = None, check_mode: bool = False, **changes: Any) -> dict[str, Any] | None:
+        """The result of a run, None if it was killed."""
+        self.moments, self.kill_at, self.is_dead, self.check_mode = 0, kill_at, False, check_mode
+        self.lines, self.calls, self.pid = [], [], self.pid + 1
+        text = {
+            "cluster_file": clusters.file("docker", ("Cluster", "spec.controlPlaneConfiguration.count", 1)),
+            "network_manifest": NETWORK,
+        }
+        text |= changes.pop("texts", {})
+        try:
+            return cluster_task.cluster_task(
+                self.options(command, **changes), read=lambda _path, option: text[option], admin=self.admin(), check_mode=check_mode
+            )
+        except stand_in.Killed:
+            return None
+
+    def files(self) -> set[str]:
+        return (
+            {path.name for path in self.folder.iterdir() if not path.name.startswith((".guard", "backup"))}
+            if self.folder.exists()
+            else set()
+        )
+
+
+def before_the_move(bed: Bed) -> None:
+    """A run is killed when everything is ready for the move."""
+    bed.kill_when = lambda state: len((state["halves"]["target"] or {"providers": ()})["providers"]) == 4
+    assert bed.run("create") is None
+    bed.kill_when, bed.is_dead, bed.kill_at = lambda _state: False, False, None
