@@ -12,7 +12,7 @@ from .grammar import Unexpected
 _TERM, _WORD, _UNARY, _OPERAND, _DONE = range(5)
 """An expression begins; behind its first word; behind an operator such as C(-n); behind one such as C(==); behind an expression."""
 _UNARY_OPERATOR = re.compile(r"-[a-hknoprstuvwxzGLNORS]")
-_BINARY_OPERATOR = re.compile(r"==?|!=|=~|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)")
+_BINARY_OPERATOR = re.compile(r"==?|!=|=~|<|>|-(?:eq|ne|[lg][et]|[no]t|ef)")
 
 
 class Conditional:
