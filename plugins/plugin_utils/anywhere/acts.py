@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from . import names
 from .move import MoveStep, deletion_order
@@ -171,8 +171,7 @@ def _move(work: Work) -> None:
     if plan.command == "delete":
         sides.reverse()
     (source, source_side), (destination, _unused) = sides
-    assert work.action.move is not None
-    work.step("move", **move_values(work.action.move, plan.name, plan.namespace, source, destination, source_side),
+    work.step("move", **move_values(cast(MoveStep, work.action.move), plan.name, plan.namespace, source, destination, source_side),
               backup_dir=f"{plan.work_dir}/backup-{plan.command}", timeout=plan.timeouts.move)  # fmt: skip
 
 

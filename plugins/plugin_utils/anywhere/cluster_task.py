@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ..errors import Problems, joined
 from ..formats import json, yaml
@@ -67,8 +67,8 @@ def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
     found = validate(text)
     problems.extend(found.errors)
     problems.raise_any()
-    cluster = found.cluster
-    assert cluster is not None
+    # Without errors, there is a cluster.
+    cluster = cast(Cluster, found.cluster)
     for option, starts in (("work_dir", ("/", "~")), ("repository", ("/",))):
         if not options[option].startswith(starts):
             fix = f"write the path on the admin machine from {' or '.join(starts)}"
