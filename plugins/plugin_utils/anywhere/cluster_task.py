@@ -1,27 +1,16 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The action anywhere_cluster without Ansible: its options, and the plan that it renders from the files that they name."""
+"""The action anywhere_cluster without Ansible: its options, and what one task does."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
-from ..errors import Problems, joined
-from ..formats import json, yaml
-from . import bootstrap_config, capi_manifests, clusterctl_config, engine, names
-from .acts import Plan, Timeouts
-from .bootstrap_config import BootstrapOptions
-from .capi_machines import CapiOptions, NodeImage
-from .clusterctl_config import Versions
-from .mirror_files import Credentials
-from .model import Cluster
+from .cluster_plan import Read, plan_of
 from .run import Admin, run, status
 from .status_page import page
-from .validate import validate
 
 _IMAGE = {"version": {"type": "str", "required": True}, "image": {"type": "str", "required": True}}
 OPTIONS: dict[str, Any] = {
@@ -45,9 +34,6 @@ OPTIONS: dict[str, Any] = {
 }
 RULES: dict[str, Any] = {"required_together": [["registry_username", "registry_password"]]}
 
-Read = Callable[[str, str], str]
-"""Returns the text of a file that an option names: path, name of the option. Raises C(SpecError)."""
-
 
 def cluster_task(options: Mapping[str, Any], *, read: Read, admin: Admin, check_mode: bool) -> dict[str, Any]:
     """Create or delete the cluster, or tell where it stands. Raises C(SpecError) before anything is changed."""
@@ -58,77 +44,3 @@ def cluster_task(options: Mapping[str, Any], *, read: Read, admin: Admin, check_
     if not result.get("failed"):
         admin.say(page(plan.name, result))
     return result
-
-
-def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
-    """Everything that the run needs. Raises C(SpecError) with all problems of the inputs."""
-    text = read(options["cluster_file"], "cluster_file")
-    problems = Problems()
-    found = validate(text)
-    problems.extend(found.errors)
-    problems.raise_any()
-    # Without errors, there is a cluster.
-    cluster = cast(Cluster, found.cluster)
-    for option, starts in (("work_dir", ("/", "~")), ("repository", ("/",))):
-        if not options[option].startswith(starts):
-            fix = f"write the path on the admin machine from {' or '.join(starts)}"
-            problems.add("input.invalid_text", option, "is not an absolute path", value=options[option], fix=fix)
-    capi = _capi_options(options)
-    engine.check(cluster, capi, problems)
-    network = _network(options, read, problems)
-    problems.raise_any()
-    versions = Versions(options["cluster_api_version"], options["cert_manager_version"])
-    bootstrap = BootstrapOptions(
-        options["bootstrap_image"], docker_socket=options["docker_socket"], allow_cgroup_v1=options["allow_cgroup_v1"]
-    )
-    plan = Plan(
-        command="create" if options["operation"] == "status" else options["operation"],
-        name=cluster.name,
-        namespace=names.NAMESPACE,
-        bootstrap_name=names.bootstrap_cluster(cluster.name),
-        work_dir=f"{options['work_dir'].rstrip('/')}/{cluster.name}",
-        objects=tuple(capi_manifests.objects(cluster, capi)),
-        network=network,
-        providers=tuple(clusterctl_config.wanted(versions)),
-        kind_config=bootstrap_config.kind_config(cluster, bootstrap),
-        clusterctl_config=clusterctl_config.clusterctl_config(options["repository"], versions, options["image_repository"]),
-        config_text=text,
-        digest="",
-        take_lock=options["take_lock"],
-        timeouts=Timeouts(control_plane=options["machine_timeout"], machines=_for_machines(options, cluster)),
-    )
-    return replace(plan, digest=_digest(plan))
-
-
-def _capi_options(options: Mapping[str, Any]) -> CapiOptions:
-    images = {row["version"].lstrip("v").rpartition(".")[0]: NodeImage(row["version"], row["image"]) for row in options["node_images"]}
-    password = options["registry_password"]
-    registry = None if password is None else Credentials(options["registry_username"], password)
-    return CapiOptions(images, registry, options["haproxy_config_map"], options["allow_cgroup_v1"])
-
-
-def _for_machines(options: Mapping[str, Any], cluster: Cluster) -> float:
-    """EKS Anywhere waits ten minutes for each machine, and at least for the time that the user sets."""
-    machines = (cluster.control_plane.count or 0) + sum(group.replicas for group in cluster.workers)
-    return float(max(options["machine_timeout"], machines * 600.0))
-
-
-def _network(options: Mapping[str, Any], read: Read, problems: Problems) -> tuple[Mapping[str, Any], ...]:
-    """The objects of the CNI and of the storage class."""
-    path = options["network_manifest"]
-    if path is None:
-        return ()
-    try:
-        documents = [one for one in yaml.load_all(read(path, "network_manifest")) if one is not None]
-    except ValueError as error:
-        problems.add("input.unreadable_file", "network_manifest", f"is not valid YAML: {error}")
-        return ()
-    for index, one in enumerate(documents):
-        if not isinstance(one, dict) or not {"apiVersion", "kind", "metadata"} <= one.keys():
-            problems.add("input.wrong_type", joined("network_manifest", index), "is not an object of Kubernetes")
-    return tuple(documents)
-
-
-def _digest(plan: Plan) -> str:
-    inputs = [list(plan.objects), list(plan.network), list(plan.providers), plan.kind_config, plan.clusterctl_config]
-    return hashlib.sha256(json.dump(inputs).encode()).hexdigest()[:16]
