@@ -22,7 +22,21 @@ options:
     description: What to do.
     type: str
     required: true
-    choices: [lock, move, observe, open, remove, settle, sides, write]
+    choices:
+      - back_up
+      - lock
+      - move
+      - observe
+      - open
+      - pause
+      - remove
+      - remove_backup
+      - remove_objects
+      - restore
+      - resume
+      - settle
+      - sides
+      - write
   values:
     description: The input of the operation.
     type: dict

@@ -22,10 +22,11 @@ options:
   wait_for:
     description:
       - V(control_plane) waits until the API server of the cluster has answered once.
+      - V(control_plane_ready) waits until all machines of the control plane have the wanted version and are ready.
       - V(available) waits until the cluster is available and all machines are up to date and ready.
-      - V(deleted) waits until the objects of the cluster are gone.
+      - V(deleted) waits until the objects of the cluster are gone, except Secrets without an owner, which nothing deletes.
     type: str
-    choices: [available, control_plane, deleted]
+    choices: [available, control_plane, control_plane_ready, deleted]
     default: available
   timeout:
     description: Seconds to wait.

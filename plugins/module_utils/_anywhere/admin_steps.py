@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Dict, Mapping
 
-from . import bootstrap_cluster, cluster_changes, observe, work_folder
+from . import bootstrap_cluster, cluster_changes, cluster_upgrade, observe, upgrade_state, work_folder
 from .cluster_objects import read_objects
 from .kubectl import Kubectl
 from .programs import AdminPrograms, StepFailed
@@ -69,6 +69,9 @@ def _observe(programs: AdminPrograms, folder: str, values: Mapping[str, Any], ch
     config = work_folder.read(os.path.join(folder, values["config_file"]))
     wanted = values["config_text"]
     found["config_written"] = config is not None and wanted in (None, config)
+    found["upgrade"] = upgrade_state.read(programs, values, found["differs"]) if values["upgrade"] else None
+    found["has_backup"] = cluster_upgrade.has_backup(folder, values)
+    found["backups"] = upgrade_state.backups(folder, values["backups"])
     return dict(found, changed=changed)
 
 
@@ -85,6 +88,30 @@ def _move(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _che
     return cluster_changes.move_step(programs, values)
 
 
+def _pause(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return cluster_upgrade.pause(programs, values)
+
+
+def _resume(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return cluster_upgrade.resume(programs, values)
+
+
+def _back_up(programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return cluster_upgrade.save_backup(programs, folder, values)
+
+
+def _remove_backup(_programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return cluster_upgrade.remove_backup(folder, values)
+
+
+def _restore(programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return cluster_upgrade.restore(programs, folder, values)
+
+
+def _remove_objects(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    return cluster_upgrade.remove_objects(programs, values)
+
+
 _OPERATIONS: Dict[str, Callable[[AdminPrograms, str, Mapping[str, Any], bool], Dict[str, Any]]] = {
     "open": _open,
     "settle": _settle,
@@ -94,6 +121,12 @@ _OPERATIONS: Dict[str, Callable[[AdminPrograms, str, Mapping[str, Any], bool], D
     "remove": _remove,
     "observe": _observe,
     "move": _move,
+    "back_up": _back_up,
+    "pause": _pause,
+    "remove_backup": _remove_backup,
+    "remove_objects": _remove_objects,
+    "restore": _restore,
+    "resume": _resume,
 }
 _PATHS = ("source", "destination", "from_kubeconfig", "to_kubeconfig", "backup_dir")
 _READS = ("open", "observe", "sides")

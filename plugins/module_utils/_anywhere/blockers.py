@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from .._node.redaction import redact_string
-from .cluster_objects import ClusterObjects, condition, is_available, is_initialized, lag, read_objects
+from .cluster_objects import (
+    ClusterObjects,
+    condition,
+    is_available,
+    is_control_plane_ready,
+    is_deleted,
+    is_initialized,
+    lag,
+    read_objects,
+)
 from .kubectl import Kubectl
 from .programs import AdminPrograms, StepFailed
 
@@ -110,13 +119,10 @@ def wait(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) 
         programs.sleep(min(_POLL, max(0.1, limit - programs.now())))
 
 
-def _is_deleted(objects: ClusterObjects) -> bool:
-    return not objects.by_name
-
-
 _STATES: Dict[str, Callable[[ClusterObjects], bool]] = {
     "control_plane": is_initialized,
     "available": is_available,
-    "deleted": _is_deleted,
+    "control_plane_ready": is_control_plane_ready,
+    "deleted": is_deleted,
 }
 WAIT_STATES = tuple(sorted(_STATES))

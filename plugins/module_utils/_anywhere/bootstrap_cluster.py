@@ -14,6 +14,7 @@ import tempfile
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 from . import work_folder
+from .cluster_objects import CRD_LABEL
 from .kubectl import Kubectl, name_of
 from .programs import AdminPrograms, StepFailed
 
@@ -45,12 +46,20 @@ def node_of(programs: AdminPrograms, cluster: str) -> Optional[Node]:
     return next((one for one in nodes(programs, cluster) if one.name == wanted and one.role == "control-plane"), None)
 
 
-def find_kubeconfig(programs: AdminPrograms, cluster: str, path: str) -> str:
-    """The path of a kubeconfig of the cluster: the given one, or one that kind writes again. Raises C(StepFailed)."""
+def has_cluster_api(kubectl: Kubectl) -> bool:
+    """Was anything of Cluster API installed? Raises C(StepFailed)."""
+    return bool(kubectl.run("get", "customresourcedefinitions", "-l", CRD_LABEL, "-o", "name").strip())
+
+
+def find_kubeconfig(programs: AdminPrograms, cluster: str, path: str, save: bool = True) -> str:
+    """The path of a kubeconfig of the cluster: the given one, or one that kind writes again. Raises C(StepFailed).
+
+    save: whether it may get the given path, which says that the creation of the cluster was finished.
+    """
     if work_folder.read(path):
         return path
     text = programs.run(["kind", "get", "kubeconfig", "--name", cluster])
-    if os.path.isdir(os.path.dirname(path)):
+    if save and os.path.isdir(os.path.dirname(path)):
         work_folder.write(path, text)
         return path
     handle, temporary = tempfile.mkstemp(prefix="kubeconfig-")
@@ -60,17 +69,33 @@ def find_kubeconfig(programs: AdminPrograms, cluster: str, path: str) -> str:
 
 
 def state_of(programs: AdminPrograms, cluster: str, kubeconfig: str) -> str:
-    """Is the cluster absent, running, or is its container there without an answer of its API server?"""
+    """Is the cluster absent, running, or is its container there without an answer of its API server?
+
+    A cluster whose C(kind create) was killed can have an API server that answers, but no network. kind writes the kubeconfig last, so a
+    cluster without the file counts as running only if something of Cluster API was installed in it later.
+    """
     node = node_of(programs, cluster)
     if node is None:
         return ABSENT
     if node.state != "running":
         return DEBRIS
     try:
-        return RUNNING if Kubectl(programs, find_kubeconfig(programs, cluster, kubeconfig)).answers() else DEBRIS
+        if work_folder.read(kubeconfig):
+            return RUNNING if Kubectl(programs, kubeconfig).answers() else DEBRIS
+        return _without_kubeconfig(programs, cluster, kubeconfig)
     except StepFailed:
         # Killed before kubeadm was done, a cluster has no kubeconfig.
         return DEBRIS
+
+
+def _without_kubeconfig(programs: AdminPrograms, cluster: str, path: str) -> str:
+    """The state of a cluster whose container runs, and whose kubeconfig is not there. Raises C(StepFailed)."""
+    temporary = find_kubeconfig(programs, cluster, path, save=False)
+    try:
+        kubectl = Kubectl(programs, temporary)
+        return RUNNING if kubectl.answers() and has_cluster_api(kubectl) else DEBRIS
+    finally:
+        os.unlink(temporary)
 
 
 def kind_cluster(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
@@ -85,8 +110,8 @@ def _present(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bo
         return _result(False, state, RUNNING, kubeconfig)
     if state == DEBRIS:
         raise StepFailed(
-            "the container of {0} exists, and its API server does not answer; fix: start it with state=started, or delete it with "
-            "state=absent".format(name)
+            "the container of {0} exists, and its API server does not answer, or its creation was not finished; fix: start it with "
+            "state=started, or delete it with state=absent".format(name)
         )
     if not check_mode:
         config = os.path.join(options["work_dir"] or os.path.dirname(kubeconfig), "kind.yaml")

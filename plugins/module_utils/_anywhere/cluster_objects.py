@@ -11,6 +11,8 @@ from .kubectl import Kubectl, name_of
 
 CRD_LABEL = "clusterctl.cluster.x-k8s.io"
 NAME_LABEL = "cluster.x-k8s.io/cluster-name"
+SECRET_TYPE = "cluster.x-k8s.io/secret"
+MOVE_LABELS = ("clusterctl.cluster.x-k8s.io/move", "clusterctl.cluster.x-k8s.io/move-hierarchy")
 _INVENTORY = "clusterctl.cluster.x-k8s.io/"
 """The group of the objects with which clusterctl remembers what it installed. They do not belong to a cluster."""
 
@@ -68,8 +70,23 @@ def _is_cluster(one: Mapping[str, Any], name: str) -> bool:
     return bool(one["kind"] == "Cluster" and one["apiVersion"].startswith("cluster.x-k8s.io/") and one["metadata"]["name"] == name)
 
 
+def _is_moved(one: Mapping[str, Any], name: str) -> bool:
+    """Does a move take an object with the label of the cluster along, even if nothing owns it?
+
+    clusterctl leaves a Secret behind that has no owner, no label for moves, and not the type and the name of a Secret of the cluster.
+    """
+    if one["kind"] != "Secret" or owner_references(one):
+        return True
+    is_of_cluster = one.get("type") == SECRET_TYPE and one["metadata"]["name"].startswith(name + "-")
+    return is_of_cluster or any(label in (one["metadata"].get("labels") or {}) for label in MOVE_LABELS)
+
+
 def _members(found: Mapping[str, Mapping[str, Any]], name: str) -> Set[str]:
-    members = {key for key, one in found.items() if _is_cluster(one, name) or (one["metadata"].get("labels") or {}).get(NAME_LABEL) == name}
+    members = {
+        key
+        for key, one in found.items()
+        if _is_cluster(one, name) or ((one["metadata"].get("labels") or {}).get(NAME_LABEL) == name and _is_moved(one, name))
+    }
     while True:
         uids = {found[key]["metadata"].get("uid") for key in members}
         more = {
@@ -106,10 +123,32 @@ def is_available(objects: ClusterObjects) -> bool:
     return not [one for kind in ("KubeadmControlPlane", "MachineDeployment") for one in objects.of_kind(kind) if lag(one)]
 
 
+def is_control_plane_ready(objects: ClusterObjects) -> bool:
+    """Has every machine of the control plane the wanted version? Workers must not be newer, so they wait for it."""
+    planes = objects.of_kind("KubeadmControlPlane")
+    if not planes:
+        # A control plane of another kind tells it by its condition only.
+        return is_true(objects.cluster, "ControlPlaneAvailable") or is_true(objects.cluster, "Available")
+    return not any(lag(one) or _old_version(one) for one in planes)
+
+
+def _old_version(plane: Mapping[str, Any]) -> bool:
+    """Does a control plane still have machines of an older version? Its status has the lowest one."""
+    found, wanted = (plane.get("status") or {}).get("version"), (plane.get("spec") or {}).get("version")
+    return bool(found and found != wanted)
+
+
+def is_deleted(objects: ClusterObjects) -> bool:
+    """Is everything gone that something deletes? No controller deletes a Secret without an owner: the next step of a run does."""
+    return all(one["kind"] == "Secret" and not owner_references(one) for one in objects.by_name.values())
+
+
 def lag(one: Mapping[str, Any]) -> str:
     """What a group of machines still lacks, C('') for nothing."""
     metadata, status = one["metadata"], one.get("status") or {}
     wanted = (one.get("spec") or {}).get("replicas", 1)
+    if metadata.get("deletionTimestamp"):
+        return "is being deleted"
     if status.get("observedGeneration", 0) < metadata.get("generation", 0):
         return "the controller has not seen the last change"
     counts = {word: status.get(word) or 0 for word in ("replicas", "upToDateReplicas", "readyReplicas", "availableReplicas")}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional
 
-from . import blockers, bootstrap_cluster, work_folder
+from . import blockers, bootstrap_cluster, upgrade_state, work_folder
 from .bootstrap_cluster import ABSENT, RUNNING
 from .cluster_objects import ClusterObjects, is_available, is_initialized, read_objects
 from .kubectl import Kubectl
@@ -49,6 +49,7 @@ def observe(programs: AdminPrograms, options: Mapping[str, Any], check_mode: boo
     target = _Half(Kubectl(programs, options["kubeconfig"], options["namespace"]) if has_kubeconfig else None, options)
     here = _here(bootstrap, target)
     objects = here.objects or NOTHING
+    differs = None if here.kubectl is None else upgrade_state.differences(here.kubectl, options["objects"])
     return {
         "bootstrap": container,
         "bootstrap_side": bootstrap.plain(),
@@ -60,7 +61,8 @@ def observe(programs: AdminPrograms, options: Mapping[str, Any], check_mode: boo
         "is_initialized": is_initialized(objects),
         "is_available": is_available(objects),
         "is_deleting": bool(objects.cluster and objects.cluster["metadata"].get("deletionTimestamp")),
-        "is_applied": _is_applied(here.kubectl, options["objects"]),
+        "is_applied": differs == [],
+        "differs": differs,
         "has_network": target.objects is not None and _is_applied(target.kubectl, options["network"]),
         "problems": [text for text in (bootstrap.problem, target.problem) if text],
         "waits_for": [] if here.kubectl is None else blockers.find(here.kubectl, objects),
@@ -80,14 +82,11 @@ def _here(bootstrap: _Half, target: _Half) -> _Half:
 
 
 def _is_applied(kubectl: Optional[Kubectl], wanted: List[Dict[str, Any]]) -> bool:
-    """Are all objects there, as they would be after an apply?"""
-    if kubectl is None:
-        return False
-    try:
-        return not any(one.differs for one in kubectl.compare(wanted))
-    except StepFailed:
-        # The namespace or a kind is missing, or a webhook does not answer. The apply tells.
-        return False
+    """Are all objects there, as they would be after an apply?
+
+    What the server cannot compare is not applied: the namespace or a kind is missing, or a webhook does not answer. The apply tells.
+    """
+    return kubectl is not None and upgrade_state.differences(kubectl, wanted) == []
 
 
 def _machines(programs: AdminPrograms, options: Mapping[str, Any]) -> Optional[List[str]]:

@@ -14,13 +14,13 @@ from .kubectl import Kubectl
 from .programs import AdminPrograms, StepFailed
 
 MISSING, PARTIAL, OLD, READY = "missing", "partial", "old", "ready"
-_FLAGS = {
+FLAGS = {
     "CoreProvider": "--core",
     "BootstrapProvider": "--bootstrap",
     "ControlPlaneProvider": "--control-plane",
     "InfrastructureProvider": "--infrastructure",
 }
-PROVIDER_TYPES = tuple(_FLAGS)
+PROVIDER_TYPES = tuple(FLAGS)
 _POLL = 5.0
 
 
@@ -59,12 +59,17 @@ def init(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) 
     wanted = options["providers"]
     before = read_inventory(kubectl)
     state = before.state(wanted)
-    missing = [_words(one) for one in wanted if (one["type"], one["name"]) not in before.installed]
-    result = {"changed": bool(missing), "state": state, "to_install": missing, "diff": {"before": _page(before), "after": _wanted(wanted)}}
+    missing = [words(one) for one in wanted if (one["type"], one["name"]) not in before.installed]
+    result = {
+        "changed": bool(missing),
+        "state": state,
+        "to_install": missing,
+        "diff": {"before": page(before), "after": wanted_page(wanted)},
+    }
     if state == OLD:
-        other = [_words(one) for one in wanted if before.installed[(one["type"], one["name"])] != one["version"]]
+        other = [words(one) for one in wanted if before.installed[(one["type"], one["name"])] != one["version"]]
         raise StepFailed(
-            "other versions are installed than {0}; fix: upgrade with clusterctl upgrade apply, or ask for the installed versions".format(
+            "other versions are installed than {0}; fix: upgrade them with clusterctl_upgrade, or ask for the installed versions".format(
                 ", ".join(other)
             )
         )
@@ -74,17 +79,18 @@ def init(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) 
         config = os.path.join(options["work_dir"] or os.path.dirname(options["kubeconfig"]), "clusterctl.yaml")
         work_folder.write(config, options["config"])
         programs.run(_argv(wanted, options["kubeconfig"], config), options["timeout"])
-    _wait(programs, kubectl, options["timeout"])
+    wait_for_all(programs, kubectl, options["timeout"])
     return dict(result, state=READY)
 
 
 def _argv(wanted: Sequence[Mapping[str, str]], kubeconfig: str, config: str) -> List[str]:
     """C(clusterctl init) with every provider: it installs only the missing ones."""
-    words = [word for one in wanted for word in (_FLAGS[one["type"]], "{0}:{1}".format(one["name"], one["version"]))]
+    words = [word for one in wanted for word in (FLAGS[one["type"]], "{0}:{1}".format(one["name"], one["version"]))]
     return ["clusterctl", "init", "--kubeconfig", kubeconfig, "--config", config, *words]
 
 
-def _wait(programs: AdminPrograms, kubectl: Kubectl, timeout: float) -> None:
+def wait_for_all(programs: AdminPrograms, kubectl: Kubectl, timeout: float) -> None:
+    """Wait until all Deployments of the providers are available. Raises C(StepFailed)."""
     limit = programs.now() + timeout
     while True:
         waiting = read_inventory(kubectl).waiting
@@ -98,13 +104,16 @@ def _wait(programs: AdminPrograms, kubectl: Kubectl, timeout: float) -> None:
         programs.sleep(_POLL)
 
 
-def _words(one: Mapping[str, str]) -> str:
+def words(one: Mapping[str, str]) -> str:
+    """A provider for messages."""
     return "{0[type]} {0[name]} {0[version]}".format(one)
 
 
-def _page(inventory: Inventory) -> str:
+def page(inventory: Inventory) -> str:
+    """The installed providers for a diff."""
     return "".join("{0} {1} {2}\n".format(*key, version) for key, version in sorted(inventory.installed.items()))
 
 
-def _wanted(wanted: Sequence[Mapping[str, str]]) -> str:
-    return "".join(sorted(_words(one) + "\n" for one in wanted))
+def wanted_page(wanted: Sequence[Mapping[str, str]]) -> str:
+    """The wanted providers for a diff."""
+    return "".join(sorted(words(one) + "\n" for one in wanted))

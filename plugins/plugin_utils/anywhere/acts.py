@@ -38,8 +38,8 @@ class Timeouts:
 class Plan:
     """Everything that a run needs, rendered before it begins. work_dir: the folder of the files of this cluster.
 
-    command: C(create) or C(delete). objects, network: what is applied. providers: of Cluster API with their versions. config_text: the
-    file of the cluster, which is kept beside its kubeconfig. digest: of all inputs.
+    command: C(create), C(upgrade), C(delete) or C(recover). objects, network: what is applied. providers: of Cluster API with their
+    versions. config_text: the file of the cluster, which is kept beside its kubeconfig. digest: of all inputs. cert_manager: its version.
     """
 
     command: str
@@ -54,6 +54,7 @@ class Plan:
     clusterctl_config: str
     config_text: str
     digest: str
+    cert_manager: str = ""
     machines_from: str = "docker"
     take_lock: bool = False
     timeouts: Timeouts = Timeouts()
@@ -72,6 +73,16 @@ class Plan:
     def config_file(self) -> str:
         """The name of the file with the configuration, in the work folder."""
         return f"{self.bootstrap_name}.yaml"
+
+    @property
+    def backup(self) -> str:
+        """The name of the folder with the backup of an upgrade, in the work folder."""
+        return "backup-upgrade"
+
+    @property
+    def backups(self) -> list[str]:
+        """The names of all folders with backups, in the work folder."""
+        return [self.backup, "backup-create", "backup-delete"]
 
     def ledger_file(self, command: str) -> str:
         """The name of the ledger of a command, in the work folder."""
@@ -136,7 +147,8 @@ def _install(work: Work, kubeconfig: str) -> None:
                 timeout=plan.timeouts.providers)  # fmt: skip
 
 
-def _apply(work: Work, kubeconfig: str, objects: tuple[Mapping[str, Any], ...]) -> None:
+def apply_objects(work: Work, kubeconfig: str, objects: tuple[Mapping[str, Any], ...]) -> None:
+    """Apply objects in a cluster."""
     work.module("capi_apply", kubeconfig=kubeconfig, namespace=work.plan.namespace, objects=list(objects))
 
 
@@ -144,13 +156,13 @@ def _cluster(work: Work, kubeconfig: str) -> dict[str, Any]:
     return {"kubeconfig": kubeconfig, "name": work.plan.name, "namespace": work.plan.namespace}
 
 
-def _wait(work: Work, wait_for: str, kubeconfig: str, timeout: float) -> None:
+def wait_for(work: Work, state: str, kubeconfig: str, timeout: float) -> None:
     """Wait in short calls, and say what the cluster waits for when that changes."""
     passed = 0.0
     lines: list[str] = []
     while True:
         seconds = min(_WAIT_CALL, max(0.0, timeout - passed))
-        answer = work.module("capi_wait", **_cluster(work, kubeconfig), wait_for=wait_for, timeout=seconds, fail=False)
+        answer = work.module("capi_wait", **_cluster(work, kubeconfig), wait_for=state, timeout=seconds, fail=False)
         if answer["reached"]:
             return
         if answer["lines"] != lines:
@@ -168,11 +180,13 @@ def _save_kubeconfig(work: Work) -> None:
 def _move(work: Work) -> None:
     plan = work.plan
     sides = [(plan.bootstrap_kubeconfig, work.seen["bootstrap_side"]), (plan.kubeconfig, work.seen["target_side"])]
-    if plan.command == "delete":
+    command = work.action.of or plan.command
+    if command == "delete":
         sides.reverse()
-    (source, source_side), (destination, _unused) = sides
-    work.step("move", **move_values(cast(MoveStep, work.action.move), plan.name, plan.namespace, source, destination, source_side),
-              backup_dir=f"{plan.work_dir}/backup-{plan.command}", timeout=plan.timeouts.move)  # fmt: skip
+    (source, source_side), (destination, destination_side) = sides
+    cleared = destination_side if work.action.move is MoveStep.REMOVE_COPIES else source_side
+    work.step("move", **move_values(cast(MoveStep, work.action.move), plan.name, plan.namespace, source, destination, cleared),
+              backup_dir=f"{plan.work_dir}/backup-{command}", timeout=plan.timeouts.move)  # fmt: skip
 
 
 def move_values(
@@ -208,17 +222,17 @@ ACTS: Mapping[Step, Callable[[Work], None]] = {
     Step.REPLACE_BOOTSTRAP: _replace_bootstrap,
     Step.START_BOOTSTRAP: lambda work: _kind(work, "started"),
     Step.INSTALL_ON_BOOTSTRAP: lambda work: _install(work, work.plan.bootstrap_kubeconfig),
-    Step.APPLY_CLUSTER: lambda work: _apply(work, work.plan.bootstrap_kubeconfig, work.plan.objects),
-    Step.WAIT_CONTROL_PLANE: lambda work: _wait(work, "control_plane", work.plan.bootstrap_kubeconfig, work.plan.timeouts.control_plane),
+    Step.APPLY_CLUSTER: lambda work: apply_objects(work, work.plan.bootstrap_kubeconfig, work.plan.objects),
+    Step.WAIT_CONTROL_PLANE: lambda work: wait_for(work, "control_plane", work.plan.bootstrap_kubeconfig, work.plan.timeouts.control_plane),
     Step.SAVE_KUBECONFIG: _save_kubeconfig,
-    Step.APPLY_NETWORK: lambda work: _apply(work, work.plan.kubeconfig, work.plan.network),
-    Step.WAIT_MACHINES: lambda work: _wait(work, "available", work.here, work.plan.timeouts.machines),
+    Step.APPLY_NETWORK: lambda work: apply_objects(work, work.plan.kubeconfig, work.plan.network),
+    Step.WAIT_MACHINES: lambda work: wait_for(work, "available", work.here, work.plan.timeouts.machines),
     Step.INSTALL_ON_CLUSTER: lambda work: _install(work, work.plan.kubeconfig),
     Step.MOVE: _move,
     Step.WRITE_CONFIG: _write_config,
     Step.DELETE_BOOTSTRAP: _delete_bootstrap,
     Step.DELETE_CLUSTER: _delete_cluster,
-    Step.WAIT_DELETED: lambda work: _wait(work, "deleted", work.plan.bootstrap_kubeconfig, work.plan.timeouts.delete),
+    Step.WAIT_DELETED: lambda work: wait_for(work, "deleted", work.plan.bootstrap_kubeconfig, work.plan.timeouts.delete),
     Step.REMOVE_FILES: _remove_files,
 }
-"""Step → what it does. The steps of an upgrade and the packages have no entry: create and delete do not decide for them."""
+"""Step → what it does. Those of an upgrade and a recovery are in C(acts_upgrade)."""

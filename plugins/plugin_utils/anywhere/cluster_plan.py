@@ -59,6 +59,7 @@ def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
         clusterctl_config=clusterctl_config.clusterctl_config(options["repository"], versions, options["image_repository"]),
         config_text=text,
         digest="",
+        cert_manager=options["cert_manager_version"],
         take_lock=options["take_lock"],
         timeouts=Timeouts(control_plane=options["machine_timeout"], machines=_for_machines(options, cluster)),
     )

@@ -10,11 +10,13 @@ from typing import Any
 
 from .cluster_plan import Read, plan_of
 from .run import Admin, run, status
+from .run_recover import recover
+from .run_upgrade import upgrade
 from .status_page import page
 
 _IMAGE = {"version": {"type": "str", "required": True}, "image": {"type": "str", "required": True}}
 OPTIONS: dict[str, Any] = {
-    "operation": {"type": "str", "choices": ["create", "delete", "status"], "required": True},
+    "operation": {"type": "str", "choices": ["create", "delete", "recover", "status", "upgrade"], "required": True},
     "cluster_file": {"type": "path", "required": True},
     "work_dir": {"type": "str", "required": True},
     "bootstrap_image": {"type": "str", "required": True},
@@ -36,10 +38,11 @@ RULES: dict[str, Any] = {"required_together": [["registry_username", "registry_p
 
 
 def cluster_task(options: Mapping[str, Any], *, read: Read, admin: Admin, check_mode: bool) -> dict[str, Any]:
-    """Create or delete the cluster, or tell where it stands. Raises C(SpecError) before anything is changed."""
+    """Create, upgrade, recover or delete the cluster, or tell where it stands. Raises C(SpecError) before anything is changed."""
     plan = plan_of(options, read)
     if options["operation"] != "status":
-        return run(plan, admin, check_mode=check_mode)
+        work = {"upgrade": upgrade, "recover": recover}.get(options["operation"], run)
+        return work(plan, admin, check_mode=check_mode)
     result = status(plan, admin)
     if not result.get("failed"):
         admin.say(page(plan.name, result))

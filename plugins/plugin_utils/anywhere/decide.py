@@ -1,7 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The next step of create, upgrade and delete, from what is observed. The same observation gives the same step.
+"""The next step of create and delete, from what is observed, and the way to those of upgrade and recover.
+
+The same observation gives the same step.
 
 Nothing depends on how a state was reached, so a run that was killed anywhere is continued by the same command. What cannot be read is never
 taken for absent.
@@ -12,32 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from . import move
-from .move import NOTHING, MoveDecision, MoveStep, Side
+from .decide_recover import decide_recover
+from .decide_upgrade import decide_upgrade
+from .decisions import REACH, REPAIR, RESTORE, has_all_machines, machines_in_words, move_action, stop
+from .move import NOTHING, Side
 from .observed import Action, Container, Observed, Providers, Step
-
-_RESTORE = "restore the backup of the objects into a bootstrap cluster (clusterctl move --from-directory), and run again"
-_REACH = "check the kubeconfig and the endpoint of the cluster, and run again"
-_REPAIR = "repair its container (docker logs), and run again; never delete it"
 
 
 def decide(command: str, seen: Observed) -> Action:
-    """The next step of a command: C(create), C(upgrade) or C(delete)."""
+    """The next step of a command: C(create), C(upgrade), C(delete) or C(recover)."""
     return _COMMANDS[command](seen)
-
-
-def _stop(reason: str, way_out: str) -> Action:
-    return Action(Step.STOP, reason=reason, way_out=way_out)
-
-
-def _move(decision: MoveDecision) -> Action:
-    if decision.step is MoveStep.STOP:
-        return _stop(decision.reason, decision.way_out)
-    return Action(Step.MOVE, decision.step, decision.reason)
-
-
-def _machines(seen: Observed) -> str:
-    count = len(seen.machines or ())
-    return "machines of the cluster may exist" if not count else f"{count} machine{'' if count == 1 else 's'} of the cluster exist"
 
 
 # --- create ----------------------------------------------------------------------------------------------------------------------------
@@ -59,7 +45,7 @@ def _create(seen: Observed) -> Action:
         return _without_target(seen, seen.bootstrap_side)
     if not target.is_empty or seen.bootstrap_side.paused:
         # Only a move pauses the bootstrap side, or makes objects on the other one.
-        return _move(move.decide(seen.bootstrap_side, target))
+        return move_action(move.decide(seen.bootstrap_side, target))
     return _first_steps(seen) or _later_steps(seen, seen.bootstrap_side, target)
 
 
@@ -69,38 +55,40 @@ def _bootstrap_for_create(seen: Observed) -> Action:
     if seen.bootstrap is Container.ABSENT:
         if target is not None and not target.is_empty:
             # The whole cluster, only paused, is the last moment of a move. A part of it is what is left of two halves.
-            return _move(move.decide(NOTHING, target))
+            if target.paused and seen.machines is not None and not has_all_machines(seen, target):
+                return stop("the cluster has only a part of its objects, and the bootstrap cluster is gone", RESTORE)
+            return move_action(move.decide(NOTHING, target))
         if seen.has_machines:
-            return _stop(f"the bootstrap cluster is gone, and {_machines(seen)}", f"{_RESTORE}; or delete the machines by hand")
+            return stop(f"the bootstrap cluster is gone, and {machines_in_words(seen)}", f"{RESTORE}; or delete the machines by hand")
         return Action(Step.CREATE_BOOTSTRAP)
     if not seen.was_applied and not seen.has_machines and (target is None or target.is_empty):
         return Action(Step.REPLACE_BOOTSTRAP)
     if not seen.tried_start:
         return Action(Step.START_BOOTSTRAP)
-    return _stop("the bootstrap cluster does not answer, and it may have the objects of the cluster", _REPAIR)
+    return stop("the bootstrap cluster does not answer, and it may have the objects of the cluster", REPAIR)
 
 
 def _without_objects(seen: Observed) -> Action:
     """The bootstrap cluster runs, and has no objects of the cluster."""
     target = seen.target_side
     if target is not None and not target.is_empty:
-        return _move(move.decide(NOTHING, target))
+        return move_action(move.decide(NOTHING, target))
     if seen.has_machines:
         where = "no cluster has their objects" if target is not None else "the cluster, which may have their objects, cannot be reached"
-        return _stop(f"{_machines(seen)}, and {where}", _REACH if target is None else f"{_RESTORE}; or delete the machines by hand")
+        return stop(f"{machines_in_words(seen)}, and {where}", REACH if target is None else f"{RESTORE}; or delete the machines by hand")
     return Action(Step.APPLY_CLUSTER)
 
 
 def _without_target(seen: Observed, source: Side) -> Action:
     """The cluster cannot be reached, because it is new, or because something is wrong."""
     if source.is_running:
-        return _first_steps(seen) or _stop("the cluster cannot be reached", _REACH)
+        return _first_steps(seen) or stop("the cluster cannot be reached", REACH)
     if not seen.has_kubeconfig and source.paused is None and not seen.has_machines:
         # The objects were applied in part, without the Cluster.
         return Action(Step.APPLY_CLUSTER)
     if not seen.has_kubeconfig and seen.is_initialized:
         return Action(Step.SAVE_KUBECONFIG)
-    return _stop("a move was interrupted, and the cluster cannot be reached: what it has is not known", _REACH)
+    return stop("a move was interrupted, and the cluster cannot be reached: what it has is not known", REACH)
 
 
 def _first_steps(seen: Observed) -> Action | None:
@@ -120,7 +108,7 @@ def _later_steps(seen: Observed, source: Side, target: Side) -> Action:
         return Action(Step.WAIT_MACHINES)
     if seen.target_providers is not Providers.READY:
         return Action(Step.INSTALL_ON_CLUSTER)
-    return _move(move.decide(source, target))
+    return move_action(move.decide(source, target))
 
 
 def _after_move(seen: Observed) -> Action:
@@ -128,56 +116,15 @@ def _after_move(seen: Observed) -> Action:
         return Action(Step.SAVE_KUBECONFIG)
     if not seen.is_available:
         return Action(Step.WAIT_MACHINES)
-    if not seen.config_written:
+    if not seen.config_written and not seen.is_changed:
         return Action(Step.WRITE_CONFIG)
     if seen.bootstrap is not Container.ABSENT:
         return Action(Step.DELETE_BOOTSTRAP)
+    if seen.is_changed:
+        return stop("the cluster exists, and differs from the file", "run eks_anywhere_upgrade; --check shows what it changes")
     if seen.packages_wanted and not seen.packages_installed:
         return Action(Step.INSTALL_PACKAGES)
     return Action(Step.DONE)
-
-
-# --- upgrade ---------------------------------------------------------------------------------------------------------------------------
-
-
-def _upgrade(seen: Observed) -> Action:
-    """The next step of an upgrade of a cluster that manages itself. It needs no bootstrap cluster (EKS Anywhere since v0.18)."""
-    problem = _upgrade_problem(seen)
-    if problem is not None:
-        # Whatever stops the run, the other clusters must not stay paused.
-        return Action(Step.RESUME_SIBLINGS) if seen.paused_siblings and seen.target_side is not None else problem
-    needs_work = seen.target_providers is not Providers.READY or not seen.is_applied or not seen.is_available
-    if needs_work and not seen.has_backup:
-        return Action(Step.SAVE_BACKUP)
-    if needs_work and not seen.paused_siblings:
-        return Action(Step.PAUSE_SIBLINGS)
-    if seen.target_providers is not Providers.READY:
-        return Action(Step.UPGRADE_PROVIDERS)
-    if not seen.is_applied:
-        return Action(Step.APPLY_CLUSTER)
-    if not seen.is_available:
-        return Action(Step.WAIT_MACHINES)
-    if seen.paused_siblings:
-        return Action(Step.RESUME_SIBLINGS)
-    if not seen.config_written:
-        return Action(Step.WRITE_CONFIG)
-    if seen.packages_wanted and not seen.packages_installed:
-        return Action(Step.INSTALL_PACKAGES)
-    return Action(Step.DONE)
-
-
-def _upgrade_problem(seen: Observed) -> Action | None:
-    target = seen.target_side
-    if target is None:
-        return _stop("the cluster cannot be reached", _REACH)
-    if seen.bootstrap_side is None or not seen.bootstrap_side.is_empty:
-        message = "a bootstrap cluster may have objects of the cluster: a create or delete was not finished"
-        return _stop(message, "run that command again first; never delete the bootstrap cluster")
-    if target.is_empty:
-        return _stop("the cluster does not manage itself", "run create again first")
-    if not target.is_running:
-        return _stop("the cluster is paused", "set spec.paused of its Cluster to false, and run again")
-    return None
 
 
 # --- delete ----------------------------------------------------------------------------------------------------------------------------
@@ -192,8 +139,8 @@ def _delete(seen: Observed) -> Action:
         return _after_delete(seen)
     if seen.bootstrap is Container.ABSENT:
         if target is None or not target.is_running:
-            return _stop("the cluster is paused or has only a part of its objects, and the bootstrap cluster is gone", _RESTORE)
-        return Action(Step.CREATE_BOOTSTRAP)
+            return stop("the cluster is paused or has only a part of its objects, and the bootstrap cluster is gone", RESTORE)
+        return _siblings_of(seen) or Action(Step.CREATE_BOOTSTRAP)
     if seen.bootstrap_providers is not Providers.READY:
         return Action(Step.INSTALL_ON_BOOTSTRAP)
     if seen.is_deleting:
@@ -202,7 +149,15 @@ def _delete(seen: Observed) -> Action:
         return _delete_from_bootstrap(seen, source)
     if source.is_empty and target.is_running and not seen.is_available:
         return Action(Step.WAIT_MACHINES)
-    return _move(move.decide(target, source))
+    return (_siblings_of(seen) if source.is_empty and target.is_running else None) or move_action(move.decide(target, source))
+
+
+def _siblings_of(seen: Observed) -> Action | None:
+    """The stop for a cluster that manages others: nothing would manage their machines any more."""
+    if not seen.siblings:
+        return None
+    shown = ", ".join(sorted(seen.siblings))
+    return stop(f"the cluster manages other clusters: {shown}", "delete them, or move them to another cluster (clusterctl move), first")
 
 
 def _debris_for_delete(seen: Observed) -> Action:
@@ -214,7 +169,7 @@ def _debris_for_delete(seen: Observed) -> Action:
         return Action(Step.REPLACE_BOOTSTRAP) if is_whole else Action(Step.DELETE_BOOTSTRAP)
     if not seen.tried_start:
         return Action(Step.START_BOOTSTRAP)
-    return _stop("the bootstrap cluster does not answer, and it may have the objects of the cluster", _REPAIR)
+    return stop("the bootstrap cluster does not answer, and it may have the objects of the cluster", REPAIR)
 
 
 def _delete_from_bootstrap(seen: Observed, source: Side) -> Action:
@@ -225,16 +180,16 @@ def _delete_from_bootstrap(seen: Observed, source: Side) -> Action:
         # The objects were applied in part, without the Cluster.
         return Action(Step.DELETE_CLUSTER)
     if seen.target_side is None:
-        return _stop("a move was interrupted, and the cluster cannot be reached: what it has is not known", _REACH)
-    return _move(move.decide(seen.target_side, source))
+        return stop("a move was interrupted, and the cluster cannot be reached: what it has is not known", REACH)
+    return move_action(move.decide(seen.target_side, source))
 
 
 def _after_delete(seen: Observed) -> Action:
     """Neither side has objects, or the cluster cannot be reached. No object describes the machines that exist then."""
     if seen.has_machines:
         if seen.target_side is None:
-            return _stop(f"the cluster cannot be reached, and {_machines(seen)}", f"{_REACH}; or delete the machines by hand")
-        return _stop(f"{_machines(seen)}, and no cluster has their objects", f"{_RESTORE}; or delete the machines by hand")
+            return stop(f"the cluster cannot be reached, and {machines_in_words(seen)}", f"{REACH}; or delete the machines by hand")
+        return stop(f"{machines_in_words(seen)}, and no cluster has their objects", f"{RESTORE}; or delete the machines by hand")
     if seen.bootstrap is not Container.ABSENT:
         return Action(Step.DELETE_BOOTSTRAP)
     if seen.has_kubeconfig or seen.config_written:
@@ -242,4 +197,9 @@ def _after_delete(seen: Observed) -> Action:
     return Action(Step.DONE)
 
 
-_COMMANDS: Mapping[str, Callable[[Observed], Action]] = {"create": _create, "upgrade": _upgrade, "delete": _delete}
+_COMMANDS: Mapping[str, Callable[[Observed], Action]] = {
+    "create": _create,
+    "upgrade": decide_upgrade,
+    "delete": _delete,
+    "recover": decide_recover,
+}

@@ -31,7 +31,8 @@ def forecast(command: str, seen: Observed) -> tuple[Action, ...]:
 
 def _moved(command: str, action: Action, seen: Observed) -> Observed:
     source, destination = seen.bootstrap_side or NOTHING, seen.target_side or NOTHING
-    if command == "delete":
+    is_deletion = (action.of or command) == "delete"
+    if is_deletion:
         source, destination = destination, source
     if action.move in (MoveStep.START, MoveStep.MOVE_AGAIN):
         source, destination = NOTHING, replace(source, paused=False)
@@ -39,15 +40,22 @@ def _moved(command: str, action: Action, seen: Observed) -> Observed:
         source = replace(source, paused=False)
     elif action.move is MoveStep.FINISH_DELETION:
         source = NOTHING
+    elif action.move is MoveStep.REMOVE_COPIES:
+        destination = NOTHING
     else:
         destination = replace(destination, paused=False)
-    if command == "delete":
+    if is_deletion:
         return replace(seen, target_side=source, bootstrap_side=destination)
     return replace(seen, bootstrap_side=source, target_side=destination)
 
 
 def _sets(**changes: object) -> Callable[[Observed], Observed]:
     return lambda seen: replace(seen, **changes)  # type: ignore[arg-type]
+
+
+def _restored(seen: Observed) -> Observed:
+    # It restores into the cluster itself whenever that can be reached.
+    return replace(seen, bootstrap_side=_CLUSTER) if seen.target_side is None else replace(seen, target_side=_CLUSTER)
 
 
 def _target_answers(seen: Observed) -> Observed:
@@ -72,8 +80,16 @@ _EFFECTS: Mapping[Step, Callable[[Observed], Observed]] = {
     Step.DELETE_BOOTSTRAP: _sets(bootstrap=Container.ABSENT, bootstrap_side=NOTHING),
     Step.INSTALL_PACKAGES: _sets(packages_installed=True),
     Step.SAVE_BACKUP: _sets(has_backup=True),
-    Step.PAUSE_SIBLINGS: _sets(paused_siblings=True),
-    Step.RESUME_SIBLINGS: _sets(paused_siblings=False),
+    Step.PAUSE_SIBLINGS: _sets(paused_siblings=True, running_siblings=False),
+    Step.RESUME_SIBLINGS: _sets(paused_siblings=False, running_siblings=True),
+    # What is applied replaces machines, so the run waits for them.
+    Step.APPLY_CONTROL_PLANE: _sets(is_plane_applied=True, is_plane_ready=False, is_available=False),
+    Step.WAIT_CONTROL_PLANE_READY: _sets(is_plane_ready=True),
+    Step.APPLY_WORKERS: _sets(is_applied=True, is_available=False),
+    Step.REMOVE_GROUPS: _sets(removed_groups=False, is_available=False),
+    Step.REMOVE_LEFTOVERS: _sets(has_leftovers=False),
+    Step.REMOVE_BACKUP: _sets(has_backup=False),
+    Step.RESTORE_BACKUP: _restored,
     Step.UPGRADE_PROVIDERS: _sets(target_providers=Providers.READY),
     Step.DELETE_CLUSTER: _sets(is_deleting=True, was_deleted=True),
     Step.WAIT_DELETED: _sets(bootstrap_side=NOTHING, target_side=None, is_deleting=False, machines=frozenset(), was_deleted=True),

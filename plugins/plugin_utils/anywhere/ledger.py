@@ -17,7 +17,7 @@ from ..formats import json
 
 FORMAT = 1
 PATH = "ledger"
-COMMANDS = ("create", "delete", "upgrade")
+COMMANDS = ("create", "delete", "upgrade", "recover")
 BEGUN, DONE, FAILED = "begun", "done", "failed"
 _STATES = (BEGUN, DONE, FAILED)
 

@@ -36,7 +36,11 @@ class Observed:
     which is not the same as none. machines: the real machines by name, None if the provider cannot list them. has_kubeconfig: is the
     kubeconfig of the cluster on disk? was_applied, was_deleted: did a run begin to apply or to delete the objects, as the ledger says?
     is_applied: are all rendered objects there, as they are rendered? tried_start: did this run start the container of the bootstrap
-    cluster already? paused_siblings: did a run pause other clusters?
+    cluster already? is_changed: do objects of the cluster differ from the rendered ones, as its API server says? is_plane_applied,
+    is_plane_ready: the same as is_applied and is_available, for the control plane. removed_groups: are there groups of workers that are not
+    rendered? has_leftovers: are there templates that nothing uses? siblings: the other clusters that the cluster manages. paused_siblings,
+    running_siblings: did a run pause one, is one running? interrupted: the command that was interrupted. backup: the name of the one that
+    has exactly the machines that exist.
     """
 
     bootstrap: Container = Container.ABSENT
@@ -59,6 +63,15 @@ class Observed:
     packages_installed: bool = False
     tried_start: bool = False
     paused_siblings: bool = False
+    running_siblings: bool = False
+    siblings: frozenset[str] = frozenset()
+    is_changed: bool = False
+    is_plane_applied: bool = False
+    is_plane_ready: bool = False
+    removed_groups: bool = False
+    has_leftovers: bool = False
+    interrupted: str = ""
+    backup: str = ""
 
     @property
     def has_machines(self) -> bool:
@@ -67,7 +80,7 @@ class Observed:
 
 
 class Step(Enum):
-    """The steps of create, upgrade and delete, by the names that a user sees."""
+    """The steps of create, upgrade, delete and recover, by the names that a user sees."""
 
     CREATE_BOOTSTRAP = "create the bootstrap cluster"
     REPLACE_BOOTSTRAP = "replace what is left of a bootstrap cluster without objects"
@@ -87,6 +100,13 @@ class Step(Enum):
     PAUSE_SIBLINGS = "pause the other clusters"
     RESUME_SIBLINGS = "resume the other clusters"
     UPGRADE_PROVIDERS = "upgrade Cluster API"
+    APPLY_CONTROL_PLANE = "apply the control plane"
+    WAIT_CONTROL_PLANE_READY = "wait for the machines of the control plane"
+    APPLY_WORKERS = "apply the workers"
+    REMOVE_GROUPS = "remove the worker groups that the file does not have"
+    REMOVE_LEFTOVERS = "remove the templates that nothing uses"
+    REMOVE_BACKUP = "remove the backup"
+    RESTORE_BACKUP = "restore the backup of the objects"
     DELETE_CLUSTER = "delete the cluster"
     WAIT_DELETED = "wait until the machines are deleted"
     REMOVE_FILES = "remove the files of the cluster"
@@ -96,12 +116,16 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class Action:
-    """The next step. move: what to do in the step MOVE. reason, way_out: of a stop."""
+    """The next step. move: what to do in the step MOVE. reason, way_out: of a stop.
+
+    of: the command whose move it is, in a recovery; or the cluster into which a backup is restored, C(target) or C(bootstrap).
+    """
 
     step: Step
     move: MoveStep | None = None
     reason: str = ""
     way_out: str = ""
+    of: str = ""
 
     @property
     def is_end(self) -> bool:

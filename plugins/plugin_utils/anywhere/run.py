@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run of create or delete: observe, decide, act, until the decision is that nothing is left. Pure but for the C(Admin) that acts."""
+"""A run of a command: observe, decide, act, until the decision is that nothing is left. Pure but for the C(Admin) that acts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 
 from ..errors import Problems, SpecError
 from . import ledger as ledgers
+from . import recovery
 from .acts import ACTS, Plan, RunFailed, Work
+from .acts_upgrade import UPGRADE_ACTS
 from .decide import decide
 from .forecast import forecast
 from .ledger import Ledger
@@ -20,9 +22,11 @@ from .lock import decide as decide_lock
 from .lock import dump as dump_lock
 from .move import Side
 from .observed import Action, Container, Observed, Providers, Step
+from .upgrade_plan import control_plane_part, version_of
 
 STEP = "nodebootstrap.eks.anywhere_step"
-_COMMANDS = ("create", "delete")
+_COMMANDS = ledgers.COMMANDS
+_ACTS = {**ACTS, **UPGRADE_ACTS}
 _MOST_STEPS, _MOST_REPEATS = 80, 6
 _SETTLE_SECONDS = 1800
 
@@ -54,6 +58,7 @@ class Run:
     says: Mapping[str, Any] = field(default_factory=dict)
     steps: list[str] = field(default_factory=list)
     unwritten: dict[str, str] = field(default_factory=dict)
+    had_lock: bool = False
 
     def call(self, module: str, /, **options: Any) -> Mapping[str, Any]:
         """Run a module in the work folder. Raises C(RunFailed) with its message."""
@@ -77,6 +82,7 @@ class Run:
         decision = decide_lock(owner, self.admin.machine(owner.process.pid if owner else 0), take_lock=self.plan.take_lock)
         if decision.refusal is not None:
             raise SpecError([decision.refusal])
+        self.had_lock = owner is not None
         if not self.check_mode:
             self._settle([Process(row["pid"], row["start_time"], row["command"]) for row in found["running"]])
         return None if found["lock"] is None else str(found["lock"])
@@ -117,22 +123,31 @@ class Run:
         plan = self.plan
         files, self.unwritten = self.unwritten, {}
         found = self.step("observe", files=files, **plan.observation(), config_file=plan.config_file,
-                          config_text=plan.config_text if plan.command == "create" else None)  # fmt: skip
+                          config_text=plan.config_text if plan.command in ("create", "upgrade") else None,
+                          upgrade=plan.command != "create", plane=list(control_plane_part(plan.objects)),
+                          backup=plan.backup, digest=plan.digest, backups=plan.backups)  # fmt: skip
         self.says = found
         created, deleted = self.ledgers["create"], self.ledgers["delete"]
-        machines = found["machines"]
-        return Observed(
+        machines = None if found["machines"] is None else frozenset(found["machines"])
+        seen = Observed(
             bootstrap=Container(found["bootstrap"]),
             bootstrap_providers=Providers(found["bootstrap_providers"]),
             bootstrap_side=_side(found["bootstrap_side"]),
             target_providers=Providers(found["target_providers"]),
             target_side=_side(found["target_side"]),
-            machines=None if machines is None else frozenset(machines),
+            machines=machines,
             was_applied=created.entry(Step.APPLY_CLUSTER.value) is not None,
             was_deleted=deleted.entry(Step.DELETE_CLUSTER.value) is not None,
             tried_start=self.tried_start,
+            is_changed=bool(found["differs"]),
             **{name: bool(found[name]) for name in _FLAGS},
         )
+        seen = _with_upgrade(seen, found["upgrade"], plan)
+        if plan.command != "recover":
+            return seen
+        backup = recovery.usable_backup(found["backups"], plan.name, machines)
+        self.says = {**found, "backup": backup}
+        return replace(seen, backup=backup, interrupted=recovery.interrupted(self.ledgers, seen))
 
     def begin(self, action: Action) -> None:
         """Write into the ledger what is tried now."""
@@ -174,7 +189,7 @@ class Run:
         self.begin(action)
         self.tried_start |= action.step is Step.START_BOOTSTRAP
         try:
-            ACTS[action.step](Work(self.plan, action, self.says, self.call, self.step, self.admin.say))
+            _ACTS[action.step](Work(self.plan, action, self.says, self.call, self.step, self.admin.say))
         except RunFailed as error:
             self.finish(action, str(error), failed=True)
             self.flush()
@@ -182,42 +197,99 @@ class Run:
         self.finish(action)
 
 
-_FLAGS = ("has_kubeconfig", "is_initialized", "has_network", "is_available", "is_applied", "is_deleting", "config_written")
+_FLAGS = ("has_kubeconfig", "is_initialized", "has_network", "is_available", "is_applied", "is_deleting", "config_written",
+          "has_backup")  # fmt: skip
 
 
 def _side(found: Mapping[str, Any] | None) -> Side | None:
     return None if found is None else Side(frozenset(found["objects"]), found["paused"])
 
 
+def _with_upgrade(seen: Observed, live: Mapping[str, Any] | None, plan: Plan) -> Observed:
+    """What is known of the cluster itself beyond its objects."""
+    if live is None:
+        return seen
+    rows = live["siblings"]
+    old_cert_manager = (
+        live["cert_manager"] is not None and plan.cert_manager != "" and version_of(live["cert_manager"]) < version_of(plan.cert_manager)
+    )
+    is_old = seen.target_providers is Providers.READY and old_cert_manager
+    return replace(
+        seen,
+        target_providers=Providers.OLD if is_old else seen.target_providers,
+        is_plane_applied=live["is_plane_applied"],
+        is_plane_ready=live["is_plane_ready"],
+        removed_groups=bool(live["removed_groups"]),
+        has_leftovers=bool(live["leftovers"]),
+        siblings=frozenset(f"{row['namespace']}/{row['name']}" for row in rows),
+        paused_siblings=any(row["marked"] for row in rows),
+        running_siblings=any(not row["paused"] for row in rows),
+    )
+
+
 def _words(action: Action) -> str:
     return action.step.value if action.move is None else f"{action.step.value}: {action.move.value}"
 
 
-def run(plan: Plan, admin: Admin, *, check_mode: bool) -> dict[str, Any]:
-    """Create or delete the cluster, and return the result of the task. In check mode, returns what would be done."""
+@dataclass(frozen=True)
+class Extras:
+    """What a command adds to a run. before: is called before the lock is taken; its result is a part of that of the task.
+
+    failed: is called if the run did not come to its end, and returns the rest of the message. after: the same as before, at the end.
+    """
+
+    before: Callable[[Run, Observed], Mapping[str, Any]] = lambda _run, _seen: {}
+    failed: Callable[[Run], str] = lambda _run: ""
+    after: Callable[[Run, Observed], Mapping[str, Any]] = lambda _run, _seen: {}
+
+
+_NO_EXTRAS = Extras()
+
+
+def run(plan: Plan, admin: Admin, *, check_mode: bool, extras: Extras = _NO_EXTRAS) -> dict[str, Any]:
+    """Carry out the command of the plan, and return the result of the task. In check mode, returns what would be done."""
     this = Run(plan, admin, check_mode)
+    more: dict[str, Any] = {}
     try:
         text = this.open()
         if check_mode:
-            return _forecast(this)
+            seen = this.observe()
+            more = {**extras.before(this, seen)}
+            return _forecast(this, seen) | more
+        if extras is not _NO_EXTRAS:
+            more = {**extras.before(this, this.observe())}
         text = this.lock(text)
     except RunFailed as error:
-        return _failed(plan, str(error), [])
+        return _failed(plan, str(error), []) | more
+    problem: str | None = "the run was ended"
     try:
-        end = this.to_the_end()
-        if end.step is Step.STOP:
-            return _failed(plan, f"{end.reason}; fix: {end.way_out}", this.steps)
-        if plan.command == "delete" and any(one.entries for one in this.ledgers.values()):
-            this.step("remove", files=[plan.ledger_file("create"), plan.ledger_file("delete")])
+        problem = _work(this)
+        if problem is None and this.steps:
+            more |= extras.after(this, this.observe())
     except RunFailed as error:
-        return _failed(plan, str(error), this.steps)
+        problem = str(error)
     finally:
+        if problem is not None:
+            problem += extras.failed(this)
         this.step("lock", expected=text, new=None)
-    return _done(this.plan, this.steps)
+    return (_done(this.plan, this.steps) if problem is None else _failed(plan, problem, this.steps)) | more
 
 
-def _forecast(this: Run) -> dict[str, Any]:
-    actions = forecast(this.plan.command, this.observe())
+def _work(this: Run) -> str | None:
+    """Take all steps. Returns why they stopped, None if all is done. Raises C(RunFailed)."""
+    end = this.to_the_end()
+    if end.step is Step.STOP:
+        return f"{end.reason}; fix: {end.way_out}"
+    finished = {"delete": _COMMANDS, "recover": ("recover",)}.get(this.plan.command, ())
+    files = [this.plan.ledger_file(command) for command in finished if this.ledgers[command].entries]
+    if files:
+        this.unwritten = {}
+        this.step("remove", files=files)
+    return None
+
+
+def _forecast(this: Run, seen: Observed) -> dict[str, Any]:
+    actions = forecast(this.plan.command, seen)
     steps = [_words(action) for action in actions if not action.is_end]
     if actions[-1].step is Step.STOP:
         return _failed(this.plan, f"{actions[-1].reason}; fix: {actions[-1].way_out}", steps)
@@ -227,7 +299,8 @@ def _forecast(this: Run) -> dict[str, Any]:
 
 
 def _done(plan: Plan, steps: list[str]) -> dict[str, Any]:
-    return {"changed": bool(steps), "steps": steps, "kubeconfig": plan.kubeconfig if plan.command == "create" else None}
+    has_kubeconfig = plan.command in ("create", "upgrade")
+    return {"changed": bool(steps), "steps": steps, "kubeconfig": plan.kubeconfig if has_kubeconfig else None}
 
 
 def _failed(plan: Plan, message: str, steps: list[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ visible: an incomplete side that is unpaused creates machines a second time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.decide import decide
@@ -17,9 +17,33 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.move im
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.observed import Action, Container, Observed, Providers, Step
 
 CLUSTER, PLANE, WORKERS, SECRET = "Cluster/c", "KubeadmControlPlane/c", "MachineDeployment/c-md-0", "Secret/c-kubeconfig"
-RENDERED = (CLUSTER, PLANE, WORKERS)
-WANTED = 3
+ETCD = "EtcdadmCluster/c"
+MORE, NEW = "MachineDeployment/c-md-1", "MachineDeployment/c-md-2"
 Decide = Callable[[str, Observed], Action]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A cluster: its groups of machines with their numbers, before and after an upgrade, and the other clusters that it manages."""
+
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    siblings: int = 0
+
+    @property
+    def needed(self) -> int:
+        """The machines that are made once: those before, and every one after again, with its new version."""
+        return sum(self.before.values()) + sum(self.after.values())
+
+
+SHAPES = {
+    "one": Shape({PLANE: 1}, {PLANE: 1}),
+    "ha": Shape({PLANE: 3, WORKERS: 1}, {PLANE: 3, WORKERS: 1}),
+    "groups": Shape({PLANE: 1, WORKERS: 2, MORE: 1}, {PLANE: 1, WORKERS: 1, NEW: 1}),
+    "etcd": Shape({ETCD: 1, PLANE: 1, WORKERS: 1}, {ETCD: 1, PLANE: 1, WORKERS: 1}),
+    "siblings": Shape({PLANE: 1, WORKERS: 2}, {PLANE: 1, WORKERS: 2}, 2),
+}
+"""One node, a control plane of three, groups that are added and removed, external etcd, and other clusters."""
 
 
 class Violation(AssertionError):
@@ -46,10 +70,16 @@ class Half:
 
 @dataclass
 class World:
-    """Everything that is true, and the counters that show what went wrong."""
+    """Everything that is true, and the counters that show what went wrong.
 
+    machines: their names, such as C(KubeadmControlPlane.c@2#5): group, version and number. applied: the version of each applied group.
+    siblings: of each other cluster, whether it is paused, and whether a run did it. last: the command that began the last step.
+    """
+
+    shape: Shape = SHAPES["siblings"]
     container: Container = Container.ABSENT
     is_stopped: bool = False
+    is_unfinished: bool = False
     bootstrap: Half = field(default_factory=Half)
     target: Half = field(default_factory=Half)
     machines: list[str] = field(default_factory=list)
@@ -62,24 +92,34 @@ class World:
     was_applied: bool = False
     was_deleted: bool = False
     has_backup: bool = False
-    siblings_paused: bool = False
-    version: int = 1
-    rolled: int = 1
+    backup: list[str] = field(default_factory=list)
+    siblings: list[str] = field(default_factory=list)
+    applied: dict[str, int] = field(default_factory=dict)
+    leftovers: bool = False
     outage: int = 0
     """Observations in which the cluster does not answer."""
     lists_machines: bool = True
     command: str = "create"
+    last: str = ""
     wanted: int = 1
+
+    @property
+    def goal(self) -> Mapping[str, int]:
+        """The groups of machines that are wanted."""
+        return self.shape.after if self.wanted > 1 else self.shape.before
+
+    @property
+    def rendered(self) -> tuple[str, ...]:
+        return (CLUSTER, *self.goal)
 
     # --- what a run sees ---
 
-    def observe(self, wanted_version: int, tried_start: bool) -> Observed:
-        initialized = bool(self.machines)
+    def observe(self, tried_start: bool) -> Observed:
+        initialized = any(_group(name) == PLANE for name in self.machines)
         can_reach = self.kubeconfig and initialized and self.outage == 0
         self.outage = max(0, self.outage - 1)
-        runs = self.container is Container.RUNNING and not self.is_stopped
+        runs = self.container is Container.RUNNING and not self.is_stopped and not self.is_unfinished
         here = self.bootstrap if CLUSTER in self.bootstrap.objects else self.target
-        is_applied = set(RENDERED) <= set(here.objects) and self.version == wanted_version
         side: Side | None = self.bootstrap.side if runs else None
         if self.container is Container.ABSENT:
             side = Side()
@@ -93,8 +133,8 @@ class World:
             has_kubeconfig=self.kubeconfig,
             is_initialized=initialized,
             has_network=self.network,
-            is_available=self.network and len(self.machines) == WANTED and self.rolled == self.version,
-            is_applied=is_applied,
+            is_available=self.network and self.is_complete(list(self.goal)),
+            is_applied=self.is_applied(here, self.rendered),
             was_applied=self.was_applied,
             was_deleted=self.was_deleted,
             has_backup=self.has_backup,
@@ -103,8 +143,36 @@ class World:
             packages_wanted=True,
             packages_installed=self.packages,
             tried_start=tried_start,
-            paused_siblings=self.siblings_paused,
+            siblings=frozenset(f"s{number}" for number in range(len(self.siblings))),
+            paused_siblings="marked" in self.siblings,
+            running_siblings="" in self.siblings,
+            is_changed=not self.is_applied(here, self.rendered),
+            is_plane_applied=self.is_applied(here, [name for name in self.rendered if name in _FIRST]),
+            is_plane_ready=self.is_complete([name for name in self.goal if name in _FIRST]),
+            removed_groups=any(name not in self.goal for name in self.applied),
+            has_leftovers=self.leftovers,
+            interrupted=self.interrupted(),
+            backup="b" if self.machines and {name for name in self.backup if "#" in name} == _objects(self.machines) else "",
         )
+
+    def interrupted(self) -> str:
+        """The command that was interrupted, as the ledgers tell it."""
+        is_whole = self.target.works and not self.bootstrap.objects
+        if is_whole and (self.has_backup or "marked" in self.siblings):
+            return "upgrade"
+        return "" if self.last == "upgrade" else self.last
+
+    def is_applied(self, half: Half, names: Iterable[str]) -> bool:
+        return all(name in half.objects and self.applied.get(name, self.wanted) == self.wanted for name in names)
+
+    def is_complete(self, groups: list[str]) -> bool:
+        """Has every group all its machines with the wanted version, and no others?"""
+        others = [name for name in self.machines if _group(name) in groups and _version(name) != self.wanted]
+        gone = [name for name in self.machines if _group(name) not in self.goal] if len(groups) == len(self.goal) else []
+        return not others and not gone and all(self.count(name) == self.goal[name] for name in groups)
+
+    def count(self, group: str) -> int:
+        return len([name for name in self.machines if _group(name) == group])
 
     # --- what happens on its own ---
 
@@ -114,28 +182,45 @@ class World:
         for half in [*halves, self.target]:
             if half.works:
                 self._reconcile(half)
-        if self.created > WANTED + (self.rolled - 1) * WANTED:
+        limit = self.shape.needed if self.wanted > 1 else sum(self.shape.before.values())
+        if self.created > limit:
             raise Violation(f"{self.created} machines were created: {self.machines}")
+        oldest = min((_version(name) for name in self.machines if _group(name) in _FIRST), default=99)
+        if any(_version(name) > oldest for name in self.machines if _group(name) not in _FIRST):
+            raise Violation(f"a worker is newer than the control plane: {self.machines}")
 
     def _reconcile(self, half: Half) -> None:
-        known = [name for name in half.objects if name.startswith("Machine/")]
         if self.deleting:
             if self.machines:
                 gone = self.machines.pop()
-                half.objects = [name for name in half.objects if name != f"Machine/{gone}"]
+                half.objects = [name for name in half.objects if name != f"Machine/n/{gone}"]
             else:
-                half.objects, self.deleting = [], False
+                half.objects, self.deleting, self.applied = [], False, {}
             return
-        if self.rolled < self.version and set(RENDERED) <= set(half.objects):
-            half.objects = [name for name in half.objects if name not in known]
-            self.machines, self.rolled, known = [], self.version, []
-        if {PLANE, WORKERS} <= set(half.objects) and len(known) < WANTED:
+        for group, version in sorted(self.applied.items()):
+            if group in half.objects and self._reconcile_group(half, group, version):
+                return
+
+    def _reconcile_group(self, half: Half, group: str, version: int) -> bool:
+        """Create a machine that is missing, or delete one that is old. Returns whether it did something."""
+        wanted = (self.shape.after if version > 1 else self.shape.before).get(group, 0)
+        mine = [name[len("Machine/n/") :] for name in half.objects if name.startswith("Machine/n/") and _group(name[10:]) == group]
+        if len([name for name in mine if _version(name) == version]) < wanted:
             self.created += 1
-            name = f"m{self.created}"
+            name = f"{group.replace('/', '.')}@{version}#{self.created}"
             self.machines.append(name)
-            half.objects.append(f"Machine/{name}")
+            half.objects.append(f"Machine/n/{name}")
             if SECRET not in half.objects:
                 half.objects.append(SECRET)
+            return True
+        old = [name for name in mine if _version(name) != version] or mine[wanted:]
+        if old:
+            self._drop(half, old[0])
+        return bool(old)
+
+    def _drop(self, half: Half, name: str) -> None:
+        self.machines.remove(name)
+        half.objects.remove(f"Machine/n/{name}")
 
     # --- what the steps do ---
 
@@ -146,15 +231,18 @@ class World:
     def _create_bootstrap(self, _action: Action) -> Iterator[None]:
         if self.container is not Container.ABSENT:
             raise Violation("kind: node(s) already exist for a cluster with the name")
-        self.container = Container.DEBRIS
+        self.container, self.bootstrap = Container.DEBRIS, Half()
         yield
-        self.container, self.bootstrap, self.is_stopped = Container.RUNNING, Half(), False
+        # Killed here, the API server answers, and there is no network.
+        self.container, self.is_unfinished, self.is_stopped = Container.RUNNING, True, False
+        yield
+        self.is_unfinished = False
         yield
 
     def _delete_bootstrap(self, _action: Action) -> Iterator[None]:
         if self.bootstrap.objects and not (self.target.works and set(self.bootstrap.objects) <= set(self.target.objects)):
             raise Violation("a bootstrap cluster with objects was deleted")
-        self.container, self.bootstrap, self.is_stopped = Container.ABSENT, Half(), False
+        self.container, self.bootstrap, self.is_stopped, self.is_unfinished = Container.ABSENT, Half(), False, False
         yield
 
     def _replace_bootstrap(self, action: Action) -> Iterator[None]:
@@ -167,6 +255,8 @@ class World:
         yield
 
     def _install(self, half: Half) -> Iterator[None]:
+        if half is self.bootstrap and self.is_unfinished:
+            raise Violation("Cluster API was installed in a bootstrap cluster without a network")
         half.providers = Providers.PARTIAL
         yield
         half.providers = Providers.READY
@@ -176,12 +266,79 @@ class World:
         self.was_applied = True
         self.was_deleted = False
         yield
-        half = self.bootstrap if self.command == "create" else self.target
-        for name in RENDERED:
+        yield from self._apply_names(self.bootstrap, self.rendered)
+
+    def _apply_names(self, half: Half, names: Iterable[str]) -> Iterator[None]:
+        for name in names:
             if name not in half.objects:
                 half.objects.append(name)
+            if name != CLUSTER:
+                self.leftovers |= self.applied.get(name, self.wanted) != self.wanted
+                self.applied[name] = self.wanted
+            yield
+
+    def _upgrade_step(self, names: Iterable[str]) -> Iterator[None]:
+        if not self.has_backup or "" in self.siblings:
+            raise Violation("something is changed without a backup, or while other clusters run")
+        yield from self._apply_names(self.target, names)
+
+    def _apply_plane(self, _action: Action) -> Iterator[None]:
+        yield from self._upgrade_step([name for name in self.rendered if name in _FIRST])
+
+    def _apply_workers(self, _action: Action) -> Iterator[None]:
+        yield from self._upgrade_step(self.rendered)
+
+    def _remove_groups(self, _action: Action) -> Iterator[None]:
+        for group in [name for name in self.applied if name not in self.goal]:
+            yield
+            for name in [name for name in self.machines if _group(name) == group]:
+                self._drop(self.target, name)
                 yield
-        self.version = self.wanted
+            self.target.objects.remove(group)
+            del self.applied[group]
+        yield
+
+    def _remove_leftovers(self, _action: Action) -> Iterator[None]:
+        if any(_version(name) != self.wanted for name in self.machines):
+            raise Violation("a template was removed that machines use")
+        yield
+        self.leftovers = False
+        yield
+
+    def _save_backup(self, _action: Action) -> Iterator[None]:
+        self.backup = list(self.target.objects)
+        yield
+        self.has_backup = True
+        yield
+
+    def _remove_backup(self, _action: Action) -> Iterator[None]:
+        self.has_backup = False
+        yield
+        self.backup = []
+        yield
+
+    def _restore(self, action: Action) -> Iterator[None]:
+        half = self.target if action.of == "target" else self.bootstrap
+        if half.objects or half.providers is not Providers.READY:
+            raise Violation("a backup is restored over objects, or without providers")
+        half.paused = True
+        for name in self.backup:
+            half.objects.append(name)
+            yield
+        half.paused = False
+        yield
+
+    def _pause(self, _action: Action) -> Iterator[None]:
+        for number, state in enumerate(self.siblings):
+            if not state:
+                self.siblings[number] = "marked"
+                yield
+
+    def _resume(self, _action: Action) -> Iterator[None]:
+        for number, state in enumerate(self.siblings):
+            if state == "marked":
+                self.siblings[number] = ""
+                yield
         yield
 
     def _save_kubeconfig(self, _action: Action) -> Iterator[None]:
@@ -193,7 +350,8 @@ class World:
         yield
 
     def _move(self, action: Action) -> Iterator[None]:
-        source, destination = (self.target, self.bootstrap) if self.command == "delete" else (self.bootstrap, self.target)
+        is_deletion = (action.of or self.command) == "delete"
+        source, destination = (self.target, self.bootstrap) if is_deletion else (self.bootstrap, self.target)
         if action.move in (MoveStep.START, MoveStep.MOVE_AGAIN):
             yield from self._clusterctl_move(source, destination)
         elif action.move is MoveStep.UNPAUSE_SOURCE:
@@ -201,6 +359,10 @@ class World:
             yield
         elif action.move is MoveStep.FINISH_DELETION:
             yield from _delete_all(source)
+        elif action.move is MoveStep.REMOVE_COPIES:
+            if destination.works:
+                raise Violation("copies that are running were deleted")
+            yield from _delete_all(destination)
         elif action.move is MoveStep.UNPAUSE_DESTINATION:
             destination.paused = False
             yield
@@ -212,6 +374,8 @@ class World:
             raise Violation("clusterctl: cannot start operation while the following Clusters are paused")
         if destination.providers is not Providers.READY:
             raise Violation("clusterctl: the destination has no providers")
+        # A backup is saved before, which is what a recovery can restore.
+        self.backup = list(source.objects)
         source.paused = True
         yield
         for name in list(source.objects):
@@ -229,7 +393,7 @@ class World:
         yield
         self.deleting = True
         if CLUSTER not in self.bootstrap.objects:
-            self.bootstrap.objects, self.deleting = [], False
+            self.bootstrap.objects, self.deleting, self.applied = [], False, {}
         yield
 
     def _remove_files(self, _action: Action) -> Iterator[None]:
@@ -244,12 +408,27 @@ class World:
         yield from self._install(self.target)
 
 
-def _sets(name: str, value: bool = True) -> Callable[[World, Action], Iterator[None]]:
+_FIRST = (CLUSTER, ETCD, PLANE)
+
+
+def _group(machine: str) -> str:
+    return machine.partition("@")[0].replace(".", "/")
+
+
+def _version(machine: str) -> int:
+    return int(machine.partition("@")[2].partition("#")[0])
+
+
+def _objects(machines: list[str]) -> set[str]:
+    return {f"Machine/n/{name}" for name in machines}
+
+
+def _sets(name: str) -> Callable[[World, Action], Iterator[None]]:
     """A step that changes one thing."""
 
     def step(world: World, _action: Action) -> Iterator[None]:
         yield
-        setattr(world, name, value)
+        setattr(world, name, True)
         yield
 
     return step
@@ -277,9 +456,16 @@ _STEPS: dict[Step, Callable[[World, Action], Iterator[None]]] = {
     Step.WRITE_CONFIG: _sets("config"),
     Step.DELETE_BOOTSTRAP: World._delete_bootstrap,
     Step.INSTALL_PACKAGES: _sets("packages"),
-    Step.SAVE_BACKUP: _sets("has_backup"),
-    Step.PAUSE_SIBLINGS: _sets("siblings_paused"),
-    Step.RESUME_SIBLINGS: _sets("siblings_paused", False),
+    Step.SAVE_BACKUP: World._save_backup,
+    Step.PAUSE_SIBLINGS: World._pause,
+    Step.RESUME_SIBLINGS: World._resume,
+    Step.APPLY_CONTROL_PLANE: World._apply_plane,
+    Step.WAIT_CONTROL_PLANE_READY: World._wait,
+    Step.APPLY_WORKERS: World._apply_workers,
+    Step.REMOVE_GROUPS: World._remove_groups,
+    Step.REMOVE_LEFTOVERS: World._remove_leftovers,
+    Step.REMOVE_BACKUP: World._remove_backup,
+    Step.RESTORE_BACKUP: World._restore,
     Step.UPGRADE_PROVIDERS: World._upgrade_providers,
     Step.DELETE_CLUSTER: World._delete_cluster,
     Step.WAIT_DELETED: World._wait,
@@ -294,10 +480,12 @@ def run(
     world.command = command
     moments, tried_start = 0, False
     for _unused in range(most):
-        action = choose(command, world.observe(world.wanted, tried_start))
+        action = choose(command, world.observe(tried_start))
         if action.is_end:
+            world.last = "" if action.step is Step.DONE and command != "recover" else world.last
             return action, moments
         tried_start |= action.step is Step.START_BOOTSTRAP
+        world.last = world.last if command == "recover" else command
         for _moment in world.perform(action):
             world.tick()
             moments += 1
