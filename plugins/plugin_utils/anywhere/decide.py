@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from . import move
 from .decide_recover import decide_recover
 from .decide_upgrade import decide_upgrade
-from .decisions import REACH, REPAIR, RESTORE, has_all_machines, machines_in_words, move_action, stop
+from .decisions import REACH, REPAIR, RESTORE, machines_in_words, move_action, stop
 from .move import NOTHING, Side
 from .observed import Action, Container, Observed, Providers, Step
 
@@ -45,7 +45,7 @@ def _create(seen: Observed) -> Action:
         return _without_target(seen, seen.bootstrap_side)
     if not target.is_empty or seen.bootstrap_side.paused:
         # Only a move pauses the bootstrap side, or makes objects on the other one.
-        return move_action(move.decide(seen.bootstrap_side, target))
+        return move_action(seen, move.decide(seen.bootstrap_side, target), seen.bootstrap_side, target)
     return _first_steps(seen) or _later_steps(seen, seen.bootstrap_side, target)
 
 
@@ -55,9 +55,7 @@ def _bootstrap_for_create(seen: Observed) -> Action:
     if seen.bootstrap is Container.ABSENT:
         if target is not None and not target.is_empty:
             # The whole cluster, only paused, is the last moment of a move. A part of it is what is left of two halves.
-            if target.paused and seen.machines is not None and not has_all_machines(seen, target):
-                return stop("the cluster has only a part of its objects, and the bootstrap cluster is gone", RESTORE)
-            return move_action(move.decide(NOTHING, target))
+            return move_action(seen, move.decide(NOTHING, target), NOTHING, target)
         if seen.has_machines:
             return stop(f"the bootstrap cluster is gone, and {machines_in_words(seen)}", f"{RESTORE}; or delete the machines by hand")
         return Action(Step.CREATE_BOOTSTRAP)
@@ -72,7 +70,7 @@ def _without_objects(seen: Observed) -> Action:
     """The bootstrap cluster runs, and has no objects of the cluster."""
     target = seen.target_side
     if target is not None and not target.is_empty:
-        return move_action(move.decide(NOTHING, target))
+        return move_action(seen, move.decide(NOTHING, target), NOTHING, target)
     if seen.has_machines:
         where = "no cluster has their objects" if target is not None else "the cluster, which may have their objects, cannot be reached"
         return stop(f"{machines_in_words(seen)}, and {where}", REACH if target is None else f"{RESTORE}; or delete the machines by hand")
@@ -108,7 +106,7 @@ def _later_steps(seen: Observed, source: Side, target: Side) -> Action:
         return Action(Step.WAIT_MACHINES)
     if seen.target_providers is not Providers.READY:
         return Action(Step.INSTALL_ON_CLUSTER)
-    return move_action(move.decide(source, target))
+    return move_action(seen, move.decide(source, target), source, target)
 
 
 def _after_move(seen: Observed) -> Action:
@@ -149,7 +147,9 @@ def _delete(seen: Observed) -> Action:
         return _delete_from_bootstrap(seen, source)
     if source.is_empty and target.is_running and not seen.is_available:
         return Action(Step.WAIT_MACHINES)
-    return (_siblings_of(seen) if source.is_empty and target.is_running else None) or move_action(move.decide(target, source))
+    return (_siblings_of(seen) if source.is_empty and target.is_running else None) or move_action(
+        seen, move.decide(target, source), target, source
+    )
 
 
 def _siblings_of(seen: Observed) -> Action | None:
@@ -181,7 +181,7 @@ def _delete_from_bootstrap(seen: Observed, source: Side) -> Action:
         return Action(Step.DELETE_CLUSTER)
     if seen.target_side is None:
         return stop("a move was interrupted, and the cluster cannot be reached: what it has is not known", REACH)
-    return move_action(move.decide(seen.target_side, source))
+    return move_action(seen, move.decide(seen.target_side, source), seen.target_side, source)
 
 
 def _after_delete(seen: Observed) -> Action:

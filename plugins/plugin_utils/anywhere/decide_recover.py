@@ -90,4 +90,4 @@ def _both_sides(seen: Observed, bootstrap: Side, target: Side) -> Action:
         decision = move.decide_roll_back(source, destination)
     else:
         decision = move.decide(source if not source.is_empty else NOTHING, destination)
-    return _kubeconfig(seen) if decision.step is MoveStep.DONE else move_action(decision, of)
+    return _kubeconfig(seen) if decision.step is MoveStep.DONE else move_action(seen, decision, source, destination, of)

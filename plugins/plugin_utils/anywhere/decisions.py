@@ -18,8 +18,14 @@ def stop(reason: str, way_out: str) -> Action:
     return Action(Step.STOP, reason=reason, way_out=way_out)
 
 
-def move_action(decision: MoveDecision, of: str = "") -> Action:
-    """The step of a move, or its stop. of: the command whose move it is, if it is not that of the run."""
+def move_action(seen: Observed, decision: MoveDecision, source: Side, destination: Side, of: str = "") -> Action:
+    """The step of a move, or its stop. of: the command whose move it is, if it is not that of the run.
+
+    A side is unpaused only if it has all machines that exist: its controllers would make those that it misses a second time.
+    """
+    side = {MoveStep.UNPAUSE_SOURCE: source, MoveStep.UNPAUSE_DESTINATION: destination}.get(decision.step)
+    if side is not None and seen.machines is not None and not has_all_machines(seen, side):
+        return stop("the cluster is paused, and objects of machines that exist are on neither side", RESTORE)
     if decision.step is MoveStep.STOP:
         return stop(decision.reason, decision.way_out)
     return Action(Step.MOVE, decision.step, decision.reason, of=of)
@@ -33,5 +39,6 @@ def machines_in_words(seen: Observed) -> str:
 
 def has_all_machines(seen: Observed, side: Side) -> bool:
     """Has a side an object for every machine that exists? If the machines are not known, it is not known."""
-    known = {name.rpartition("/")[2] for name in side.objects if name.startswith("Machine/")}
+    # The names of machines are those of the objects of their provider, such as DockerMachine.
+    known = {name.rpartition("/")[2] for name in side.objects if name.partition("/")[0].endswith("Machine")}
     return seen.machines is not None and seen.machines <= known

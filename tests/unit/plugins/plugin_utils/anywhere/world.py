@@ -200,6 +200,9 @@ class World:
         for group, version in sorted(self.applied.items()):
             if group in half.objects and self._reconcile_group(half, group, version):
                 return
+        orphans = [name for name in self.machines if f"Machine/n/{name}" in half.objects and _group(name) not in self.applied]
+        if orphans:
+            self._drop(half, orphans[0])
 
     def _reconcile_group(self, half: Half, group: str, version: int) -> bool:
         """Create a machine that is missing, or delete one that is old. Returns whether it did something."""
@@ -290,13 +293,9 @@ class World:
 
     def _remove_groups(self, _action: Action) -> Iterator[None]:
         for group in [name for name in self.applied if name not in self.goal]:
-            yield
-            for name in [name for name in self.machines if _group(name) == group]:
-                self._drop(self.target, name)
-                yield
             self.target.objects.remove(group)
             del self.applied[group]
-        yield
+            yield
 
     def _remove_leftovers(self, _action: Action) -> Iterator[None]:
         if any(_version(name) != self.wanted for name in self.machines):
