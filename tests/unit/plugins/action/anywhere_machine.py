@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.nodebootstrap.eks.tests.unit import ansible_runs
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, anywhere_programs
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, anywhere_controllers, anywhere_programs
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
 
 PLAYBOOKS = Path(__file__).resolve().parents[4] / "playbooks"
@@ -30,6 +30,8 @@ class Machine:
             program = folder / "bin" / name
             program.write_text(f"#!{sys.executable} -SE\n{PROGRAM.read_text(encoding='utf-8')}", encoding="utf-8")
             program.chmod(0o755)
+        model = Path(anywhere_controllers.__file__)
+        (folder / "bin" / model.name).write_text(model.read_text(encoding="utf-8"), encoding="utf-8")
         self.state_file = folder / "state.json"
         self.save(anywhere_programs.new_state())
         count = ("Cluster", "spec.controlPlaneConfiguration.count", 1)

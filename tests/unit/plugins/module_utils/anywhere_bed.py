@@ -14,6 +14,7 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import
     blockers,
     bootstrap_cluster,
     cluster_changes,
+    cluster_upgrade,
     observe,
     providers,
 )
@@ -39,6 +40,7 @@ _WORK = {
     "capi_kubeconfig": (cluster_changes.save_kubeconfig, {}),
     "capi_wait": (blockers.wait, {"fail": True}),
     "clusterctl_init": (providers.init, {}),
+    "clusterctl_upgrade": (cluster_upgrade.upgrade_providers, {"cert_manager_version": None, "config": ""}),
     "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False}),
 }
 
@@ -63,6 +65,7 @@ class Bed:
         self.lines: list[str] = []
         self.calls: list[str] = []
         self.seconds = 0.0
+        self.time = 0
         self.pid = 100
         self.alive: dict[int, int] = {}
         self.check_mode = False
@@ -103,7 +106,11 @@ class Bed:
 
     def admin(self) -> Admin:
         owner = Owner("h", "b", Process(self.pid, 1))
-        return Admin(self._call, self.lines.append, lambda: "now", owner, lambda _pid: Machine("h", "b", self.alive))
+        return Admin(self._call, self.lines.append, lambda: f"{self._tick():06}", owner, lambda _pid: Machine("h", "b", self.alive))
+
+    def _tick(self) -> int:
+        self.time += 1
+        return self.time
 
     def options(self, command: str, **changes: Any) -> dict[str, Any]:
         given = {

@@ -11,153 +11,30 @@ Standard library only, so that a program starts quickly.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-NAME, NAMESPACE, BOOTSTRAP = "dev", "eksa-system", "dev-eks-a-cluster"
-CORE, PLANE_GROUP, INFRA = "cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1beta2", "infrastructure.cluster.x-k8s.io/v1beta2"
-LABEL = "cluster.x-k8s.io/cluster-name"
-MOVED = ("Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck", "Machine", "DockerCluster", "DockerMachineTemplate",
-         "KubeadmConfigTemplate", "Secret")  # fmt: skip
-CRDS = {
-    "clusters.cluster.x-k8s.io": "Cluster",
-    "machines.cluster.x-k8s.io": "Machine",
-    "machinedeployments.cluster.x-k8s.io": "MachineDeployment",
-    "machinehealthchecks.cluster.x-k8s.io": "MachineHealthCheck",
-    "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io": "KubeadmControlPlane",
-    "dockerclusters.infrastructure.cluster.x-k8s.io": "DockerCluster",
-    "dockermachinetemplates.infrastructure.cluster.x-k8s.io": "DockerMachineTemplate",
-    "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io": "KubeadmConfigTemplate",
-}
-PROVIDERS = "providers.clusterctl.cluster.x-k8s.io"
+try:
+    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_controllers as model
+except ImportError:
+    # As a program, it is a copy beside a copy of the model.
+    import anywhere_controllers as model  # type: ignore[no-redef]
+
+NAME, NAMESPACE, BOOTSTRAP = model.NAME, model.NAMESPACE, model.BOOTSTRAP
+MOVED, CRDS, PROVIDERS = model.MOVED, model.CRDS, model.PROVIDERS
 RESOURCES = {**CRDS, "secrets": "Secret", "secret": "Secret", PROVIDERS: "Provider", "deployments": "Deployment", "events": "Event"}
-Killed = type("Killed", (BaseException,), {})
-
-
-class Failed(Exception):
-    """A program ends with status 1 and this message."""
-
-
-def new_state() -> dict[str, Any]:
-    """An admin machine without clusters."""
-    return {"container": None, "halves": {"boot": None, "target": None}, "machines": [], "created": 0, "uid": 0, "moments": 0,
-            "kill_at": None, "log": [], "broken": "", "lost": []}  # fmt: skip
-
-
-class World:
-    """The state, and what the programs do with it. moment: is called after each change; a test can end the run there."""
-
-    def __init__(self, state: dict[str, Any], moment: Callable[[], None]) -> None:
-        self.state = state
-        self._moment = moment
-
-    def changed(self) -> None:
-        self.state["moments"] += 1
-        if self.state["moments"] % 4 == 0:
-            self.controllers()
-        self._moment()
-
-    # --- controllers ---
-
-    def half(self, name: str) -> dict[str, Any]:
-        return self.state["halves"][name] or {"objects": {}, "providers": {}}
-
-    def runs(self, name: str) -> bool:
-        if name == "boot":
-            return (self.state["container"] or {}).get("state") == "running" and self.state["halves"]["boot"] is not None
-        return bool(self.state["machines"])
-
-    def controllers(self) -> None:
-        for name in ("boot", "target"):
-            half = self.state["halves"][name]
-            if half is None or not self.runs(name) or len(half["providers"]) < 4:
-                continue
-            cluster = half["objects"].get(f"Cluster/{NAME}")
-            if cluster and not cluster["spec"].get("paused"):
-                self._reconcile(half, cluster)
-
-    def _reconcile(self, half: dict[str, Any], cluster: dict[str, Any]) -> None:
-        objects = half["objects"]
-        cluster["metadata"].setdefault("finalizers", ["cluster.cluster.x-k8s.io"])
-        machines = [key for key in objects if key.startswith("Machine/")]
-        if "deletionTimestamp" in cluster["metadata"]:
-            if machines:
-                self.state["machines"].remove(machines[0].partition("/")[2])
-                del objects[machines[0]]
-                return
-            for key in [key for key, one in objects.items() if one["kind"] in MOVED]:
-                del objects[key]
-            return
-        groups = [one for key, one in sorted(objects.items()) if key.split("/")[0] in ("KubeadmControlPlane", "MachineDeployment")]
-        for one in objects.values():
-            if one["kind"] in MOVED and one["kind"] not in ("Cluster", "Machine"):
-                one["metadata"].setdefault("ownerReferences", [{"kind": "Cluster", "uid": cluster["metadata"]["uid"]}])
-        for one in groups:
-            self._scale(objects, one)
-        wanted = sum(one["spec"]["replicas"] for one in groups)
-        count = len([key for key in objects if key.startswith("Machine/")])
-        whole = len(groups) >= 2 and count == wanted and self.state["broken"] != "machines"
-        status = cluster.setdefault("status", {})
-        status["initialization"] = {"controlPlaneInitialized": count > 1}
-        status["conditions"] = [_condition("Available", whole, "WorkersAvailable: 1 Machine is not available")]
-        for one in groups:
-            counts = dict.fromkeys(("replicas", "upToDateReplicas", "readyReplicas", "availableReplicas"), one["spec"]["replicas"])
-            one["status"] = {**counts, "observedGeneration": 1, "conditions": [_condition("Available", True, "")]}
-
-    def _scale(self, objects: dict[str, Any], group: dict[str, Any]) -> None:
-        uid, name = group["metadata"]["uid"], group["metadata"]["name"]
-        mine = [one for one in objects.values() if one["kind"] == "Machine" and one["metadata"]["ownerReferences"][0]["uid"] == uid]
-        if group["spec"]["replicas"] > len(mine):
-            self.state["created"] += 1
-            machine = f"{name}-m{self.state['created']}"
-            self.state["machines"].append(machine)
-            self.put(objects, {"apiVersion": CORE, "kind": "Machine", "spec": {}, "metadata": {
-                "name": machine, "namespace": NAMESPACE, "labels": {LABEL: NAME}, "ownerReferences": [{"uid": uid}],
-                "finalizers": ["machine.cluster.x-k8s.io"]}})  # fmt: skip
-        for one in objects.values():
-            if one["kind"] == "Machine":
-                good = self.state["broken"] != "machines"
-                one["status"] = {"conditions": [_condition("Ready", good, "NodeHealthy: Waiting for the node to join")]}
-        if f"Secret/{NAME}-kubeconfig" not in objects:
-            text = base64.b64encode(b"clusters: [target]\n").decode()
-            self.put(objects, {"apiVersion": "v1", "kind": "Secret", "data": {"value": text}, "metadata": {
-                "name": f"{NAME}-kubeconfig", "namespace": NAMESPACE, "labels": {LABEL: NAME}}})  # fmt: skip
-        if self.state["halves"]["target"] is None:
-            self.state["halves"]["target"] = {"objects": {}, "providers": {}}
-
-    def put(self, objects: dict[str, Any], one: dict[str, Any]) -> None:
-        """Create or merge an object."""
-        key = f"{one['kind']}/{one['metadata']['name']}"
-        known = objects.get(key)
-        if known is None:
-            self.state["uid"] += 1
-            one = json.loads(json.dumps(one))
-            one["metadata"] |= {"uid": f"u{self.state['uid']}", "generation": 1}
-            if one["kind"] not in ("Namespace", "ConfigMap"):
-                one["metadata"].setdefault("namespace", NAMESPACE)
-            objects[key] = one
-        else:
-            _merge(known, one)
-
-
-def _merge(known: dict[str, Any], new: dict[str, Any]) -> None:
-    for key, value in new.items():
-        if isinstance(value, dict) and isinstance(known.get(key), dict):
-            _merge(known[key], value)
-        elif value is None:
-            known.pop(key, None)
-        else:
-            known[key] = value
-
-
-def _condition(kind: str, is_true: bool, message: str) -> dict[str, Any]:
-    row = {"type": kind, "status": "True" if is_true else "False"}
-    return row if is_true else {**row, "reason": "NotReady", "message": message}
+World, new_state, condition, Killed, Failed, merge = (
+    model.World,
+    model.new_state,
+    model.condition,
+    model.Killed,
+    model.Failed,
+    model.merge,
+)
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------------------------
@@ -206,9 +83,11 @@ def _kind(world: World, argv: list[str], _stdin: str) -> str:
             raise Failed(f'ERROR: failed to create cluster: node(s) already exist for a cluster with the name "{name}"')
         state["container"] = {"state": "created"}
         world.changed()
-        state["container"] = {"state": "running"}
+        state["container"] = {"state": "running", "is_unfinished": True}
         state["halves"]["boot"] = {"objects": {}, "providers": {}}
+        # Killed here, the API server answers, and there is no network.
         world.changed()
+        state["container"]["is_unfinished"] = False
         with open(_option(argv, "--kubeconfig"), "w", encoding="utf-8") as stream:
             stream.write("clusters: [boot]\n")
         return ""
@@ -231,8 +110,14 @@ def _half(world: World, path: str) -> str:
 
 
 def _clusterctl(world: World, argv: list[str], _stdin: str) -> str:
+    if "--from-directory" in argv:
+        return _restored(world, argv)
     source = world.half(_half(world, _option(argv, "--kubeconfig")))
+    if argv[0] == "upgrade":
+        return _upgraded(world, source, argv)
     if argv[0] == "init":
+        if source is world.half("boot") and (world.state["container"] or {}).get("is_unfinished"):
+            raise Failed("Error: timed out waiting for cert-manager")
         for flag, word in zip(argv[5::2], argv[6::2], strict=True):
             if flag + word not in source["providers"]:
                 source["providers"][flag + word] = word
@@ -250,6 +135,10 @@ def _clusterctl(world: World, argv: list[str], _stdin: str) -> str:
             raise Failed("Error: the directory does not exist")
         cluster["spec"]["paused"] = True
         world.changed()
+        for key, one in objects.items():
+            if one.get("kind") in MOVED:
+                with open(os.path.join(folder, f"{key.replace('/', f'_{NAMESPACE}_')}.yaml"), "w", encoding="utf-8") as stream:
+                    json.dump(one, stream)
         cluster["spec"]["paused"] = False
         world.changed()
         return ""
@@ -260,6 +149,39 @@ def _clusterctl(world: World, argv: list[str], _stdin: str) -> str:
         destination["objects"]["Namespace/" + NAMESPACE] = {}
     for _moment in _moved(objects, destination["objects"], cluster):
         world.changed()
+    return ""
+
+
+def _upgraded(world: World, half: dict[str, Any], argv: list[str]) -> str:
+    if argv[1] == "plan":
+        return 'Cert-Manager will be upgraded from "v1.19.0" to "v1.20.2"' if half.get("cert_manager") == "v1.19.0" else ""
+    words = [word for word in argv[2:] if word not in ("--kubeconfig", "--config")]
+    for flag, word in zip(argv, argv[1:], strict=False):
+        if flag in ("--core", "--bootstrap", "--control-plane", "--infrastructure") and word in words:
+            name = word.rpartition("/")[2]
+            for key in [key for key in half["providers"] if key.startswith(flag + name.partition(":")[0] + ":")]:
+                del half["providers"][key]
+            half["providers"][flag + name] = name
+            world.changed()
+    if half.get("cert_manager"):
+        half["cert_manager"] = "v1.20.2"
+    return ""
+
+
+def _restored(world: World, argv: list[str]) -> str:
+    half = world.half(_half(world, _option(argv, "--to-kubeconfig")))
+    folder = _option(argv, "--from-directory")
+    found = []
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as stream:
+            found.append(json.load(stream))
+    for one in found:
+        if one["kind"] == "Cluster":
+            one["spec"]["paused"] = True
+        half["objects"][f"{one['kind']}/{one['metadata']['name']}"] = one
+        world.changed()
+    half["objects"][f"Cluster/{NAME}"]["spec"]["paused"] = False
+    world.changed()
     return ""
 
 
@@ -303,6 +225,10 @@ def _get(world: World, half: dict[str, Any], argv: list[str], stdin: str) -> str
         event = {"kind": "Event", "apiVersion": "v1", "reason": "FailedBootstrap", "message": "no space left on device",
                  "lastTimestamp": "2026"}  # fmt: skip
         return _list([{**event, "metadata": {"name": name}, "involvedObject": {"kind": kind, "name": name}} for kind, name in names])
+    if what == "deployments" and any("core=cert-manager" in word for word in argv) and half.get("cert_manager"):
+        annotations = {"cert-manager.clusterctl.cluster.x-k8s.io/version": half["cert_manager"]}
+        metadata = {"name": "cert-manager", "namespace": "cert-manager", "annotations": annotations}
+        return _list([{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}])
     kinds = {RESOURCES[word] for word in what.split(",")}
     found = (one for one in objects.values() if one.get("kind") in kinds)
     return _list([one for one in found if what != "secret" or one["metadata"]["name"] == argv[2]])
@@ -339,7 +265,7 @@ def _patch(world: World, half: dict[str, Any], argv: list[str], _stdin: str) -> 
     one = half["objects"].get(f"{kind}/{argv[2]}")
     if one is None:
         raise Failed("Error from server (NotFound)")
-    _merge(one, json.loads(_option(argv, "-p")))
+    merge(one, json.loads(_option(argv, "-p")))
     if one["metadata"].get("deletionTimestamp") and not one["metadata"].get("finalizers"):
         del half["objects"][f"{kind}/{argv[2]}"]
     world.changed()
