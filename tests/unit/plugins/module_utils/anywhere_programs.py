@@ -155,10 +155,9 @@ def _clusterctl(world: World, argv: list[str], _stdin: str) -> str:
 def _upgraded(world: World, half: dict[str, Any], argv: list[str]) -> str:
     if argv[1] == "plan":
         return 'Cert-Manager will be upgraded from "v1.19.0" to "v1.20.2"' if half.get("cert_manager") == "v1.19.0" else ""
-    words = [word for word in argv[2:] if word not in ("--kubeconfig", "--config")]
-    for flag, word in zip(argv, argv[1:], strict=False):
-        if flag in ("--core", "--bootstrap", "--control-plane", "--infrastructure") and word in words:
-            name = word.rpartition("/")[2]
+    for flag in ("--core", "--bootstrap", "--control-plane", "--infrastructure"):
+        if flag in argv:
+            name = _option(argv, flag).rpartition("/")[2]
             for key in [key for key in half["providers"] if key.startswith(flag + name.partition(":")[0] + ":")]:
                 del half["providers"][key]
             half["providers"][flag + name] = name
