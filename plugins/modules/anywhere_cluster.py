@@ -27,11 +27,11 @@ options:
     description:
       - V(create) creates the cluster, or continues a creation.
       - V(create) never changes a cluster that manages itself. If the file differs from it, the run stops, and names the upgrade.
-      - V(upgrade) brings the versions of Kubernetes, of Cluster API and of cert-manager, the groups of workers and their machines to what the
-        options say. It refuses older versions, more than one minor version at once, and other networks.
+      - V(upgrade) brings the versions of Kubernetes, of Cluster API and of cert-manager, the groups of workers and their machines to what
+        the options say. It refuses older versions, more than one minor version at once, and other networks.
       - V(delete) deletes the cluster and its machines, or continues a deletion. A cluster that manages other clusters is refused.
-      - V(recover) brings what an interrupted run left into one consistent state, with the objects on one side and nothing paused. It does not
-        go on with the run, but says which playbook does.
+      - V(recover) brings what an interrupted run left into one consistent state, with the objects on one side and nothing paused. It does
+        not go on with the run, but says which playbook does.
       - V(status) only reads. It returns the steps that V(create) would take.
     type: str
     required: true

@@ -23,7 +23,11 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.anywh
 )
 
 COMMANDS = ("create", "upgrade", "delete")
-STATES = {"create": {"creating", "absent"}, "upgrade": {"upgrading", "in_cluster"}, "delete": {"deleting", "absent", "in_cluster"}}
+STATES = {
+    "create": {"creating", "absent", "in_cluster"},
+    "upgrade": {"upgrading", "in_cluster"},
+    "delete": {"deleting", "absent", "in_cluster"},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +75,9 @@ def kill_recover_and_finish(folder: Path, command: str, moment: int) -> str:
     result = bed.run(command, kill_at=moment, **options(command))
     assert result is None or not result.get("failed"), result
     state = recover_and_check(bed, command)["state"]
-    check_end(bed, command, bed.run(command, **options(command)))
+    result = bed.run(command, **options(command))
+    check_end(bed, command, result)
+    assert result is not None and (state != "in_cluster" or command != "create" or result["steps"] == [])
     return str(state)
 
 
