@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of an upgrade: the two parts of the objects, versions before and after, and near misses of what is refused."""
+"""The plan of an upgrade: the two parts of the objects, versions before and after, and near misses of the rules."""
 
 from __future__ import annotations
 
