@@ -222,6 +222,7 @@ def _with_upgrade(seen: Observed, live: Mapping[str, Any] | None, plan: Plan) ->
         is_plane_ready=live["is_plane_ready"],
         removed_groups=bool(live["removed_groups"]),
         has_leftovers=bool(live["leftovers"]),
+        is_replaced=live["is_replaced"],
         siblings=frozenset(f"{row['namespace']}/{row['name']}" for row in rows),
         paused_siblings=any(row["marked"] for row in rows),
         running_siblings=any(not row["paused"] for row in rows),

@@ -27,7 +27,7 @@ def _before(this: Run, _seen: Observed) -> Mapping[str, Any]:
     if live is None:
         return {"plan": []}
     problems = Problems()
-    upgrade_plan.check(live, this.plan.objects, this.plan.providers, problems)
+    upgrade_plan.check(live, this.plan.objects, this.plan.providers, this.plan.cert_manager, problems)
     problems.raise_any()
     found = upgrade_plan.rows(live, this.plan.objects, this.plan.providers, this.plan.cert_manager)
     this.admin.say(f"{this.plan.name}: versions and groups, before -> after\n{upgrade_plan.page(found)}")

@@ -162,3 +162,15 @@ def test_a_backup_of_exactly_the_machines_that_exist_is_restored(tmp_path: Path)
     result = bed.run("recover")
     assert result is not None and not result.get("failed"), result
     check_end(bed, "create", bed.run("create"))
+
+
+@pytest.mark.parametrize("command", ["create", "delete"])
+def test_a_lost_ledger_does_not_change_what_is_recovered(tmp_path: Path, command: str) -> None:
+    most = moments_of(tmp_path / "count", command)
+    for moment in range(most // 2, most - 25, 6):
+        bed = before(tmp_path / str(moment), command)
+        assert bed.run(command, kill_at=moment) is None
+        for path in bed.folder.glob("ledger-*.json"):
+            path.unlink()
+        recover_and_check(bed, command)
+        check_end(bed, command, bed.run(command))

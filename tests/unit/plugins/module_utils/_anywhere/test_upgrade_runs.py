@@ -40,9 +40,10 @@ def _no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_cluster_is_upgraded_and_a_second_run_changes_nothing(tmp_path: Path) -> None:
     bed = created(tmp_path)
+    expected = upgrade(bed, check_mode=True)
     result = upgrade(bed)
     check_upgraded(bed, result)
-    assert result is not None and result["changed"]
+    assert result is not None and result["changed"] and expected is not None and expected["steps"] == result["steps"]
     order = [Step.SAVE_BACKUP, Step.PAUSE_SIBLINGS, Step.UPGRADE_PROVIDERS, Step.APPLY_CONTROL_PLANE, Step.WAIT_CONTROL_PLANE_READY,
              Step.APPLY_WORKERS, Step.WAIT_MACHINES, Step.REMOVE_LEFTOVERS, Step.RESUME_SIBLINGS, Step.WRITE_CONFIG,
              Step.REMOVE_BACKUP]  # fmt: skip
