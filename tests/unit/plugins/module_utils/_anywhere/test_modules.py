@@ -81,7 +81,7 @@ def test_kind_cluster_does_not_take_a_creation_that_was_killed_for_a_cluster(bed
     with pytest.raises(StepFailed):
         kind(bed, "present")
     assert kind(bed, "absent", unreachable_is_empty=True)["changed"] and kind(bed, "present")["changed"]
-    # A kubeconfig that was lost later is no such sign.
+    # A kubeconfig that was lost later does not say that.
     before_the_move(bed)
     Path(kubeconfig(bed, "boot")).unlink()
     assert kind(bed, "present", True)["state"] == "running"
