@@ -149,6 +149,20 @@ def test_other_clusters_are_resumed_after_a_failure_and_those_of_the_user_stay_p
     check_upgraded(bed, again)
 
 
+def test_other_clusters_are_resumed_if_the_next_run_is_refused(tmp_path: Path) -> None:
+    bed = created(tmp_path)
+    bed.kill_when = lambda _state: all(one["spec"].get("paused") for one in siblings(bed))
+    assert upgrade(bed) is None
+    bed.kill_when = lambda _state: False
+    with pytest.raises(SpecError):
+        upgrade(bed, check_mode=True, **changed_file(("Cluster", "spec.kubernetesVersion", "1.33")))
+    assert all(one["spec"]["paused"] for one in siblings(bed))
+    with pytest.raises(SpecError):
+        upgrade(bed, **changed_file(("Cluster", "spec.kubernetesVersion", "1.33")))
+    check_siblings(bed)
+    check_upgraded(bed, upgrade(bed))
+
+
 def test_a_create_with_a_changed_file_writes_nothing_and_names_the_upgrade(tmp_path: Path) -> None:
     bed = created(tmp_path, 0)
     path = bed.folder / "dev-eks-a-cluster.yaml"
