@@ -220,7 +220,7 @@ class _Call:
                 problems.add("bootstrap.max_pods_not_set", self._at_option("--use-max-pods"), message)
         elif subject.family != "ubuntu" and is_whole and not _RESERVES & names:
             for flag in flags:
-                if flag.name == "max-pods" and flag.value not in self._own_numbers():
+                if flag.name == "max-pods" and not is_unexpanded(flag.value) and flag.value not in self._own_numbers():
                     message = "is set, but the script reserves memory for the number of pods of the instance type"
                     fix = "pass --kube-reserved for this number, too"
                     problems.add("reserved.sized_for_other_max_pods", flag.path, message, fix=fix)

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import Problems, joined
 from ..formats import cloud_config
 from ..formats.user_data_kind import KIND_NAMES
+from ..readers.built_parts import is_unknown
 from ..readers.model import Place, ReadPart
 from .report import Report
 from .subject import Subject
@@ -42,13 +43,14 @@ def check(subject: Subject, report: Report) -> None:
     cloud_config.conflicts(documents, report.problems)
     for part in subject.parts("include"):
         report.problems.add("user_data.includes_url", part.path, "is fetched by the node when it boots, and was not checked")
-    for part in subject.parts("archive", "jinja"):
-        report.problems.add("user_data.built_on_node", part.path, f"is {KIND_NAMES[part.kind]}, and was not checked")
+    for part in subject.parts("jinja"):
+        message = f"is {KIND_NAMES[part.kind]} with statements or comments, and was not checked"
+        report.problems.add("user_data.built_on_node", part.path, message)
 
 
 def _check_types(part: ReadPart, document: dict[str, object], problems: Problems) -> None:
     for key in _LISTS:
-        if key in document and document[key] is not None and not isinstance(document[key], list):
+        if document.get(key) is not None and not isinstance(document[key], list) and not is_unknown(document[key]):
             path = f"{part.path}.{key}".lstrip(".")
             problems.add("cloud_config.wrong_type", path, "is not a list, and cloud-init ignores it", allowed="a list")
 
@@ -78,6 +80,8 @@ def _check_files(part: ReadPart, document: Mapping[str, Any], problems: Problems
             continue
         if not file.get("path"):
             problems.add("cloud_config.invalid_file", path, "has no path, and cloud-init does not write it", fix="add path")
+        if any(is_unknown(file.get(key)) for key in ("encoding", "content", "permissions")):
+            continue
         encoding = str(file.get("encoding") or "text/plain").lower().strip()
         content = file.get("content")
         if encoding not in _ENCODINGS:

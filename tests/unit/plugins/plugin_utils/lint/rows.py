@@ -751,8 +751,13 @@ LOST = (
         mime(part("#!/bin/bash\r\nls")),
         mime(part("#!/bin/bash\nls")).replace("\n", "\r\n").replace("bash\r\n", "bash\n"),
     ),
-    Row("user_data.built_on_node", "note", "#cloud-config-archive\n- ls\n", cloud("runcmd: [ls]")),
-    Row("user_data.built_on_node", "note", "## template: jinja\n#cloud-config\na: {{ v1.b }}\n", cloud("a: b")),
+    Row(
+        "user_data.built_on_node",
+        "note",
+        "## template: jinja\n#cloud-config\n{% if v1.b %}\na: 1\n{% endif %}\n",
+        "## template: jinja\n#cloud-config\na: {{ v1.b }}\n",
+    ),
+    Row("user_data.built_on_node", "note", "## template: jinja\n#!/bin/bash\necho ${#PATH}\n", "#cloud-config-archive\n- 'runcmd: [ls]'\n"),
     Row(
         "windows.unknown_parameter",
         "error",
