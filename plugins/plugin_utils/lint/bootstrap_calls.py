@@ -40,6 +40,8 @@ _DASHED = re.compile("[-\u2010-\u2015\u2212]{1,2}[A-Za-z-]")
 """The beginning of an option, also with a dash that a word processor wrote."""
 _ONE_DASH = re.compile(r"-(?!v\b)[A-Za-z][A-Za-z-]+(?==|$)")
 _CHANGED = re.compile(r"[\"'\\]")
+_LOST_WORD = re.compile(r"[^\s-][^\s]*\s+--[a-z]|^[^\s=-][^\s=]*=")
+"""A word that is neither a name nor an option: a piece of the value of --kubelet-extra-args."""
 _LINE_BREAK = re.compile(r"(?<!\\)\n")
 _SEVERAL_FLAGS = re.compile(r"\s--[a-z]")
 
@@ -133,7 +135,11 @@ class _Call:
         plain = [argument for argument in found.arguments if not argument.name]
         for argument in (*plain, *found.others):
             word = argument.value
-            if word is not None and _DASHED.match(word):
+            if word is not None and _LOST_WORD.search(word) and not is_unexpanded(word):
+                message = "is a word of its own, because the value before it has ended, so kubelet does not get it"
+                fix = "put all flags into one pair of quotes, without other quotes inside, and without spaces in values"
+                problems.add("bootstrap.broken_quoting", self._at(argument, word), message, fix=fix)
+            elif word is not None and _DASHED.match(word):
                 message = "is not an option of the script, which takes it for the name of the cluster or ignores it"
                 problems.add("bootstrap.unknown_option", self._at(argument, word), message)
         unknown = [argument.name or "the name of the cluster" for argument in found.arguments if argument.value is None]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..artifacts.cloud_init import MERGE_HEADERS
 from ..errors import Problems, joined
 from ..formats import cloud_config
 from ..formats.user_data_kind import KIND_NAMES
@@ -32,7 +33,9 @@ def check(subject: Subject, report: Report) -> None:
     documents = []
     for part in subject.parts("cloud-config"):
         document = cloud_config.load(part.text, part.path, report.problems)
-        documents.append((part.path, document))
+        headers = (name.lower() for name, _value in part.headers)
+        merges = any(name in MERGE_HEADERS for name in headers)
+        documents.append((part.path, {**document, "merge_how": "the header"} if merges else document))
         if str(document.get("apiVersion", "")).startswith("node.eks.aws/"):
             message = "is a NodeConfig with the type of a cloud-config, and neither nodeadm nor cloud-init reads it"
             report.problems.add("nodeconfig.wrong_part", part.path, message, fix="write Content-Type: application/node.eks.aws")

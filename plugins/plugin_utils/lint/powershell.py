@@ -29,6 +29,7 @@ _CONTINUES = re.compile(rf"(?:[-,|=+*/%&.!(\[@<>:]|\s{_OPERATORS}|\b(?:return|in
 """The end of the text before a string that belongs to the same statement."""
 _LOOK_BACK = 200
 """Characters before a string that show where its statement begins."""
+_BROKEN_CONTINUATION = re.compile(r"`[ \t]+(?=\r?\n[ \t]*\S)")
 _ARGUMENT = re.compile(r"[ \t]+(?:-{1,2}[A-Za-z]|/[A-Za-z?]|[A-Za-z$])")
 _END = re.compile(r"[ \t]*(?:[\n;}]|\Z)")
 
@@ -43,6 +44,9 @@ def check(text: str, script: Script, locate: Locate, report: Report) -> None:
             problems.add("powershell.open_string", path, message, fix="begin the text of the here-string on the next line")
         else:
             problems.add("powershell.open_string", path, "begins a string without an end, and PowerShell runs nothing of the script")
+    for match in _BROKEN_CONTINUATION.finditer(script.code):
+        path = locate(match.start(), len(match[0]), "the backtick")
+        report.problems.add("powershell.broken_continuation", path, "has a blank behind it, so the command ends here")
     for match in _UNQUOTED.finditer(script.code):
         path = locate(match.start(), len(match[0]), "the path")
         problems.add("powershell.unquoted_path", path, "has a space and no quotes, so PowerShell takes only the part before the space")

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
-from ..formats.powershell import SINGLE_QUOTES, unwrap
+from ..formats.powershell import SINGLE_QUOTES, Unwrapped, unwrap_foreign
 from ..formats.powershell_text import STRING, scan
+from ..readers.built_parts import TASK
 from ..readers.model import Place, ReadPart
 from ..windows_calls import EXTRA_ARGS, NAME, flags_of, read_calls, unknown_parameters
 from . import instance, powershell
@@ -24,7 +25,15 @@ _FIRST_WITHOUT_DOCKER = (1, 24)
 def check(subject: Subject, report: Report) -> None:
     """Report what EC2Launch does not run, and what the script or kubelet refuses."""
     for part in subject.parts("powershell"):
-        unwrapped = unwrap(part.text, part.path, report.problems)
+        if part.content_type == TASK:
+            unwrapped = Unwrapped(tuple(part.text.split("\n")), None, ((0, part.text),))
+        else:
+            unwrapped = unwrap_foreign(part.text, part.path, report.problems)
+        for offset, name in unwrapped.others:
+            if name == "script":
+                where = _place(part.index, part.text.replace("\r\n", "\n"), offset, len("<script>"))
+                path = report.locate(f"{part.path} {name} {offset}", where, "<script>")
+                report.problems.add("windows.batch_script", path, "is run by cmd.exe, and was not checked")
         for offset, block in unwrapped.blocks:
             _check_block(part, offset, block, report)
         for index, call in enumerate(read_calls("\n".join(unwrapped.lines), {}).calls):

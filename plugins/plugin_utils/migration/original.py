@@ -40,6 +40,7 @@ _OF_CALL = ("containerd", "kubelet", "labels", "local_storage", "max_pods", "res
 _BEFORE = {
     "nodeconfig": "contains a NodeConfig, so it is user data of Amazon Linux 2023 already",
     "toml": "contains settings of Bottlerocket, which have no shell scripts to migrate",
+    "ec2launch": "contains tasks for EC2Launch, and Windows nodes cannot become Linux nodes",
     "powershell": "contains PowerShell for Windows, and Windows nodes cannot become Linux nodes",
 }
 

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parts that cloud-init makes of archives and templates when a node boots, as far as user data shows them.
+"""The parts that a node makes of archives, templates and tasks when it boots, as far as user data shows them.
 
 cloud-init takes an archive apart (C(UserDataProcessor._explode_archive)), and renders a template before it looks at the kind of the result
 (C(JinjaTemplatePartHandler)). The values of a template are known only on the node. A template with statements or comments is not read,
-because its lines may not be those of the result.
+because its lines may not be those of the result. EC2Launch v2 runs the scripts of a list of tasks.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _UNKNOWN = re.compile(r"\$\._{2,}")
 """Stands for a value of a template, with as many characters. For a shell it is a word without variables, for YAML a text, and for the
 checks a value that another program replaces."""
 _IN_ARCHIVE = "archive part "
+TASK = "executeScript"
+"""C(content_type) of a script in a task, in which EC2Launch does not look for tags."""
 _MOST_PARTS = 1000
 """Parts of an archive that are read."""
 
@@ -77,12 +79,12 @@ def is_unknown(value: Any) -> bool:
 
 
 def build(data: UserData) -> Built | None:
-    """The parts that cloud-init makes, or None if user data has neither archives nor templates."""
-    if not any(part.kind in ("archive", "jinja") for part in data.parts):
+    """The parts that cloud-init makes, or None if user data has no archive, template or list of tasks."""
+    if not any(part.kind in ("archive", "jinja", "ec2launch") for part in data.parts):
         return None
     builder = _Builder()
     for part in data.parts:
-        builder.add(part, _Origin(part.index))
+        builder.take(part, _Origin(part.index))
     parts = tuple(replace(part, index=index) for index, part in enumerate(builder.parts))
     problems = Problems()
     problems.extend([*data.problems, *builder.problems])
@@ -98,13 +100,15 @@ class _Builder:
         self.origins: list[_Origin] = []
         self.problems: list[Problem] = []
 
-    def add(self, part: ReadPart, origin: _Origin) -> None:
+    def take(self, part: ReadPart, origin: _Origin) -> None:
         """Add a part, or what becomes of it."""
         # cloud-init does not take an archive in an archive apart.
-        if part.kind == "archive" and not part.path.startswith(_IN_ARCHIVE):
+        if part.kind == "ec2launch":
+            self._take_scripts(part, origin)
+        elif part.kind == "archive" and not part.path.startswith(_IN_ARCHIVE):
             self._explode(part, origin)
         elif part.kind == "jinja" and (rendered := _rendered(part)) is not None:
-            self.add(*_inner(part, origin, rendered, None, part.path))
+            self.take(*_inner(part, origin, rendered, None, part.path))
         else:
             self.parts.append(part)
             self.origins.append(origin)
@@ -133,10 +137,29 @@ class _Builder:
                 self.problems.append(Problem("nodeconfig.wrong_part", part.path, message, fix=fix))
             elif isinstance(content, str):
                 media_type = entry.get("type") if isinstance(entry, dict) else None
-                self.add(*_inner(part, origin, content, media_type, path))
+                self.take(*_inner(part, origin, content, media_type, path))
             else:
                 message = f"part {number} has no text as content, and cloud-init ignores it"
                 self.problems.append(Problem("cloud_config.unreadable", part.path, message, fix="write the content as text"))
+
+    def _take_scripts(self, part: ReadPart, origin: _Origin) -> None:
+        """Add the PowerShell in the tasks of EC2Launch. Other tasks and scripts for cmd.exe are left out."""
+        from ..formats.yaml_reader import load_located
+
+        try:
+            document = next(iter(load_located(part.text)), None)
+        except YamlError as error:
+            message = f"is not YAML, and EC2Launch runs nothing of it: {error}"
+            self.problems.append(Problem("user_data.unreadable", part.path, message, fix="correct the YAML"))
+            return
+        tasks = document.get("tasks") if isinstance(document, dict) else None
+        for task in tasks if isinstance(tasks, list) else ():
+            inputs = task.get("inputs") if isinstance(task, dict) and task.get("task") == "executeScript" else None
+            for script in inputs if isinstance(inputs, list) else ():
+                content = script.get("content") if isinstance(script, dict) and script.get("type") == "powershell" else None
+                if isinstance(content, str):
+                    inner, inner_origin = _inner(part, origin, content, None, part.path, "powershell")
+                    self.take(replace(inner, content_type=TASK), inner_origin)
 
 
 def _rendered(part: ReadPart) -> LocatedText | None:
@@ -149,10 +172,10 @@ def _rendered(part: ReadPart) -> LocatedText | None:
     return LocatedText(rendered, spots, is_verbatim=True)
 
 
-def _inner(part: ReadPart, origin: _Origin, text: str, media_type: Any, path: str) -> tuple[ReadPart, _Origin]:
-    """A part that cloud-init makes of C(part)."""
+def _inner(part: ReadPart, origin: _Origin, text: str, media_type: Any, path: str, known: Kind | None = None) -> tuple[ReadPart, _Origin]:
+    """A part that is made of C(part). known: its kind, if the text does not decide it."""
     default: Kind = "unknown" if part.kind == "jinja" else "cloud-config"
-    kind = _kind_of(media_type if isinstance(media_type, str) and media_type else None, text, default)
+    kind = known or _kind_of(media_type if isinstance(media_type, str) and media_type else None, text, default)
     spots, is_verbatim = (text.spots, text.is_verbatim) if isinstance(text, LocatedText) else (((1, 1),), False)
     inner = replace(part, kind=kind, media_type=None, text=str(text), path=path, headers=(), content_type="")
     return inner, replace(origin, begins=(_Begin(spots, is_verbatim), *origin.begins))

@@ -13,8 +13,9 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registr
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml_reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.readers import places
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS, flags
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import settings as settings_of
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import flags
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import settings as settings_of
 
 WORDS = (
     b"#!/bin/bash\n", b"#cloud-config\n", b"/etc/eks/bootstrap.sh ", b"--kubelet-extra-args '", b"runcmd:\n- ", b"MIME-Version: 1.0\n",
