@@ -30,9 +30,9 @@ from ..lint.subject import Subject
 from ..network import cluster_dns_ips
 from ..nodeconfig.merge import merge
 from ..nodeconfig.read import parse
-from ..readers.bootstrap_script import is_only_options
 from ..readers.document import structure
 from ..readers.model import NotUnderstood, Place, ReadPart
+from ..readers.shell_options import is_only_options
 from .arguments import Target, settle
 from .beside_call import BEFORE_CALL, is_left_out, left_out, left_out_before
 from .flags import fate

@@ -26,10 +26,12 @@ from ..bootstrap_calls import (
     user_of,
     wrappers,
 )
+from ..formats.systemd import SPECIFIER
 from .meaning import Meaning, proxy_of
 from .model import NotUnderstood, Place, ReadPart
 from .own_script import HEAD, own_script
 from .places import place_of
+from .shell_options import after_call, before_call, is_only_options
 
 if TYPE_CHECKING:
     from ..formats.shell_reader import Command, Condition, ShellPlace
@@ -51,9 +53,8 @@ NEGATED = "is negated, so that the script continues if it fails"
 STOPPED = "is stopped after a time, which has no field"
 _QUIET = (("set",), (":",), ("true",))
 """Programs that have no effect outside of the shell of the call."""
-_SETS_OPTIONS = re.compile(r"\s*(?:#.*|set [-+].*)?")
-_STOPS = re.compile(r"#!\s*\S+\s+-[a-z]*e")
-"""A first line with which the shell ends at the first error."""
+_FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s+[\w:.-]+\s*(?:\(\s*\))?|[\w:.-]+\s*\(\s*\))\s*[{(]")
+"""The beginning of a function."""
 _USED = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
 """An expansion of a variable."""
 _CHANGES_SHELL = re.compile(r"\s*(?:export|declare|typeset|cd|pushd|source|\.|umask|ulimit|exec|trap|shopt)\b|\s*\. ")
@@ -102,13 +103,24 @@ def read(parts: Sequence[ReadPart], family: str | None) -> Meaning:
     at = parts.index(caller.part)
     _read_pre(parts[:at], found)
     _read_caller(caller, found)
+    _read_scripts_after(caller, [part for part in parts[at + 1 :] if part.kind == "shell"], found)
     for part in parts[at + 1 :]:
-        if part.kind == "shell":
-            found.node_group.setdefault("commands", {}).setdefault("post", []).append(part.text)
-        elif part.kind not in ("empty", "unknown"):
+        if part.kind not in ("shell", "empty", "unknown"):
             reason = "is a part after the script that starts kubelet, and a rendered part would be before it"
             found.lose(part, part.text, reason, effect="kept")
     return found
+
+
+def _read_scripts_after(caller: CallerScript, scripts: Sequence[ReadPart], found: Meaning) -> None:
+    """The scripts after that of the call. cloud-init runs each of them, also if one before it fails."""
+    if not scripts:
+        return
+    commands = found.node_group.setdefault("commands", {})
+    first_line = caller.text.partition("\n")[0]
+    # With an interpreter, a text is a script of its own.
+    before = [f"{first_line}\n{one}" if isinstance(one, str) else one for one in commands.get("post", ())]
+    after = [*before, *(part.text for part in scripts)]
+    commands["post"] = ["set +e\n", *after] if len(after) > 1 else after
 
 
 def _family(parts: Sequence[ReadPart]) -> str | None:
@@ -290,7 +302,8 @@ def call_lines(text: str, line: int) -> tuple[int, int, bool] | None:
                 return None
             last = end
     is_alone = sum(line <= one.line <= last and one.condition != "substitution" for one in script.commands) == 1
-    return (line - 1, last, is_alone) if script.is_readable else None
+    is_function = _FUNCTION.search(text.split("\n")[line - 1].partition(SCRIPT)[0]) is not None
+    return (line - 1, last, is_alone) if script.is_readable and not is_function else None
 
 
 def _read_around(script: CallerScript, count: int, after: str, found: Meaning) -> None:
@@ -309,20 +322,18 @@ def _read_around(script: CallerScript, count: int, after: str, found: Meaning) -
     after_names = set(_USED.findall(after))
     used = next((one for one in whole.assignments if one.place.line <= count and one.name in after_names), None)
     if not is_quiet:
-        _read_before(script, before, found)
+        _read_before(script, before, found, count)
         if used:
             reason = f"sets {used.name}, which commands after the call use; as commands.post, they run in a shell of their own"
             found.lose_at(script.part, script.place(used.place), reason)
     if not is_only_options(after):
-        found.put("commands.post", [before + after if is_quiet and used else after])
+        first_line = script.text.partition("\n")[0]
+        found.put("commands.post", [after_call(first_line, after, whole, count, before if is_quiet and used else "")])
 
 
-def is_only_options(text: str) -> bool:
-    """Whether a script has only comments, and options of its shell."""
-    return all(_SETS_OPTIONS.fullmatch(line) for line in text.split("\n"))
+def _read_before(script: CallerScript, text: str, found: Meaning, count: int) -> None:
+    from ..formats import shell_reader
 
-
-def _read_before(script: CallerScript, text: str, found: Meaning) -> None:
     lines = text.split("\n")
     if is_only_options(text):
         return
@@ -334,9 +345,7 @@ def _read_before(script: CallerScript, text: str, found: Meaning) -> None:
             if number not in reported:
                 reason = "changes the shell in which the call runs; as commands.pre, it runs in a shell of its own"
                 found.lose(part, line, reason, number, "kept")
-    stops = any(re.match(r"\s*set -[a-z]*e", line) for line in lines) or bool(_STOPS.match(part.text))
-    body = "\n".join(lines)
-    command = body if stops else f"set +e\n{body}:\n"
+    command = before_call(script.text.partition("\n")[0], text, shell_reader.read(script.text), count)
     found.node_group.setdefault("commands", {}).setdefault("pre", []).append(command)
 
 
@@ -345,8 +354,8 @@ def _flags(call: Call, part: ReadPart, found: Meaning) -> dict[str, list[str]]:
     flags = {}
     for name, values in call.flags.items():
         plain = values if found.family == "ubuntu" else [value.replace("%%", "") for value in values]
-        if found.family != "ubuntu" and (any("%" in value for value in plain) or (found.family is None and plain != values)):
-            reason = "contains a percent sign, which systemd replaces on Amazon Linux 2"
+        if found.family != "ubuntu" and (any(SPECIFIER.search(value) for value in plain) or (found.family is None and plain != values)):
+            reason = "contains a percent sign, which systemd can replace on Amazon Linux 2"
             text = f"--{name}={','.join(values)}"
             found.not_understood.append(NotUnderstood(place_of(part, f"--{name}"), text, reason, "argument"))
         else:
