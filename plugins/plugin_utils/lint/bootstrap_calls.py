@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 
 from .. import rules
-from ..bootstrap_calls import EXTRA_ARGS, KUBELET_MAX_PODS, OPTIONS, SCRIPT, Argument, FoundCall, read_calls
+from ..bootstrap_calls import EXTRA_ARGS, KUBELET_MAX_PODS, OPTIONS, SCRIPT, Argument, FoundCall, is_shell, read_calls
 from ..capacity import max_pods_of_type
 from ..data import instance_types
 from ..errors import Problem, Problems
+from ..formats.shell_reader import read
 from ..formats.systemd import split_variable
 from ..kubelet_settings import NODE_LABELS, TAINTS, flag_name
 from ..model.values import certificate_authority
@@ -34,6 +36,9 @@ _LOOKED_UP = ("--apiserver-endpoint", "--b64-cluster-ca")
 _SWITCHES = ("--use-max-pods", "--enable-docker-bridge", "--mount-bpf-fs", "--enable-local-outpost")
 _OF_DOCKER = ("--enable-docker-bridge", "--docker-config-json")
 _FAMILIES_OF_IP = ("ipv4", "ipv6")
+_FOLDER = f"{SCRIPT.rpartition('/')[0]}/"
+_ALMOST = 0.9
+"""How similar a misspelt path is: one or two characters of it differ."""
 _RESERVES = {"config", "config-dir", "kube-reserved"}
 """Flags of kubelet that can reserve memory."""
 _DASHED = re.compile("[-\u2010-\u2015\u2212]{1,2}[A-Za-z-]")
@@ -64,6 +69,21 @@ def check(texts: Iterable[ShellText], subject: Subject, report: Report) -> None:
             else:
                 call.check()
             report.problems.extend(problem if command.is_certain else _possible(problem, "if the call runs") for problem in call.problems)
+
+
+def check_names(texts: Iterable[ShellText], subject: Subject, report: Report) -> None:
+    """Report programs whose path is almost that of the image's script, unless user data writes them."""
+    document = subject.user_data.document
+    for text in texts:
+        for command in read(text.text).commands if is_shell(text.text) and _FOLDER in text.text else ():
+            for word in command.words[:2]:
+                name = word.value
+                if name is None or name == SCRIPT or not name.startswith(_FOLDER) or document.count(name) > 1:
+                    continue
+                if get_close_matches(name, [SCRIPT], cutoff=_ALMOST):
+                    path = report.locate(f"{text.path} program {command.line}", text.at(word.place), name)
+                    message = "is not on the image, so the node does not join"
+                    report.problems.add("bootstrap.misspelt_script", path, message, nearest=SCRIPT, fix=f"write {SCRIPT}")
 
 
 def _possible(problem: Problem, case: str) -> Problem:
@@ -130,7 +150,7 @@ class _Call:
 
     def _check_words(self) -> None:
         found, problems = self._found, self.problems
-        if found.is_whole and "" not in self._values:
+        if found.is_whole and ("" not in self._values or self._values[""].value == ""):
             problems.add("bootstrap.missing_cluster_name", self.script, "has no name of a cluster, and ends with an error")
         plain = [argument for argument in found.arguments if not argument.name]
         for argument in (*plain, *found.others):

@@ -21,6 +21,22 @@ from .report import Report
 from .subject import Subject
 
 _LISTS = ("bootcmd", "runcmd", "write_files", "packages")
+_KEYS = {
+    key.replace("_", ""): key
+    for key in (
+        "bootcmd",
+        "disk_setup",
+        "fs_setup",
+        "package_update",
+        "package_upgrade",
+        "packages",
+        "power_state",
+        "runcmd",
+        "write_files",
+    )
+}
+"""Keys that are often misspelt, without underscores."""
+_SEPARATOR = re.compile("[-_ ]")
 _COMMANDS = ("bootcmd", "runcmd")
 _BASE64 = ("b64", "base64", "gz+base64", "gzip+base64", "gz+b64", "gzip+b64")
 _ENCODINGS = (*_BASE64, "gz", "gzip", "text/plain")
@@ -39,6 +55,7 @@ def check(subject: Subject, report: Report) -> None:
         if str(document.get("apiVersion", "")).startswith("node.eks.aws/"):
             message = "is a NodeConfig with the type of a cloud-config, and neither nodeadm nor cloud-init reads it"
             report.problems.add("nodeconfig.wrong_part", part.path, message, fix="write Content-Type: application/node.eks.aws")
+        _check_keys(part, document, report.problems)
         _check_types(part, document, report.problems)
         _check_commands(part, document, report.problems)
         _check_files(part, document, report.problems)
@@ -49,6 +66,15 @@ def check(subject: Subject, report: Report) -> None:
     for part in subject.parts("jinja"):
         message = f"is {KIND_NAMES[part.kind]} with statements or comments, and was not checked"
         report.problems.add("user_data.built_on_node", part.path, message)
+
+
+def _check_keys(part: ReadPart, document: Mapping[str, Any], problems: Problems) -> None:
+    """Keys with other capital letters, dashes or underscores than those of cloud-init, which ignores them."""
+    for key in document:
+        known = _KEYS.get(_SEPARATOR.sub("", str(key)).lower())
+        if known is not None and key != known:
+            message = "is not a key of cloud-init, which ignores it"
+            problems.add("cloud_config.unknown_key", joined(part.path, str(key)), message, nearest=known, fix=f"rename it to {known}")
 
 
 def _check_types(part: ReadPart, document: dict[str, object], problems: Problems) -> None:

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from ..formats.powershell import SINGLE_QUOTES, Unwrapped, unwrap_foreign
+from ..formats.powershell import SINGLE_QUOTES, Unwrapped, split_arguments, unwrap_foreign
 from ..formats.powershell_text import STRING, scan
 from ..readers.built_parts import TASK
 from ..readers.model import Place, ReadPart
 from ..windows_calls import EXTRA_ARGS, NAME, flags_of, read_calls, unknown_parameters
 from . import instance, powershell
-from .kubelet_settings import Flag, check_flags
+from .kubelet_settings import Flag, check_flags, is_unexpanded
 from .report import Report
 from .subject import Subject
 
@@ -45,10 +46,27 @@ def check(subject: Subject, report: Report) -> None:
             if call.get("ContainerRuntime") == ("docker",) and (subject.version is None or subject.version >= _FIRST_WITHOUT_DOCKER):
                 where = _at(part, "ContainerRuntime", report)
                 report.problems.add("windows.removed_runtime", where, "is docker, which images for Kubernetes 1.24 and newer do not have")
+            _check_words(part, call, report)
             found = flags_of(call) or {}
             flags = [Flag(name, value, _at(part, f"--{name}", report), True) for name, values in found.items() for value in values]
             check_flags(flags, subject, report.problems)
             instance.check(instance.of_kubelet({}, {}, flags), subject, report.problems)
+
+
+def _check_words(part: ReadPart, call: Mapping[str, tuple[str, ...] | None], report: Report) -> None:
+    """Report words of -KubeletExtraArgs that kubelet does not take for flags."""
+    value = call.get(EXTRA_ARGS)
+    for word in (split_arguments(value[0]) or ()) if value is not None and len(value) == 1 else ():
+        if is_unexpanded(word) or word.startswith("--"):
+            continue
+        path = _at(part, word, report)
+        if word.startswith("-"):
+            message = "has one dash, so kubelet takes it for several short flags, and exits"
+            report.problems.add("kubelet.unknown_flag", path, message, fix=f"write -{word}")
+        else:
+            message = "is a word that belongs to no flag, and kubelet exits"
+            fix = "separate the values of a flag with commas, without spaces"
+            report.problems.add("bootstrap.broken_quoting", path, message, fix=fix)
 
 
 def _check_block(part: ReadPart, offset: int, block: str, report: Report) -> None:

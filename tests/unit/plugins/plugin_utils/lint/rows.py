@@ -516,6 +516,31 @@ OTHERS = (
     Row("windows.batch_script", "note", start() + "<script>dir</script>\n", start() + "<persist>true</persist>\n"),
     Row("powershell.invalid_persist", "error", start() + "<persist>yes</persist>\n", start() + "<persist>false</persist>\n"),
     *(
+        Row("powershell.open_bracket", "error", powershell(*wrong), powershell(*right))
+        for wrong, right in (
+            (("if ($true) {", "ls"), ("if ($true) {", "ls '}' # }", "}")),
+            (("ls }",), ("ls `}", "${env:ProgramFiles(x86)}", '"$(ls)"')),
+            (("f (g}",), ("f (g)", "& { ls }")),
+        )
+    ),
+    Row("windows.unknown_parameter", "error", start("--ServiceCIDR 10.100.0.0/16"), start("-ServiceCIDR 10.100.0.0/16")),
+    Row("windows.unknown_parameter", "error", start("-ServiceCIDR=10.100.0.0/16"), start("-ServiceCIDR:10.100.0.0/16")),
+    Row("kubelet.unknown_flag", "error", start(ARGS, "'-v=2'"), start(ARGS, "'--v=2'")),
+    Row("bootstrap.broken_quoting", "error", start(ARGS, "'--node-labels=a=b, c=d'"), start(ARGS, "'--node-labels=a=b,c=d $more'")),
+    *(
+        Row("cloud_config.unknown_key", "error", cloud(f"{key}: [a]"), cloud("bootcmd: [b]", "own_key: [a]"))
+        for key in ("run_cmd", "write-files", "bootCmd", "package-update")
+    ),
+    Row("bootstrap.misspelt_script", "error", shell("/etc/eks/bootstap.sh shop"), shell("/etc/eks/max-pods-calculator.sh --x")),
+    Row(
+        "bootstrap.misspelt_script",
+        "error",
+        shell("sudo /etc/eks/bootstrap shop"),
+        shell("ls >/etc/eks/bootstrap2.sh", "/etc/eks/bootstrap2.sh"),
+    ),
+    Row("bootstrap.missing_cluster_name", "error", shell('/etc/eks/bootstrap.sh ""'), shell('/etc/eks/bootstrap.sh "a"')),
+    Row("shell.open_document", "error", shell("cat <<E >/a", "b", "/etc/eks/bootstrap.sh shop"), shell("cat <<E >/a", "b", "E")),
+    *(
         Row("powershell.broken_continuation", "error", powershell(f"Write-Output a `{blank}", "  b"), powershell(*right))
         for blank, right in (
             (" ", ("Write-Output a `", "  b")),
