@@ -34,7 +34,7 @@ from .places import place_of
 from .shell_options import after_call, before_call, is_only_options
 
 if TYPE_CHECKING:
-    from ..formats.shell_reader import Command, Condition, ShellPlace
+    from ..formats.shell_reader import Command, Condition, Script, ShellPlace
 
 _OF_AL2 = frozenset(
     {"--containerd-config-file", "--docker-config-json", "--enable-docker-bridge", "--enable-local-outpost", "--local-disks"}
@@ -55,6 +55,7 @@ _QUIET = (("set",), (":",), ("true",))
 """Programs that have no effect outside of the shell of the call."""
 _FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s+[\w:.-]+\s*(?:\(\s*\))?|[\w:.-]+\s*\(\s*\))\s*[{(]")
 """The beginning of a function."""
+_DEFINES = re.compile(r"(?:^|[\s;&|])(?:function\s+([\w:.-]+)|([\w:.-]+)\s*\(\s*\))")
 _USED = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
 """An expansion of a variable."""
 _CHANGES_SHELL = re.compile(r"\s*(?:export|declare|typeset|cd|pushd|source|\.|umask|ulimit|exec|trap|shopt)\b|\s*\. ")
@@ -326,9 +327,25 @@ def _read_around(script: CallerScript, count: int, after: str, found: Meaning) -
         if used:
             reason = f"sets {used.name}, which commands after the call use; as commands.post, they run in a shell of their own"
             found.lose_at(script.part, script.place(used.place), reason)
+        if name := _function_used_after(before, whole, count):
+            reason = f"defines {name}, which commands after the call use; as commands.post, they run in a shell of their own"
+            number = next(index for index, line in enumerate(lines, 1) if name in _defined(line))
+            found.lose(script.part, lines[number - 1], reason, script.line(number))
     if not is_only_options(after):
         first_line = script.text.partition("\n")[0]
         found.put("commands.post", [after_call(first_line, after, whole, count, before if is_quiet and used else "")])
+
+
+def _defined(line: str) -> list[str]:
+    """The names of the functions that a line defines."""
+    return [one or other for one, other in _DEFINES.findall(line)]
+
+
+def _function_used_after(before: str, whole: Script, count: int) -> str | None:
+    """A function that is defined before a call and runs after it. count: the lines before the call."""
+    names = {name for line in before.split("\n") for name in _defined(line)}
+    runs = (one.values[0] for one in whole.commands if one.is_function and one.line > count and one.values)
+    return next((name for name in runs if name in names), None)
 
 
 def _read_before(script: CallerScript, text: str, found: Meaning, count: int) -> None:

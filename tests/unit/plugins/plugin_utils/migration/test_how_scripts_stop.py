@@ -125,6 +125,23 @@ def test_a_function_with_the_call_is_a_decision(text: str, is_decided: bool) -> 
     assert (questions(text) == []) is is_decided
 
 
+def test_a_function_that_is_used_on_both_sides_is_a_decision() -> None:
+    for head in ("log()", "function log", "function log ()"):
+        text = f'#!/bin/bash\n{head} {{ echo "$*"; }}\nlog a\n{CALL}\n'
+        assert questions(text) == []
+        (question,) = questions(f"{text}log b\n")
+        assert "log" in question
+
+
+@pytest.mark.parametrize(
+    ("after", "is_said"),
+    [("cfn-signal --exit-code $?\n", True), ("# status\nif [ $? -ne 0 ]; then\n  reboot\nfi\n", True), ("true\necho $?\n", False)],
+)
+def test_the_status_of_the_call_is_gone(after: str, is_said: bool) -> None:
+    warnings = migrate(f"#!/bin/bash\n{CALL}\n{after}").report.warnings
+    assert any("$?" in one.message for one in warnings) is is_said
+
+
 @pytest.mark.parametrize(
     ("value", "is_decided"),
     [("memory.available<5%", True), ("memory.available<5%,nodefs.available<10%", True), ("memory.available<5%H", False)],
