@@ -32,9 +32,9 @@ def check(subject: Subject, report: Report) -> None:
             unwrapped = unwrap_foreign(part.text, part.path, report.problems)
         for offset, name in unwrapped.others:
             if name == "script":
-                where = _place(part.index, part.text.replace("\r\n", "\n"), offset, len("<script>"))
-                path = report.locate(f"{part.path} {name} {offset}", where, "<script>")
-                report.problems.add("windows.batch_script", path, "is run by cmd.exe, and was not checked")
+                tag = _place(part.index, part.text.replace("\r\n", "\n"), offset, len("<script>"))
+                at = report.locate(f"{part.path} {name} {offset}", tag, "<script>")
+                report.problems.add("windows.batch_script", at, "is run by cmd.exe, and was not checked")
         for offset, block in unwrapped.blocks:
             _check_block(part, offset, block, report)
         for index, call in enumerate(read_calls("\n".join(unwrapped.lines), {}).calls):
