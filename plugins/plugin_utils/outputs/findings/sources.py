@@ -26,7 +26,7 @@ def sources_of(name: str, content: bytes, family: str | None, version: Version, 
     sources = []
     for item in items:
         if isinstance(item, MetadataOptions):
-            # They have a place of their own, not that of the user data.
+            # Their place in the file is not that of the user data.
             found_in = findings_in(item)
             sources += [without_user_data(name, finding, path=item.path, origin=origin, is_file=True) for finding, origin in found_in]
         else:
