@@ -26,11 +26,10 @@ _VARIABLE = re.compile(r"\{\{[^{}\n]*\}\}")
 _UNKNOWN = re.compile(r"\$\._{2,}")
 """Stands for a value of a template, with as many characters. For a shell it is a word without variables, for YAML a text, and for the
 checks a value that another program replaces."""
-_IN_ARCHIVE = "archive part "
 TASK = "executeScript"
 """C(content_type) of a script in a task, in which EC2Launch does not look for tags."""
-_MOST_PARTS = 1000
-"""Parts of an archive that are read."""
+_MOST_PARTS, _MOST_TEXT = 200, 1 << 17
+"""Parts, and characters of all of them together, that are read: aliases of YAML can repeat a text."""
 
 
 @dataclass(frozen=True)
@@ -99,19 +98,29 @@ class _Builder:
         self.parts: list[ReadPart] = []
         self.origins: list[_Origin] = []
         self.problems: list[Problem] = []
+        self._entries, self._characters = 0, 0
 
     def take(self, part: ReadPart, origin: _Origin) -> None:
         """Add a part, or what becomes of it."""
-        # cloud-init does not take an archive in an archive apart.
         if part.kind == "ec2launch":
             self._take_scripts(part, origin)
-        elif part.kind == "archive" and not part.path.startswith(_IN_ARCHIVE):
+        elif part.kind == "archive":
             self._explode(part, origin)
         elif part.kind == "jinja" and (rendered := _rendered(part)) is not None:
             self.take(*_inner(part, origin, rendered, None, part.path))
         else:
             self.parts.append(part)
             self.origins.append(origin)
+            self._characters += len(part.text)
+
+    def _is_full(self, part: ReadPart) -> bool:
+        """Whether no more parts are read, which is reported."""
+        self._entries += 1
+        is_full = self._entries > _MOST_PARTS or self._characters > _MOST_TEXT
+        if is_full:
+            message = f"has more than {_MOST_PARTS} parts, or {_MOST_TEXT:,} characters in them, and the others were not checked"
+            self.problems.append(Problem("user_data.not_checked", part.path, message))
+        return is_full
 
     def _explode(self, part: ReadPart, origin: _Origin) -> None:
         from ..formats.yaml_reader import load_located
@@ -128,8 +137,10 @@ class _Builder:
             fix = "write a YAML list of parts with type and content"
             self.problems.append(Problem("cloud_config.unreadable", part.path, message, fix=fix))
             return
-        for number, entry in enumerate(entries[:_MOST_PARTS], 1):
-            path = f"{_IN_ARCHIVE}{number}" + (f" in {part.path}" if part.path else "")
+        for number, entry in enumerate(entries, 1):
+            if self._is_full(part):
+                return
+            path = f"archive part {number}" + (f" in {part.path}" if part.path else "")
             content = entry.get("content") if isinstance(entry, dict) else entry
             if isinstance(content, str) and classify(content) == "nodeconfig":
                 message = f"part {number} is a NodeConfig, which neither nodeadm nor cloud-init reads in an archive"
@@ -157,6 +168,8 @@ class _Builder:
             inputs = task.get("inputs") if isinstance(task, dict) and task.get("task") == "executeScript" else None
             for script in inputs if isinstance(inputs, list) else ():
                 content = script.get("content") if isinstance(script, dict) and script.get("type") == "powershell" else None
+                if self._is_full(part):
+                    return
                 if isinstance(content, str):
                     inner, inner_origin = _inner(part, origin, content, None, part.path, "powershell")
                     self.take(replace(inner, content_type=TASK), inner_origin)
@@ -176,6 +189,12 @@ def _inner(part: ReadPart, origin: _Origin, text: str, media_type: Any, path: st
     """A part that is made of C(part). known: its kind, if the text does not decide it."""
     default: Kind = "unknown" if part.kind == "jinja" else "cloud-config"
     kind = known or _kind_of(media_type if isinstance(media_type, str) and media_type else None, text, default)
+    if part.kind == "jinja" and kind not in ("shell", "cloud-config", "empty"):
+        # cloud-init has no handler for anything else that it rendered.
+        kind = "unknown"
+    if part.kind == "archive" and kind in ("archive", "include"):
+        # cloud-init looks for these before it takes an archive apart.
+        kind = "unknown"
     spots, is_verbatim = (text.spots, text.is_verbatim) if isinstance(text, LocatedText) else (((1, 1),), False)
     inner = replace(part, kind=kind, media_type=None, text=str(text), path=path, headers=(), content_type="")
     return inner, replace(origin, begins=(_Begin(spots, is_verbatim), *origin.begins))

@@ -104,6 +104,27 @@ def test_the_variables_of_a_template_are_unknown_text() -> None:
     assert places(text, "bootstrap.unknown_option") == [("bootstrap.unknown_option", 4, 67, 12)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#cloud-config-archive\n" + "- a\n" * 3000,
+        '#cloud-config-archive\n- &a "' + "x" * 20_000 + '"\n' + "- *a\n" * 3000,
+        "version: 1.0\ntasks:\n- task: executeScript\n  inputs:\n" + "  - {type: powershell, content: a}\n" * 2000,
+    ],
+    ids=["parts", "aliases", "tasks"],
+)
+def test_many_parts_are_not_all_checked(text: str) -> None:
+    found = rules_of(text)
+    assert found.count("user_data.not_checked") == 1
+    assert len(found) <= 201
+
+
+def test_templates_and_archives_are_not_nested() -> None:
+    assert rules_of("## template: jinja\n" * 800 + "#!/bin/bash\n") == ["user_data.wrong_kind"]
+    for inner in ("#cloud-config-archive", "#include"):
+        assert rules_of(f"#cloud-config-archive\n- '{inner}'\n") == ["user_data.wrong_kind"]
+
+
 def test_a_template_tells_the_family() -> None:
     text = "## template: jinja\n#!/bin/bash\n/etc/eks/bootstrap.sh demo --container-runtime dockerd\n"
     assert "bootstrap.removed_runtime" in rules_of(text)
