@@ -328,8 +328,7 @@ def _read_around(script: CallerScript, count: int, after: str, found: Meaning) -
             number = next(index for index, line in enumerate(lines, 1) if name in _defined(line))
             found.lose(script.part, lines[number - 1], reason, script.line(number))
     if not is_only_options(after):
-        first_line = script.text.partition("\n")[0]
-        found.put("commands.post", [after_call(first_line, after, whole, count, before if is_quiet and used else "")])
+        found.put("commands.post", [after_call(script.text, after, whole, count, before if is_quiet and used else "")])
 
 
 def _defined(line: str) -> list[str]:

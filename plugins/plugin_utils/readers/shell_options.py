@@ -63,19 +63,18 @@ def before_call(first_line: str, body: str, script: Script, line: int) -> str:
     return f"{'' if begins_on else _OFF}{body}{end}"
 
 
-def after_call(first_line: str, after: str, script: Script, line: int, before: str = "") -> str:
+def after_call(text: str, after: str, script: Script, line: int, before: str = "") -> str:
     """The commands after a call that begins after C(line), with the options of the shell before the call.
 
-    before: the lines before the call, if the commands need them.
+    text: of the script, which ends with C(after). before: the lines before the call, if the commands need them.
     """
-    from ..formats.shell_reader import read
-
+    end = text.count("\n") - after.count("\n")
     options = [one for one in script.commands if one.line <= line and one.is_certain and one.values[:1] == ("set",)]
     lines = [f"{shlex.join([word for word in one.values if word is not None])}\n" for one in options if None not in one.values]
-    if not _SUBSTITUTES.search(before) and sum(one.condition != "substitution" for one in read(after).commands) <= 1:
+    if not _SUBSTITUTES.search(before) and sum(one.line > end and one.condition != "substitution" for one in script.commands) <= 1:
         # How a single command ends has no effect.
         return before + after
-    return "".join(["" if _begins_on(first_line, options) else _OFF, *([before] if before else lines), after])
+    return "".join(["" if _begins_on(text.partition("\n")[0], options) else _OFF, *([before] if before else lines), after])
 
 
 def _begins_on(first_line: str, commands: Iterable[Command]) -> bool:
