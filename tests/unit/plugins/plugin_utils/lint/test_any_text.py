@@ -23,8 +23,8 @@ WORDS = (
     b"kind: NodeConfig\n", b"spec:\n  kubelet:\n    flags:\n", b"    - --node-labels=", b"    config: ", b"[settings.kubernetes]\n",
     b"max-pods = ", b"<powershell>", b"</powershell>", b"Start-EKSBootstrap.ps1 ", b"-KubeletExtraArgs '", b"{", b"[", b"'", b'"', b"$(",
     b"=", b"\xff", b"\0", b"\xc3\xa4", b"1", b"a", b": ", b"<<EOF\n", b"\x1f\x8b",
-    b"#cloud-config-archive\n", b"- content: |\n    ", b"## template: jinja\n", b"{{ a }}", b"version: 1.0\ntasks:\n- task: executeScript\n",
-    b"  inputs:\n  - type: powershell\n    content: ", b"<script>",
+    b"#cloud-config-archive\n", b"- content: |\n    ", b"## template: jinja\n", b"{{ a }}",
+    b"version: 1.0\ntasks:\n- task: executeScript\n", b"  inputs:\n  - type: powershell\n    content: ", b"<script>",
 )  # fmt: skip
 
 
