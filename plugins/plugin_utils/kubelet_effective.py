@@ -46,14 +46,11 @@ class Gates:
 
     def state(self, name: str) -> tuple[str, bool, bool] | None:
         """Stage, default and whether it is locked, or None where this kubelet does not have the gate."""
-        for first, last, stage, default, locked in data.kubelet_gates()["gates"].get(name, ()):
-            if first <= self.minor <= last:
-                return stage, default, locked
-        return None
+        return _states(self.minor).get(name)
 
     def known(self) -> list[str]:
         """Every name that can be set."""
-        return [*_SPECIAL, *(name for name in data.kubelet_gates()["gates"] if self.state(name))]
+        return [*_SPECIAL, *_states(self.minor)]
 
     def enabled(self, name: str) -> bool:
         """Is the gate on? One that a minor no longer has is on: gates go when their feature stays."""
@@ -73,6 +70,17 @@ class Gates:
             if first <= self.minor <= last:
                 return tuple(names)
         return ()
+
+
+@cache
+def _states(minor: int) -> Mapping[str, tuple[str, bool, bool]]:
+    """The gates of a minor. The table is read once for each: a text can name thousands of gates."""
+    table: dict[str, tuple[str, bool, bool]] = {}
+    for name, rows in data.kubelet_gates()["gates"].items():
+        for first, last, stage, default, locked in rows:
+            if first <= minor <= last:
+                table.setdefault(name, (stage, default, locked))
+    return table
 
 
 _SPECIAL = ("AllAlpha", "AllBeta")

@@ -44,6 +44,8 @@ _CALL = re.compile(
 )
 _END = re.compile(r"[\n|;})]")
 _PARAMETER = re.compile(r"(?<=\s)-([A-Za-z][A-Za-z0-9]*)(?![\w=-])")
+_NOT_A_PARAMETER = re.compile(rf"(?<=\s)(?:--(?:{'|'.join(_PARAMETERS)})(?![\w-])|-(?:{'|'.join(_PARAMETERS)})=)", re.IGNORECASE)
+"""A parameter with two dashes, or with an equals sign behind it, as other shells have it."""
 
 
 def read_calls(text: str, known: Mapping[str, str]) -> Reading:
@@ -71,7 +73,9 @@ def unknown_parameters(text: str, code: str) -> Iterator[re.Match[str]]:
             continue
         # A pipeline is another command.
         end = _END.search(code, call.end())
-        for match in _PARAMETER.finditer(code, call.end(), end.start() if end else len(code)):
+        behind = end.start() if end else len(code)
+        yield from _NOT_A_PARAMETER.finditer(code, call.end(), behind)
+        for match in _PARAMETER.finditer(code, call.end(), behind):
             names = (*_PARAMETERS, *_COMMON_PARAMETERS)
             if not any(name.lower().startswith(match[1].lower()) for name in names):
                 yield match

@@ -35,7 +35,7 @@ _CONTENT_TYPES = {
 _FILE_NAME = re.compile(r'name="?([^";]+)', re.IGNORECASE)
 """Of a part: C(filename) of Content-Disposition, or C(name) of Content-Type, which Python's email takes in its place."""
 
-_MERGE_HEADERS = ("merge-type", "x-merge-type")
+MERGE_HEADERS = ("merge-type", "x-merge-type")
 """Headers by which a part tells cloud-init how to merge it."""
 
 PRE_FAILED = "/run/nodebootstrap/pre-failed"
@@ -84,7 +84,7 @@ def _check_cloud_configs(parts: Sequence[tuple[str, mime.Part]], problems: Probl
 
     documents = []
     for place, part in parts:
-        if part.media_type == CLOUD_CONFIG and not any(name.lower() in _MERGE_HEADERS for name, _unused in part.headers):
+        if part.media_type == CLOUD_CONFIG and not any(name.lower() in MERGE_HEADERS for name, _unused in part.headers):
             documents.append((place, cloud_config.load(mime.decoded(part, place, problems), place, problems)))
     if len(documents) > 1:
         cloud_config.conflicts(documents, problems)

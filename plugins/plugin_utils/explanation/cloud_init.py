@@ -91,7 +91,7 @@ def _init(found: UserData, values: Mapping[str, list[_Value]], unknown: list[Unk
             unknown.append(Unknown("a template", "cloud-init fills it in with facts of the instance", first_line(part)))
             yield Step("init", INIT, "fills in a template, and handles the result like other parts", first_line(part))
         elif part.kind == "archive":
-            unknown.append(Unknown("an archive of parts", "this collection does not read archives of cloud-init", first_line(part)))
+            unknown.append(Unknown("an archive of parts", "its parts are checked by lint, but not explained", first_line(part)))
             yield Step("init", INIT, "takes an archive apart, and handles its parts like other parts", first_line(part))
         elif part.kind == "boothook":
             yield from _of_text(part, "init", INIT, unknown)

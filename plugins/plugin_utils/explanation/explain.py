@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..bootstrap_calls import SCRIPT
+from ..formats.user_data_kind import KIND_NAMES
 from ..readers.model import NotUnderstood, Place, UserData
 from ..readers.user_data import is_too_long, read
 from . import al2023, bootstrap_script, bottlerocket, cloud_init, outcome, windows
@@ -36,7 +37,7 @@ def explain(data: str | bytes, family: str | None = None, machine: Machine | Non
 
 def _of_family(found: UserData, data: str | bytes, family: str | None, machine: Machine) -> Explanation:
     kinds = {part.kind for part in found.parts}
-    if not found.parts or is_too_long(found):
+    if not found.parts or is_too_long(found) or kinds == {"ec2launch"}:
         return Explanation((), (), {}, {}, {}, ())
     if kinds == {"toml"} and len(found.parts) == 1:
         return bottlerocket.explain(found, machine)
@@ -49,7 +50,11 @@ def _of_family(found: UserData, data: str | bytes, family: str | None, machine: 
     unknown: list[Unknown] = []
     steps = cloud_init.steps(found, unknown)
     files = cloud_init.files(found)
-    if family is None:
+    kinds_of_node = kinds & {"archive", "include", "jinja"}
+    if kinds_of_node:
+        names = ", ".join(sorted(KIND_NAMES[kind] for kind in kinds_of_node))
+        unknown.append(Unknown("kubelet", f"it is not known whether the result of {names} configures and starts it"))
+    elif family is None:
         unknown.append(Unknown("the family", "the user data does not tell it; pass the family"))
     else:
         unknown.append(Unknown("kubelet", "nothing in this user data starts it: EKS adds that part, or the image has it"))

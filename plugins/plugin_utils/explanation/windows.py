@@ -42,7 +42,7 @@ def explain(found: UserData) -> Explanation:
     """What a Windows node does."""
     [part] = found.parts
     problems = Problems()
-    block = powershell.unwrap(part.text, "", problems)
+    block = powershell.unwrap_foreign(part.text, "", problems)
     whole = first_line(part)
     if len(problems):
         why = next(iter(problems)).message
@@ -50,7 +50,7 @@ def explain(found: UserData) -> Explanation:
     reading = windows_calls.read_calls("\n".join(block.lines), {})
     boot = "at every boot" if block.persist else "at the first boot only"
     timeline = [Step("launch", _UNIT, f"runs the script {boot}", whole)]
-    unknown: list[Unknown] = []
+    unknown = [Unknown(f"<{name}>", "EC2Launch reads this tag, and what it does is not explained", whole) for _at, name in block.others]
     if len(reading.calls) != 1:
         mentions = re.search("EKSBootstrap", part.text, re.IGNORECASE)
         why = "the script does not contain exactly one certain call of it" if mentions else "EKS adds the call to this user data"

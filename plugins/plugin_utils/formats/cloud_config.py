@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Problems, joined
+from . import compression
 from .read_once import read_once
 from .yaml import YamlError
 from .yaml import dump as _dump_yaml
 from .yaml import load as _load_yaml
 
+_COMPRESSED = ("gz+b64", "gz+base64", "gzip+b64", "gzip+base64")
 HEADER = "#cloud-config\n"
 
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """A file of C(write_files). content: None if the document does not contain it as a whole and uncompressed.
+    """A file of C(write_files). content: None if the document does not contain it as a whole.
 
     index: its place in the list.
     """
@@ -92,6 +94,9 @@ def _content(item: Mapping[str, Any]) -> str | None:
             return base64.b64decode(content).decode()
         except (binascii.Error, UnicodeDecodeError):
             return None
+    if encoding in _COMPRESSED:
+        found = compression.unwrap("".join(content.split()), "", Problems())
+        return found.text if found.layers == ("base64", "gzip") else None
     return content if encoding == "text/plain" else None
 
 

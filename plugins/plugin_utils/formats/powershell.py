@@ -94,12 +94,14 @@ def call(script_var: str, parameters: Sequence[tuple[str, str | Sequence[str]]])
 class Unwrapped(NamedTuple):
     """PowerShell lines without their tags. persist: the value of C(<persist>), or None if it is missing.
 
-    blocks: the scripts, each with its offset in the text, whose lines end with LF; also of a text with problems.
+    blocks: the scripts, each with its offset in the text, whose lines end with LF; also of a text with problems. others: the offset and the
+    name of each other tag, of user data of any tool.
     """
 
     lines: tuple[str, ...]
     persist: bool | None
     blocks: tuple[tuple[int, str], ...] = ()
+    others: tuple[tuple[int, str], ...] = ()
 
 
 @read_once
@@ -109,6 +111,16 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
     Refused, because it would be lost or run otherwise: C(<script>) (cmd.exe), other tags, tags that do not close, and
     text outside of the blocks.
     """
+    return _unwrap(text, path, problems, is_strict=True)
+
+
+@read_once
+def unwrap_foreign(text: str, path: str, problems: Problems) -> Unwrapped:
+    """The same for user data of any tool: every tag that EC2Launch reads is accepted. The content of the others is left out."""
+    return _unwrap(text, path, problems, is_strict=False)
+
+
+def _unwrap(text: str, path: str, problems: Problems, *, is_strict: bool) -> Unwrapped:
     text = text.replace("\r\n", "\n")
     if not _TAG.search(text):
         return Unwrapped(_lines(text), None, ((0, text),))
@@ -116,6 +128,7 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
     blocks: list[tuple[int, str]] = []
     persists: set[str] = set()
     outside: list[str] = []
+    others: list[tuple[int, str]] = []
     at = 0
     while opening := _TAG.search(text, at):
         outside.append(text[at : opening.start()])
@@ -134,6 +147,8 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
             blocks.append((opening.end(), content))
         elif name == "persist":
             persists.add(content.strip().lower())
+        elif not is_strict:
+            others.append((opening.start(), name))
         elif name == "script":
             problems.add(
                 "powershell.script_block", path, "contains a <script> block, which cmd.exe would run", fix="write its lines in PowerShell"
@@ -154,7 +169,7 @@ def unwrap(text: str, path: str, problems: Problems) -> Unwrapped:
     if len(problems) > before:
         return Unwrapped((), None, tuple(blocks))
     lines = tuple(line for _offset, block in blocks for line in _lines(block))
-    return Unwrapped(lines, persists == {"true"} if persists else None, tuple(blocks))
+    return Unwrapped(lines, persists == {"true"} if persists else None, tuple(blocks), tuple(others))
 
 
 def _lines(text: str) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def read_environment(text: str) -> list[tuple[str, str | None]]:
 
 
 def _lines(text: str) -> list[str]:
-    joined = re.sub(r"`[ \t]*\r?\n", " ", text)
+    joined = re.sub(r"`\r?\n", " ", text)
     return [line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
 

@@ -19,6 +19,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Unicode noncharacters: systemd treats a line that contains one as invalid UTF-8 and ignores it.
 _NONCHARACTER = re.compile("[\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]")
+SPECIFIER = re.compile(r"%[A-Za-z]")
+"""What systemd can replace. It keeps a percent sign in front of anything else, such as in C(memory.available<5%,nodefs.available<10%)."""
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@-]+")
 
 

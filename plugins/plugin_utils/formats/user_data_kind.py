@@ -10,7 +10,19 @@ from collections.abc import Mapping
 from typing import Literal
 
 Kind = Literal[
-    "mime", "cloud-config", "shell", "nodeconfig", "toml", "powershell", "boothook", "include", "jinja", "archive", "empty", "unknown"
+    "mime",
+    "cloud-config",
+    "shell",
+    "nodeconfig",
+    "toml",
+    "powershell",
+    "ec2launch",
+    "boothook",
+    "include",
+    "jinja",
+    "archive",
+    "empty",
+    "unknown",
 ]
 
 _HEADER = re.compile(r"[ \t]*([!-9;-~]+)[ \t]*:(.*)")
@@ -19,6 +31,8 @@ _INCLUDE = re.compile(r"#include(?:-once)?(?![a-z0-9-])", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"#cloud-config(?!-)", re.IGNORECASE)
 _ARCHIVE = re.compile(r"#cloud-config-archive", re.IGNORECASE)
 _BOOTHOOK = re.compile(r"#cloud-boothook", re.IGNORECASE)
+_TASKS = re.compile(r"(?:---[ \t]*\n)?(?:[ \t]*(?:#.*)?\n)*version:[ \t]*[\"']?1\.[0-9]+[\"']?[ \t]*(?:#.*)?\r?\n(?:.*\n)*?tasks:")
+"""The document of EC2Launch v2, with its version first (docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2launch-v2-settings.html)."""
 _WINDOWS_TAG = re.compile(r"<(?:powershell|script|persist)>", re.IGNORECASE)
 # A table or a dotted key in the only top-level table of Bottlerocket.
 _SETTINGS = re.compile(r"[ \t]*(?:\[{1,2}[ \t]*[\"']?settings[\"']?[ \t]*[.\]]|[\"']?settings[\"']?[ \t]*[.=])")
@@ -35,6 +49,7 @@ KIND_NAMES: Mapping[Kind, str] = {
     "nodeconfig": "a NodeConfig",
     "toml": "Bottlerocket settings in TOML",
     "powershell": "PowerShell for Windows",
+    "ec2launch": "a list of tasks for EC2Launch",
     "boothook": "a boothook of cloud-init",
     "include": "a list of URLs for cloud-init",
     "jinja": "a Jinja template for cloud-init",
@@ -73,6 +88,8 @@ def classify(text: str) -> Kind:
         return "nodeconfig"
     if _is_bottlerocket(stripped):
         return "toml"
+    if _TASKS.match(stripped):
+        return "ec2launch"
     if not stripped.startswith("#!") and _WINDOWS_TAG.search(stripped):
         return "powershell"
     return "unknown"

@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 
 from .. import rules
-from ..bootstrap_calls import EXTRA_ARGS, KUBELET_MAX_PODS, OPTIONS, SCRIPT, Argument, FoundCall, read_calls
+from ..bootstrap_calls import EXTRA_ARGS, KUBELET_MAX_PODS, OPTIONS, SCRIPT, Argument, FoundCall, is_shell, read_calls
 from ..capacity import max_pods_of_type
 from ..data import instance_types
 from ..errors import Problem, Problems
+from ..formats.shell_reader import read
 from ..formats.systemd import split_variable
 from ..kubelet_settings import NODE_LABELS, TAINTS, flag_name
 from ..model.values import certificate_authority
@@ -34,12 +36,17 @@ _LOOKED_UP = ("--apiserver-endpoint", "--b64-cluster-ca")
 _SWITCHES = ("--use-max-pods", "--enable-docker-bridge", "--mount-bpf-fs", "--enable-local-outpost")
 _OF_DOCKER = ("--enable-docker-bridge", "--docker-config-json")
 _FAMILIES_OF_IP = ("ipv4", "ipv6")
+_FOLDER = f"{SCRIPT.rpartition('/')[0]}/"
+_ALMOST = 0.9
+"""How similar a misspelt path is: one or two characters of it differ."""
 _RESERVES = {"config", "config-dir", "kube-reserved"}
 """Flags of kubelet that can reserve memory."""
 _DASHED = re.compile("[-\u2010-\u2015\u2212]{1,2}[A-Za-z-]")
 """The beginning of an option, also with a dash that a word processor wrote."""
 _ONE_DASH = re.compile(r"-(?!v\b)[A-Za-z][A-Za-z-]+(?==|$)")
 _CHANGED = re.compile(r"[\"'\\]")
+_LOST_WORD = re.compile(r"[^\s-][^\s]*\s+--[a-z]|^[^\s=-][^\s=]*=")
+"""A word that is neither a name nor an option: a piece of the value of --kubelet-extra-args."""
 _LINE_BREAK = re.compile(r"(?<!\\)\n")
 _SEVERAL_FLAGS = re.compile(r"\s--[a-z]")
 
@@ -62,6 +69,21 @@ def check(texts: Iterable[ShellText], subject: Subject, report: Report) -> None:
             else:
                 call.check()
             report.problems.extend(problem if command.is_certain else _possible(problem, "if the call runs") for problem in call.problems)
+
+
+def check_names(texts: Iterable[ShellText], subject: Subject, report: Report) -> None:
+    """Report programs whose path is almost that of the image's script, unless user data writes them."""
+    document = subject.user_data.document
+    for text in texts:
+        for command in read(text.text).commands if is_shell(text.text) and _FOLDER in text.text else ():
+            for word in command.words[:2]:
+                name = word.value
+                if name is None or name == SCRIPT or not name.startswith(_FOLDER) or document.count(name) > 1:
+                    continue
+                if get_close_matches(name, [SCRIPT], cutoff=_ALMOST):
+                    path = report.locate(f"{text.path} program {command.line}", text.at(word.place), name)
+                    message = "is not on the image, so the node does not join"
+                    report.problems.add("bootstrap.misspelt_script", path, message, nearest=SCRIPT, fix=f"write {SCRIPT}")
 
 
 def _possible(problem: Problem, case: str) -> Problem:
@@ -128,12 +150,16 @@ class _Call:
 
     def _check_words(self) -> None:
         found, problems = self._found, self.problems
-        if found.is_whole and "" not in self._values:
+        if found.is_whole and ("" not in self._values or self._values[""].value == ""):
             problems.add("bootstrap.missing_cluster_name", self.script, "has no name of a cluster, and ends with an error")
         plain = [argument for argument in found.arguments if not argument.name]
         for argument in (*plain, *found.others):
             word = argument.value
-            if word is not None and _DASHED.match(word):
+            if word is not None and _LOST_WORD.search(word) and not is_unexpanded(word):
+                message = "is a word of its own, because the value before it has ended, so kubelet does not get it"
+                fix = "put all flags into one pair of quotes, without other quotes inside, and without spaces in values"
+                problems.add("bootstrap.broken_quoting", self._at(argument, word), message, fix=fix)
+            elif word is not None and _DASHED.match(word):
                 message = "is not an option of the script, which takes it for the name of the cluster or ignores it"
                 problems.add("bootstrap.unknown_option", self._at(argument, word), message)
         unknown = [argument.name or "the name of the cluster" for argument in found.arguments if argument.value is None]
@@ -220,7 +246,7 @@ class _Call:
                 problems.add("bootstrap.max_pods_not_set", self._at_option("--use-max-pods"), message)
         elif subject.family != "ubuntu" and is_whole and not _RESERVES & names:
             for flag in flags:
-                if flag.name == "max-pods" and flag.value not in self._own_numbers():
+                if flag.name == "max-pods" and not is_unexpanded(flag.value) and flag.value not in self._own_numbers():
                     message = "is set, but the script reserves memory for the number of pods of the instance type"
                     fix = "pass --kube-reserved for this number, too"
                     problems.add("reserved.sized_for_other_max_pods", flag.path, message, fix=fix)

@@ -11,14 +11,32 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..artifacts.cloud_init import MERGE_HEADERS
 from ..errors import Problems, joined
 from ..formats import cloud_config
 from ..formats.user_data_kind import KIND_NAMES
+from ..readers.built_parts import is_unknown
 from ..readers.model import Place, ReadPart
 from .report import Report
 from .subject import Subject
 
 _LISTS = ("bootcmd", "runcmd", "write_files", "packages")
+_KEYS = {
+    key.replace("_", ""): key
+    for key in (
+        "bootcmd",
+        "disk_setup",
+        "fs_setup",
+        "package_update",
+        "package_upgrade",
+        "packages",
+        "power_state",
+        "runcmd",
+        "write_files",
+    )
+}
+"""Keys that are often misspelt, without underscores."""
+_SEPARATOR = re.compile("[-_ ]")
 _COMMANDS = ("bootcmd", "runcmd")
 _BASE64 = ("b64", "base64", "gz+base64", "gzip+base64", "gz+b64", "gzip+b64")
 _ENCODINGS = (*_BASE64, "gz", "gzip", "text/plain")
@@ -31,10 +49,13 @@ def check(subject: Subject, report: Report) -> None:
     documents = []
     for part in subject.parts("cloud-config"):
         document = cloud_config.load(part.text, part.path, report.problems)
-        documents.append((part.path, document))
+        headers = (name.lower() for name, _value in part.headers)
+        merges = any(name in MERGE_HEADERS for name in headers)
+        documents.append((part.path, {**document, "merge_how": "the header"} if merges else document))
         if str(document.get("apiVersion", "")).startswith("node.eks.aws/"):
             message = "is a NodeConfig with the type of a cloud-config, and neither nodeadm nor cloud-init reads it"
             report.problems.add("nodeconfig.wrong_part", part.path, message, fix="write Content-Type: application/node.eks.aws")
+        _check_keys(part, document, report.problems)
         _check_types(part, document, report.problems)
         _check_commands(part, document, report.problems)
         _check_files(part, document, report.problems)
@@ -42,13 +63,23 @@ def check(subject: Subject, report: Report) -> None:
     cloud_config.conflicts(documents, report.problems)
     for part in subject.parts("include"):
         report.problems.add("user_data.includes_url", part.path, "is fetched by the node when it boots, and was not checked")
-    for part in subject.parts("archive", "jinja"):
-        report.problems.add("user_data.built_on_node", part.path, f"is {KIND_NAMES[part.kind]}, and was not checked")
+    for part in subject.parts("jinja"):
+        message = f"is {KIND_NAMES[part.kind]} with statements or comments, and was not checked"
+        report.problems.add("user_data.built_on_node", part.path, message)
+
+
+def _check_keys(part: ReadPart, document: Mapping[str, Any], problems: Problems) -> None:
+    """Keys with other capital letters, dashes or underscores than those of cloud-init, which ignores them."""
+    for key in document:
+        known = _KEYS.get(_SEPARATOR.sub("", str(key)).lower())
+        if known is not None and key != known:
+            message = "is not a key of cloud-init, which ignores it"
+            problems.add("cloud_config.unknown_key", joined(part.path, str(key)), message, nearest=known, fix=f"rename it to {known}")
 
 
 def _check_types(part: ReadPart, document: dict[str, object], problems: Problems) -> None:
     for key in _LISTS:
-        if key in document and document[key] is not None and not isinstance(document[key], list):
+        if document.get(key) is not None and not isinstance(document[key], list) and not is_unknown(document[key]):
             path = f"{part.path}.{key}".lstrip(".")
             problems.add("cloud_config.wrong_type", path, "is not a list, and cloud-init ignores it", allowed="a list")
 
@@ -78,6 +109,8 @@ def _check_files(part: ReadPart, document: Mapping[str, Any], problems: Problems
             continue
         if not file.get("path"):
             problems.add("cloud_config.invalid_file", path, "has no path, and cloud-init does not write it", fix="add path")
+        if any(is_unknown(file.get(key)) for key in ("encoding", "content", "permissions")):
+            continue
         encoding = str(file.get("encoding") or "text/plain").lower().strip()
         content = file.get("content")
         if encoding not in _ENCODINGS:

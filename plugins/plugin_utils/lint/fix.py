@@ -120,6 +120,11 @@ def _line_ends(data: UserData, _finding: Finding) -> str:
     return data.document.replace("\r\n", "\n")
 
 
+def _without_blanks_behind(data: UserData, finding: Finding) -> str | None:
+    word = _word(data, finding)
+    return _replaced(data, finding, word, word.rstrip(" \t")) if word else None
+
+
 def _without_leading_blank(data: UserData, _finding: Finding) -> str | None:
     stripped = data.document.lstrip(" \t\r\n")
     is_known = stripped.startswith("#!") or classify(stripped) == "mime"
@@ -212,6 +217,7 @@ CORRECTIONS: Mapping[str, Callable[[UserData, Finding], str | None]] = {
     "mime.unknown_type": _with_media_type,
     "nodeconfig.unknown_field": _renamed,
     "nodeconfig.wrong_document": _with_media_type,
+    "powershell.broken_continuation": _without_blanks_behind,
     "shell.asks_question": _with_yes,
     "user_data.crlf": _line_ends,
     "user_data.wrong_kind": _without_leading_blank,

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..launch_templates import metadata_options
 from ..readers.model import Place
+from ..sources.model import MetadataOptions, Origin
 from .finding import Finding, of_problem
 
 _BEGIN = Place(None, 1, 1, 1)
@@ -21,3 +22,14 @@ def findings_of(settings: Mapping[str, Any] | None) -> tuple[Finding, ...]:
         return ()
     field = metadata_options.FIELD
     return tuple(of_problem(problem, _BEGIN, field) for problem in metadata_options.problems_of(settings.get(field), field))
+
+
+def findings_in(options: MetadataOptions) -> tuple[tuple[Finding, Origin | None], ...]:
+    """The findings in the options of a file of another tool, each with the place of the value in the file."""
+    found = []
+    for problem in metadata_options.problems_of(options.values, options.path, options.is_set, names=options.names):
+        field = metadata_options.FIELD_OF_RULE[problem.rule]
+        value = options.values.get(field)
+        place = Place(None, 1, 1, len(value) if isinstance(value, str) else 1)
+        found.append((of_problem(problem, place, options.path), options.places.get(field, options.origin)))
+    return tuple(found)

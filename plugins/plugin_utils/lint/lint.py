@@ -8,14 +8,15 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..capacity import InstanceShape
 from ..kubelet_fields import Version
+from ..readers.built_parts import Built, build
 from ..readers.model import UserData
-from ..readers.user_data import TOO_LONG, is_too_long, read
+from ..readers.user_data import TOO_LONG, is_too_long, meaning_of, read
 from . import bottlerocket, cloud_configs, node_configs, scripts, structure, windows
-from .finding import Finding
+from .finding import Finding, ordered
 from .report import Report
 from .subject import Subject
 
@@ -44,13 +45,24 @@ def lint(data: str | bytes, family: str | None = None, version: Version = None, 
     family, version, instance: of the nodes; the text tells the family in most cases.
     """
     user_data = read(data)
-    report = Report(user_data)
-    subject = Subject(user_data, stored_size(data, user_data), family or user_data.family, version, instance)
-    for check in _CHECKS if not is_too_long(user_data) else _OF_STRUCTURE:
+    is_whole = not is_too_long(user_data)
+    built = build(user_data) if is_whole else None
+    checked = user_data if built is None else built.user_data
+    report = Report(checked)
+    subject = Subject(checked, stored_size(data, user_data), family or user_data.family or _family(built), version, instance)
+    for check in _CHECKS if is_whole else _OF_STRUCTURE:
         check(subject, report)
-    if is_too_long(user_data):
+    if not is_whole:
         report.problems.add("user_data.not_checked", "", TOO_LONG)
-    return Linted(user_data, report.findings())
+    findings = report.findings()
+    if built is not None:
+        findings = ordered(replace(finding, where=built.place(finding.where)) for finding in findings)
+    return Linted(user_data, findings)
+
+
+def _family(built: Built | None) -> str | None:
+    """The family that archives and templates tell."""
+    return None if built is None else meaning_of(built.user_data.parts, None).family
 
 
 def stored_size(data: str | bytes, user_data: UserData) -> int:

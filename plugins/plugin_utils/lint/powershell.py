@@ -29,6 +29,10 @@ _CONTINUES = re.compile(rf"(?:[-,|=+*/%&.!(\[@<>:]|\s{_OPERATORS}|\b(?:return|in
 """The end of the text before a string that belongs to the same statement."""
 _LOOK_BACK = 200
 """Characters before a string that show where its statement begins."""
+_BROKEN_CONTINUATION = re.compile(r"`[ \t]+(?=\r?\n[ \t]*\S)")
+_BRACKET = re.compile(r"`.|[{}()]", re.DOTALL)
+"""A bracket, or a character that a backtick escapes."""
+_COUNTERPART = {"}": "{", ")": "("}
 _ARGUMENT = re.compile(r"[ \t]+(?:-{1,2}[A-Za-z]|/[A-Za-z?]|[A-Za-z$])")
 _END = re.compile(r"[ \t]*(?:[\n;}]|\Z)")
 
@@ -43,6 +47,12 @@ def check(text: str, script: Script, locate: Locate, report: Report) -> None:
             problems.add("powershell.open_string", path, message, fix="begin the text of the here-string on the next line")
         else:
             problems.add("powershell.open_string", path, "begins a string without an end, and PowerShell runs nothing of the script")
+    elif (bracket := _unbalanced(script.code)) is not None:
+        path = locate(bracket, 1, "the bracket")
+        report.problems.add("powershell.open_bracket", path, "has no counterpart, and PowerShell runs nothing of the script")
+    for match in _BROKEN_CONTINUATION.finditer(script.code):
+        path = locate(match.start(), len(match[0]), "the backtick")
+        report.problems.add("powershell.broken_continuation", path, "has a blank behind it, so the command ends here")
     for match in _UNQUOTED.finditer(script.code):
         path = locate(match.start(), len(match[0]), "the path")
         problems.add("powershell.unquoted_path", path, "has a space and no quotes, so PowerShell takes only the part before the space")
@@ -67,6 +77,18 @@ def _not_called(text: str, script: Script) -> Iterator[tuple[int, int, bool]]:
         # In a block, a string alone can be the value of the block.
         if has_arguments or (depth == 0 and _END.match(code, end)):
             yield start, end, has_arguments
+
+
+def _unbalanced(code: str) -> int | None:
+    """The place of a bracket without its counterpart, or None."""
+    opened: list[int] = []
+    for match in _BRACKET.finditer(code):
+        sign = match[0]
+        if sign in _COUNTERPART.values():
+            opened.append(match.start())
+        elif sign in _COUNTERPART and (not opened or code[opened.pop()] != _COUNTERPART[sign]):
+            return match.start()
+    return opened[-1] if opened else None
 
 
 def _begins_statement(code: str, start: int) -> bool:

@@ -26,6 +26,7 @@ def check(subject: Subject, report: Report) -> None:
     texts = list(shell_texts(subject))
     try:
         bootstrap_calls.check(texts, subject, report)
+        bootstrap_calls.check_names(texts, subject, report)
         for text in texts:
             _check_script(text, subject, report)
     except PackageMissing as missing:
@@ -48,6 +49,9 @@ def _check_syntax(text: ShellText, script: Script, report: Report) -> None:
         path = report.locate(f"{text.path} {one.kind} {one.place.line}", text.at(one.place), "the script")
         if one.kind == "quote":
             report.problems.add("shell.open_quote", path, "has a quote without an end, and bash does not run the commands behind it")
+        elif one.kind == "open-document":
+            message = "has a here-document without an end, so that all lines behind it belong to its text, and are not run"
+            report.problems.add("shell.open_document", path, message)
         else:
             message = "has a here-document whose end is indented, so that the lines behind it belong to its text, and are not run"
             report.problems.add("shell.indented_end", path, message)

@@ -24,7 +24,7 @@ _READ_BY: dict[str, tuple[str, frozenset[Kind]]] = {
     "al2023": ("Amazon Linux 2023", _OF_CLOUD_INIT | {"nodeconfig"}),
     "bottlerocket": ("Bottlerocket", frozenset({"toml"})),
     "ubuntu": ("Ubuntu", _OF_CLOUD_INIT),
-    "windows": ("Windows", frozenset({"powershell"})),
+    "windows": ("Windows", frozenset({"powershell", "ec2launch"})),
 }
 """What the image of a family reads; its name in messages."""
 _WITHOUT_NODEADM = ("al2", "ubuntu")
@@ -90,7 +90,10 @@ def _check_size(subject: Subject, problems: Problems) -> None:
 
 def _check_encoding(subject: Subject, report: Report) -> None:
     data, problems = subject.user_data, report.problems
-    if "gzip" in data.layers:
+    if "gzip" in data.layers and subject.family == "windows":
+        fix = "do not compress it; move long scripts into the image or an object that the node downloads"
+        problems.add("user_data.wrong_kind", "", "is compressed, and EC2Launch runs nothing of it", fix=fix)
+    elif "gzip" in data.layers:
         problems.add("user_data.compressed", "", "is compressed: EKS and Karpenter cannot add their part, and Windows cannot read it")
     elif "base64" in data.layers:
         problems.add("user_data.encoded", "", "is base64: a node decodes it once, so do not encode it again")

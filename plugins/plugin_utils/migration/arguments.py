@@ -12,6 +12,7 @@ from typing import Any
 from ..artifacts.bottlerocket_kubelet import setting_of_flag
 from ..bootstrap_calls import EXTRA_ARGS
 from ..difference.shown import authority, shown
+from ..formats.systemd import SPECIFIER
 from ..kubelet_fields import Version
 from ..lint.kubelet_settings import is_unexpanded
 from .flags import fate
@@ -228,10 +229,11 @@ def _flag(given: Given, target: Target) -> _Result:
 def _percent(given: Given, target: Target) -> _Result | None:
     value = given.value or ""
     rest = value.replace("%%", "") if target.family_before == "al2" else value
-    if "%" not in rest or target.family_before == "ubuntu":
+    is_changed = SPECIFIER.search(rest) or (target.family_before is None and "%%" in value)
+    if not is_changed or target.family_before == "ubuntu":
         return None
     return _Result(
-        question="contains a percent sign, which systemd replaces on Amazon Linux 2", choices=("write the value that kubelet gets",)
+        question="contains a percent sign, which systemd can replace on Amazon Linux 2", choices=("write the value that kubelet gets",)
     )
 
 

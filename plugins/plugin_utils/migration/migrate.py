@@ -30,9 +30,9 @@ from ..lint.subject import Subject
 from ..network import cluster_dns_ips
 from ..nodeconfig.merge import merge
 from ..nodeconfig.read import parse
-from ..readers.bootstrap_script import is_only_options
 from ..readers.document import structure
 from ..readers.model import NotUnderstood, Place, ReadPart
+from ..readers.shell_options import is_only_options
 from .arguments import Target, settle
 from .beside_call import BEFORE_CALL, is_left_out, left_out, left_out_before
 from .flags import fate
@@ -108,6 +108,7 @@ class _Migrating:
         text = None if original.uncertain else self._render(cluster, group)
         rendered = _settings(text) if text and self._family == "al2023" else {}
         self._warn_about_dns(cluster)
+        self._warn_about_status()
         self._warn_about_lines()
         decided = {one.where: one for one in reversed(self._decisions)}
         return Migration(
@@ -285,6 +286,19 @@ class _Migrating:
         message = f"without --dns-cluster-ip, bootstrap.sh computes the address of the cluster DNS: {GUESSED_DNS}; {new}"
         fix = "compare it with the address of the Service kube-dns, and correct cluster.service_cidr if it differs"
         self._warnings.append(Caution(self._original.call, message, fix, None))
+
+    def _warn_about_status(self) -> None:
+        """Commands after the call that look at its status."""
+        original = self._original
+        if original.lines is None or original.caller is None:
+            return
+        lines = original.caller.text.split("\n")
+        rest = ((number, line) for number, line in enumerate(lines[original.lines[1] :], original.lines[1]) if not is_only_options(line))
+        number, line = next(rest, (0, ""))
+        if (column := line.find("$?") + 1) > 0:
+            where = original.place(Place(original.caller.index, number + 1, column, 2))
+            message = "$? was the status of the call: this command now runs after kubelet is healthy, and never if it is not"
+            self._warnings.append(Caution(where, message, "report a failure by other means, such as a timeout", None))
 
     def _warn_about_lines(self) -> None:
         original = self._original

@@ -18,10 +18,12 @@ from ..formats import shell_reader
 from ..formats.shell_reader import Assignment, Command, PackageMissing, Redirection, ShellPlace
 from ..readers import bootstrap_script, run_commands
 from ..readers.bootstrap_script import CallerScript
+from ..readers.call_settings import read_call
 from ..readers.document import structure
 from ..readers.meaning import Meaning
 from ..readers.model import Place, ReadPart, UserData
 from ..readers.run_commands import RunCommands
+from ..readers.shell_options import is_only_options
 from ..readers.user_data import TOO_LONG, is_too_long, meaning_of
 from . import variables
 from .beside_call import text_beside
@@ -40,6 +42,7 @@ _OF_CALL = ("containerd", "kubelet", "labels", "local_storage", "max_pods", "res
 _BEFORE = {
     "nodeconfig": "contains a NodeConfig, so it is user data of Amazon Linux 2023 already",
     "toml": "contains settings of Bottlerocket, which have no shell scripts to migrate",
+    "ec2launch": "contains tasks for EC2Launch, and Windows nodes cannot become Linux nodes",
     "powershell": "contains PowerShell for Windows, and Windows nodes cannot become Linux nodes",
 }
 
@@ -351,7 +354,7 @@ class _Reading:
         merged = Call(call.cluster_name, {**options, **call.options}, {name: values for name, values in together.items() if values})
         settings = Meaning(meaning.family)
         script = caller or found[0][0]
-        bootstrap_script.read_call(merged, script.caller.config, script.caller.part, settings)
+        read_call(merged, script.caller.config, script.caller.part, settings)
         meaning.node_group = {name: value for name, value in meaning.node_group.items() if name not in _OF_CALL} | settings.node_group
         meaning.cluster = settings.cluster
         return iter(rows)
@@ -387,9 +390,9 @@ def _text_without(text: str) -> str:
 
 
 def _is_empty(text: str) -> bool:
-    return bootstrap_script.is_only_options(text.partition("\n")[2])
+    return is_only_options(text.partition("\n")[2])
 
 
 def _is_void(command: Any) -> bool:
     """Whether a command was only removed lines: the reader surrounds commands before the call so that errors do not stop them."""
-    return isinstance(command, str) and bootstrap_script.is_only_options("\n".join(line for line in command.split("\n") if line != ":"))
+    return isinstance(command, str) and is_only_options("\n".join(line for line in command.split("\n") if line != ":"))

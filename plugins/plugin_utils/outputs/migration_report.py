@@ -14,9 +14,9 @@ from ..errors import shown
 from ..formats.secrets import find_secrets
 from ..migration.model import Argument, Caution, Decision, Migration
 from ..migration.template import Change
-from ..readers.bootstrap_script import is_only_options
 from ..readers.document import structure
 from ..readers.model import Place, UserData
+from ..readers.shell_options import is_only_options
 from .findings.source import Source, file_place
 
 OUTCOMES = {"moved": "moved to", "dropped": "dropped", "needs_decision": "needs a decision"}

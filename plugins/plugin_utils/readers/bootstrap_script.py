@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import cloud_init
-from ..artifacts.bootstrap_script import CONFIG_DIR
 from ..bootstrap_calls import (
     EXTRA_ARGS,
-    KUBELET_MAX_PODS,
     SCRIPT,
     TIMEOUT,
     Argument,
@@ -26,13 +24,14 @@ from ..bootstrap_calls import (
     user_of,
     wrappers,
 )
+from .call_settings import read_call
 from .meaning import Meaning, proxy_of
 from .model import NotUnderstood, Place, ReadPart
 from .own_script import HEAD, own_script
-from .places import place_of
+from .shell_options import after_call, before_call, is_only_options
 
 if TYPE_CHECKING:
-    from ..formats.shell_reader import Command, Condition, ShellPlace
+    from ..formats.shell_reader import Command, Condition, Script, ShellPlace
 
 _OF_AL2 = frozenset(
     {"--containerd-config-file", "--docker-config-json", "--enable-docker-bridge", "--enable-local-outpost", "--local-disks"}
@@ -41,7 +40,6 @@ _SIGNS = {
     "ubuntu": re.compile(r"\b(?:snap (?:set|start|stop|get|restart|install)|kubelet-eks|apt-get|apt install|apt update)\b"),
     "al2": re.compile(r"\b(?:yum|amazon-linux-extras|rpm -)\b"),
 }
-_REGION = re.compile(r"https://.*\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\.amazonaws\.com/?")
 _PRE = cloud_init.pre_script((), f"install -D /dev/null {cloud_init.PRE_FAILED}")
 _WITHOUT_EFFECT = ("systemctl daemon-reload\n", "systemctl try-restart containerd\n")
 """Lines of rendered scripts that only make rendered files effective."""
@@ -51,9 +49,9 @@ NEGATED = "is negated, so that the script continues if it fails"
 STOPPED = "is stopped after a time, which has no field"
 _QUIET = (("set",), (":",), ("true",))
 """Programs that have no effect outside of the shell of the call."""
-_SETS_OPTIONS = re.compile(r"\s*(?:#.*|set [-+].*)?")
-_STOPS = re.compile(r"#!\s*\S+\s+-[a-z]*e")
-"""A first line with which the shell ends at the first error."""
+_FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s+[\w:.-]+\s*(?:\(\s*\))?|[\w:.-]+\s*\(\s*\))\s*[{(]")
+"""The beginning of a function."""
+_DEFINES = re.compile(r"(?:^|[\s;&|])(?:function\s+([\w:.-]+)|([\w:.-]+)\s*\(\s*\))")
 _USED = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
 """An expansion of a variable."""
 _CHANGES_SHELL = re.compile(r"\s*(?:export|declare|typeset|cd|pushd|source|\.|umask|ulimit|exec|trap|shopt)\b|\s*\. ")
@@ -102,13 +100,24 @@ def read(parts: Sequence[ReadPart], family: str | None) -> Meaning:
     at = parts.index(caller.part)
     _read_pre(parts[:at], found)
     _read_caller(caller, found)
+    _read_scripts_after(caller, [part for part in parts[at + 1 :] if part.kind == "shell"], found)
     for part in parts[at + 1 :]:
-        if part.kind == "shell":
-            found.node_group.setdefault("commands", {}).setdefault("post", []).append(part.text)
-        elif part.kind not in ("empty", "unknown"):
+        if part.kind not in ("shell", "empty", "unknown"):
             reason = "is a part after the script that starts kubelet, and a rendered part would be before it"
             found.lose(part, part.text, reason, effect="kept")
     return found
+
+
+def _read_scripts_after(caller: CallerScript, scripts: Sequence[ReadPart], found: Meaning) -> None:
+    """The scripts after that of the call. cloud-init runs each of them, also if one before it fails."""
+    if not scripts:
+        return
+    commands = found.node_group.setdefault("commands", {})
+    first_line = caller.text.partition("\n")[0]
+    # With an interpreter, a text is a script of its own.
+    before = [f"{first_line}\n{one}" if isinstance(one, str) else one for one in commands.get("post", ())]
+    after = [*before, *(part.text for part in scripts)]
+    commands["post"] = ["set +e\n", *after] if len(after) > 1 else after
 
 
 def _family(parts: Sequence[ReadPart]) -> str | None:
@@ -290,7 +299,8 @@ def call_lines(text: str, line: int) -> tuple[int, int, bool] | None:
                 return None
             last = end
     is_alone = sum(line <= one.line <= last and one.condition != "substitution" for one in script.commands) == 1
-    return (line - 1, last, is_alone) if script.is_readable else None
+    is_function = _FUNCTION.search(text.split("\n")[line - 1].partition(SCRIPT)[0]) is not None
+    return (line - 1, last, is_alone) if script.is_readable and not is_function else None
 
 
 def _read_around(script: CallerScript, count: int, after: str, found: Meaning) -> None:
@@ -309,20 +319,33 @@ def _read_around(script: CallerScript, count: int, after: str, found: Meaning) -
     after_names = set(_USED.findall(after))
     used = next((one for one in whole.assignments if one.place.line <= count and one.name in after_names), None)
     if not is_quiet:
-        _read_before(script, before, found)
+        _read_before(script, before, found, count)
         if used:
             reason = f"sets {used.name}, which commands after the call use; as commands.post, they run in a shell of their own"
             found.lose_at(script.part, script.place(used.place), reason)
+        if name := _function_used_after(before, whole, count):
+            reason = f"defines {name}, which commands after the call use; as commands.post, they run in a shell of their own"
+            number = next(index for index, line in enumerate(lines, 1) if name in _defined(line))
+            found.lose(script.part, lines[number - 1], reason, script.line(number))
     if not is_only_options(after):
-        found.put("commands.post", [before + after if is_quiet and used else after])
+        found.put("commands.post", [after_call(script.text, after, whole, count, before if is_quiet and used else "")])
 
 
-def is_only_options(text: str) -> bool:
-    """Whether a script has only comments, and options of its shell."""
-    return all(_SETS_OPTIONS.fullmatch(line) for line in text.split("\n"))
+def _defined(line: str) -> list[str]:
+    """The names of the functions that a line defines."""
+    return [one or other for one, other in _DEFINES.findall(line)]
 
 
-def _read_before(script: CallerScript, text: str, found: Meaning) -> None:
+def _function_used_after(before: str, whole: Script, count: int) -> str | None:
+    """A function that is defined before a call and runs after it. count: the lines before the call."""
+    names = {name for line in before.split("\n") for name in _defined(line)}
+    runs = (one.values[0] for one in whole.commands if one.is_function and one.line > count and one.values)
+    return next((name for name in runs if name in names), None)
+
+
+def _read_before(script: CallerScript, text: str, found: Meaning, count: int) -> None:
+    from ..formats import shell_reader
+
     lines = text.split("\n")
     if is_only_options(text):
         return
@@ -334,58 +357,5 @@ def _read_before(script: CallerScript, text: str, found: Meaning) -> None:
             if number not in reported:
                 reason = "changes the shell in which the call runs; as commands.pre, it runs in a shell of its own"
                 found.lose(part, line, reason, number, "kept")
-    stops = any(re.match(r"\s*set -[a-z]*e", line) for line in lines) or bool(_STOPS.match(part.text))
-    body = "\n".join(lines)
-    command = body if stops else f"set +e\n{body}:\n"
+    command = before_call(script.text.partition("\n")[0], text, shell_reader.read(script.text), count)
     found.node_group.setdefault("commands", {}).setdefault("pre", []).append(command)
-
-
-def _flags(call: Call, part: ReadPart, found: Meaning) -> dict[str, list[str]]:
-    """kubelet's flags. The image of Amazon Linux 2 writes them into a unit, where systemd replaces C(%%) and its specifiers."""
-    flags = {}
-    for name, values in call.flags.items():
-        plain = values if found.family == "ubuntu" else [value.replace("%%", "") for value in values]
-        if found.family != "ubuntu" and (any("%" in value for value in plain) or (found.family is None and plain != values)):
-            reason = "contains a percent sign, which systemd replaces on Amazon Linux 2"
-            text = f"--{name}={','.join(values)}"
-            found.not_understood.append(NotUnderstood(place_of(part, f"--{name}"), text, reason, "argument"))
-        else:
-            flags[name] = [value if found.family == "ubuntu" else value.replace("%%", "%") for value in values]
-    return flags
-
-
-def read_call(call: Call, config: Mapping[str, Any], part: ReadPart, found: Meaning) -> None:
-    """Take the settings of a call. config: of kubelet, from a file that the script writes."""
-    options = dict(call.options)
-    flags = _flags(call, part, found)
-    found.state("name", call.cluster_name)
-    found.state("endpoint", options.pop("--apiserver-endpoint", None))
-    found.state("certificate_authority", options.pop("--b64-cluster-ca", None))
-    for option in ("--service-ipv4-cidr", "--service-ipv6-cidr"):
-        found.state("service_cidr", options.pop(option, None))
-    if options.get("--ip-family") == ("ipv6" if ":" in found.cluster.get("service_cidr", "") else "ipv4"):
-        options.pop("--ip-family")
-    if "--dns-cluster-ip" in options:
-        found.read_dns(options.pop("--dns-cluster-ip").split(","))
-    if options.get("--enable-local-outpost") == "true":
-        found.state("outpost", options.pop("--enable-local-outpost") == "true")
-        found.state("id", options.pop("--cluster-id", None))
-    if options.get("--use-max-pods") in ("true", "false") and (options.pop("--use-max-pods") == "false" and "max-pods" not in flags):
-        flags["max-pods"] = [str(KUBELET_MAX_PODS)]
-    if options.get("--container-runtime") == "containerd":
-        # The only runtime since Kubernetes 1.24.
-        del options["--container-runtime"]
-    region = _REGION.fullmatch(found.cluster.get("endpoint", ""))
-    if region and {"--pause-container-account", "--pause-container-version"} <= options.keys():
-        account, version = options.pop("--pause-container-account"), options.pop("--pause-container-version")
-        found.put("containerd.pause_image", f"{account}.dkr.ecr.{region[1]}.amazonaws.com/eks/pause:{version}")
-        found.state("region", region[1])
-    if options.get("--local-disks") in ("raid0", "raid10", "mount"):
-        found.put("local_storage", {"strategy": options.pop("--local-disks")})
-    if config and flags.get("config-dir") == [CONFIG_DIR]:
-        del flags["config-dir"]
-    found.read_kubelet(config, flags)
-    for name, value in options.items():
-        place = place_of(part, name)
-        reason = "is an option of /etc/eks/bootstrap.sh without a field"
-        found.not_understood.append(NotUnderstood(place, f"{name} {value}", reason, "argument"))

@@ -24,7 +24,7 @@ _TYPES: dict[str, Kind] = {
 }
 """The types that cloud-init believes, whatever the text is."""
 
-_RUN_BY_CLOUD_INIT: frozenset[Kind] = frozenset({"shell", "cloud-config", "boothook", "include", "jinja", "archive", "empty"})
+RUN_BY_CLOUD_INIT: frozenset[Kind] = frozenset({"shell", "cloud-config", "boothook", "include", "jinja", "archive", "empty"})
 """The kinds that cloud-init recognizes in a part by its begin."""
 
 _LARGEST = 2 * MAX_UNPACKED
@@ -54,7 +54,7 @@ def _whole(text: str, reason: str) -> NotUnderstood:
 def _of_one(layers: tuple[Layer, ...], text: str, kind: Kind, problems: Problems) -> UserData:
     """A document that no program takes for MIME."""
     part = ReadPart(0, kind, None, _with_lf(text), 1, 0, len(text.encode("utf-8", "surrogatepass")), "", "")
-    files = _files(part, problems)
+    files = files_of(part, problems)
     return UserData(layers, text, (part,), files, tuple(problems), _not_run(part))
 
 
@@ -72,7 +72,7 @@ def _of_mime(layers: tuple[Layer, ...], text: str) -> UserData:
         undecoded = Problems()
         content, encodings = mime.unwrapped(found.part, found.path, undecoded)
         media_type = found.part.media_type
-        kind: Kind = "unknown" if len(undecoded) else _kind(media_type, content)
+        kind: Kind = "unknown" if len(undecoded) else kind_of(media_type, content)
         part = ReadPart(
             index=index,
             kind=kind,
@@ -90,7 +90,7 @@ def _of_mime(layers: tuple[Layer, ...], text: str) -> UserData:
         for problem in undecoded:
             lost.append(NotUnderstood(_place(None, found.line, found.part.body), found.part.body, problem.message, "ignored"))
         lost.extend(_not_run(part))
-    files = tuple(file for part in parts for file in _files(part, problems))
+    files = tuple(file for part in parts for file in files_of(part, problems))
     return UserData(layers, text, tuple(parts), files, tuple(problems), tuple(lost))
 
 
@@ -103,14 +103,14 @@ def _with_lf(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _kind(media_type: str, text: str) -> Kind:
+def kind_of(media_type: str, text: str) -> Kind:
     """What the programs on a node take a part for."""
     kind = classify(text)
     if media_type == "application/node.eks.aws":
         return kind if kind == "nodeconfig" else "unknown"
     if media_type in _TYPES:
         return _TYPES[media_type]
-    return kind if kind in _RUN_BY_CLOUD_INIT else "unknown"
+    return kind if kind in RUN_BY_CLOUD_INIT else "unknown"
 
 
 def _not_run(part: ReadPart) -> tuple[NotUnderstood, ...]:
@@ -119,7 +119,7 @@ def _not_run(part: ReadPart) -> tuple[NotUnderstood, ...]:
     return (NotUnderstood(_place(part.index, 1, part.text), part.text, f"is {KIND_NAMES['unknown']}", "ignored"),)
 
 
-def _files(part: ReadPart, problems: Problems) -> tuple[EmbeddedFile, ...]:
+def files_of(part: ReadPart, problems: Problems) -> tuple[EmbeddedFile, ...]:
     """The files that a cloud-config writes."""
     if part.kind != "cloud-config":
         return ()

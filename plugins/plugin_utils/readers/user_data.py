@@ -54,6 +54,11 @@ def meaning_of(parts: tuple[ReadPart, ...], family: str | None) -> Meaning:
         from . import bottlerocket
 
         return bottlerocket.read(parts)
+    if kinds == {"ec2launch"}:
+        meaning = Meaning("windows")
+        for part in parts:
+            meaning.lose(part, part.text, "is a list of tasks for EC2Launch")
+        return meaning
     if kinds == {"powershell"}:
         from . import windows
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""User data in templates of CloudFormation, in JSON or YAML."""
+"""User data and metadata options in templates of CloudFormation, in JSON or YAML."""
 
 from __future__ import annotations
 
@@ -10,31 +10,35 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..formats.located_text import LocatedText
-from .model import SourceText, encoded, listed, mapping, plain, unknown
+from .model import Item, encoded, listed, mapping, metadata_options, plain, unknown
 
+_INSTANCE = "AWS::EC2::Instance"
 _PLACES: Mapping[str, tuple[str, ...]] = {
     "AWS::AutoScaling::LaunchConfiguration": ("UserData",),
-    "AWS::EC2::Instance": ("UserData",),
+    _INSTANCE: ("UserData",),
     "AWS::EC2::LaunchTemplate": ("LaunchTemplateData", "UserData"),
 }
+_FIELD = "MetadataOptions"
+_OPTIONS = {name: name for name in ("HttpEndpoint", "HttpTokens", "HttpPutResponseHopLimit")}
 _BASE64, _JOIN, _SUB = "Fn::Base64", "Fn::Join", "Fn::Sub"
 _TAGS = {"!Base64": _BASE64, "!Join": _JOIN, "!Sub": _SUB}
 _VARIABLE = re.compile(r"\$\{[^!]")
 _ESCAPE = re.compile(r"\$\{!")
 
 
-def read(document: Mapping[str, Any]) -> list[SourceText] | None:
+def read(document: Mapping[str, Any]) -> list[Item] | None:
     """The user data of all resources, or None if the document is not a template."""
     resources = document.get("Resources")
     is_template = isinstance(resources, dict) and any("::" in str(mapping(one).get("Type")) for one in resources.values())
     return list(_all(resources)) if isinstance(resources, dict) and is_template else None
 
 
-def _all(resources: Mapping[str, Any]) -> Iterator[SourceText]:
+def _all(resources: Mapping[str, Any]) -> Iterator[Item]:
     for name, resource in resources.items():
         if (steps := _PLACES.get(str(mapping(resource).get("Type")))) is None:
             continue
-        value = mapping(resource, "Properties", *steps[:-1]).get(steps[-1])
+        fields = mapping(resource, "Properties", *steps[:-1])
+        value = fields.get(steps[-1])
         path = ".".join([name, *steps])
         if isinstance(value, str):
             yield encoded(value, path)
@@ -46,6 +50,21 @@ def _all(resources: Mapping[str, Any]) -> Iterator[SourceText]:
                 yield unknown(path, message, value, fix="check the launch template after the stack has been created")
             else:
                 yield plain(text, path)
+        if (options := _metadata_options(fields, is_required=resource.get("Type") != _INSTANCE)) is not None:
+            yield metadata_options(".".join([name, *steps[:-1], _FIELD]), options, _OPTIONS, resource.get("Type"))
+
+
+def _metadata_options(fields: Mapping[str, Any], *, is_required: bool) -> Mapping[str, Any] | None:
+    """The options, or None if they are known only when the stack is created. is_required: whether a resource without them has an effect:
+    an instance can get them from its launch template."""
+    options = fields.get(_FIELD)
+    if options is None:
+        return {} if is_required and not _is_function(fields) else None
+    return options if isinstance(options, dict) and not _is_function(options) else None
+
+
+def _is_function(value: Mapping[str, Any]) -> bool:
+    return len(value) == 1 and next(iter(value)).startswith(("!", "Fn::", "Ref"))
 
 
 def _function(value: Any) -> tuple[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 from ..formats import yaml
 from ..formats.located_text import LocatedText, Spot
 from ..formats.user_data_kind import classify
-from .model import Origin, SourceText, listed, mapping, origin_of, plain
+from .model import Item, Origin, SourceText, listed, mapping, origin_of, plain
 
 _KINDS = ("EKSConfig", "EKSConfigTemplate", "NodeadmConfig", "NodeadmConfigTemplate")
 _COMMANDS = ("preBootstrapCommands", "postBootstrapCommands", "preNodeadmCommands")
@@ -31,7 +31,7 @@ _CLUSTER = {"name": "cluster", "apiServerEndpoint": _ENDPOINT, "certificateAutho
 """Stands for the cluster, which the controller adds."""
 
 
-def read(document: Mapping[str, Any]) -> list[SourceText] | None:
+def read(document: Mapping[str, Any]) -> list[Item] | None:
     """What a configuration of nodes contributes to user data. None for other documents."""
     kind = document.get("kind")
     if kind not in _KINDS:
@@ -39,7 +39,7 @@ def read(document: Mapping[str, Any]) -> list[SourceText] | None:
     steps = ("spec", "template", "spec") if kind.endswith("Template") else ("spec",)
     path = ".".join([f"{kind}/{mapping(document, 'metadata').get('name')}", *steps])
     spec = mapping(document, *steps)
-    found = [*_commands(spec, path), *_files(spec, path)]
+    found: list[Item] = [*_commands(spec, path), *_files(spec, path)]
     found += _node_config(spec, path) if kind.startswith("Nodeadm") else _call(spec, path)
     return found
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""User data in answers and arguments of the AWS CLI: launch templates, launch configurations and instances."""
+"""User data and metadata options in answers and arguments of the AWS CLI: launch templates, launch configurations and instances."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .model import SourceText, encoded, listed, mapping
+from .model import Item, SourceText, encoded, listed, mapping, metadata_options
 
 _USER_DATA = "UserData"
+_FIELD = "MetadataOptions"
+_OPTIONS = {name: name for name in ("HttpEndpoint", "HttpTokens", "HttpPutResponseHopLimit")}
 
 
-def read(document: Mapping[str, Any]) -> list[SourceText] | None:
-    """The user data of all launch templates, launch configurations and instances, or None if the document has none of them."""
+def read(document: Mapping[str, Any]) -> list[Item] | None:
+    """The user data and the metadata options of all launch templates, launch configurations and instances.
+
+    None if the document has none of them.
+    """
     if not document.keys() & {"LaunchTemplateVersions", "LaunchTemplateData", "LaunchConfigurations"}:
         is_attribute = "InstanceId" in document and _USER_DATA in document
         value = mapping(document, _USER_DATA).get("Value")
-        return _encoded(value, f"{document['InstanceId']}.{_USER_DATA}") if is_attribute else None
+        return [*_encoded(value, f"{document['InstanceId']}.{_USER_DATA}")] if is_attribute else None
     return list(_all(document))
 
 
@@ -29,15 +34,20 @@ def template_name(version: Mapping[str, Any]) -> str:
     return f"{name}, version {version['VersionNumber']}" if "VersionNumber" in version else str(name)
 
 
-def _all(document: Mapping[str, Any]) -> Iterator[SourceText]:
+def _all(document: Mapping[str, Any]) -> Iterator[Item]:
     versions = listed(document.get("LaunchTemplateVersions")) or [document]
     for version in versions:
         data = mapping(version, "LaunchTemplateData")
         name = mapping(version).get("LaunchTemplateName") or mapping(version).get("LaunchTemplateId")
-        found = _with_settings(data, f"{template_name(mapping(version))}.{_USER_DATA}")
-        yield from (replace(one, launch_template=name if isinstance(name, str) else None) for one in found)
-    for one in listed(document.get("LaunchConfigurations")):
-        yield from _with_settings(mapping(one), f"{mapping(one).get('LaunchConfigurationName')}.{_USER_DATA}")
+        title = template_name(mapping(version))
+        for one in _with_settings(data, f"{title}.{_USER_DATA}"):
+            yield replace(one, launch_template=name if isinstance(name, str) else None)
+        if data:
+            yield metadata_options(f"{title}.{_FIELD}", mapping(data, _FIELD), _OPTIONS, name or data)
+    for configuration in map(mapping, listed(document.get("LaunchConfigurations"))):
+        title = str(configuration.get("LaunchConfigurationName"))
+        yield from _with_settings(configuration, f"{title}.{_USER_DATA}")
+        yield metadata_options(f"{title}.{_FIELD}", mapping(configuration, _FIELD), _OPTIONS, configuration)
 
 
 def settings(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,43 @@ class SourceText:
     launch_template: str | None = None
 
 
+@dataclass(frozen=True)
+class MetadataOptions:
+    """The options of the instance metadata service of the instances that a file describes, with or without user data.
+
+    path: their place in the file in words. values: in the form of the EC2 API; a value that is known only later is a mapping. names: how
+    the file names these fields. places: the place of each field, if it is known. origin: of the options or, without them, of the object.
+    is_set: the fields about which there is no warning, because the tool sets them.
+    """
+
+    path: str
+    values: Mapping[str, Any]
+    names: Mapping[str, str]
+    places: Mapping[str, Origin]
+    origin: Origin | None
+    is_set: frozenset[str] = frozenset()
+
+
+Item = SourceText | MetadataOptions
+"""What a file of another tool contains."""
+
+
+def metadata_options(
+    path: str, given: Mapping[str, Any], names: Mapping[str, str], beside: Any, is_set: frozenset[str] = frozenset()
+) -> MetadataOptions:
+    """The options with the names of a tool in the form of the EC2 API. beside: a value of the same object, which shows where it is."""
+    values = {name: given[own] for name, own in names.items() if own in given}
+    places = {name: found for name, value in values.items() if isinstance(value, str) and (found := origin_of(value)) is not None}
+    first = _first_text(given) or _first_text(beside)
+    return MetadataOptions(path, {name: _number(value) for name, value in values.items()}, names, places, origin_of(first), is_set)
+
+
+def _number(value: Any) -> Any:
+    """Numbers can be texts in the files of some tools. Terraform and the API have 0 for a hop limit that is not set."""
+    found = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 4 else value
+    return None if isinstance(found, int) and found == 0 else found
+
+
 def plain(value: str, path: str, family: str | None = None, *, is_secret: bool = False) -> SourceText:
     """User data that the file contains as text."""
     return SourceText(path, value, family, origin_of(value), is_secret)

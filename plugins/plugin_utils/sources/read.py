@@ -14,9 +14,9 @@ from ..formats.json import JsonError
 from ..formats.located_text import load_json
 from ..formats.yaml_error import YamlError
 from . import cloud_formation, cluster_api, karpenter, launch_templates, terraform
-from .model import SourceText, listed, no_user_data
+from .model import Item, SourceText, listed, no_user_data
 
-_READERS: tuple[Callable[[Mapping[str, Any]], list[SourceText] | None], ...] = (
+_READERS: tuple[Callable[[Mapping[str, Any]], list[Item] | None], ...] = (
     terraform.read,
     karpenter.read,
     cluster_api.read,
@@ -42,6 +42,12 @@ _LARGEST_YAML = 4_000_000
 
 def read(content: bytes) -> list[SourceText] | None:
     """All user data in a file, or None if the file is user data itself. It raises nothing."""
+    items = read_all(content)
+    return None if items is None else [item for item in items if isinstance(item, SourceText)]
+
+
+def read_all(content: bytes) -> list[Item] | None:
+    """All user data in a file, and options of its instances. None if the file is user data itself. It raises nothing."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
@@ -56,7 +62,7 @@ def read(content: bytes) -> list[SourceText] | None:
     return _of_yaml(text) if _DOCUMENT.search(text) else None
 
 
-def _of_yaml(text: str) -> list[SourceText] | None:
+def _of_yaml(text: str) -> list[Item] | None:
     from ..formats.yaml_reader import load_located
 
     if len(text) > _LARGEST_YAML:
@@ -71,8 +77,8 @@ def _unreadable(message: str) -> SourceText:
     return SourceText("", "", problem=Problem("sources.unreadable", "", message))
 
 
-def _of_documents(documents: list[Any]) -> list[SourceText] | None:
-    found: list[SourceText] = []
+def _of_documents(documents: list[Any]) -> list[Item] | None:
+    found: list[Item] = []
     is_known = False
     for document in documents:
         items = [document]
@@ -83,6 +89,6 @@ def _of_documents(documents: list[Any]) -> list[SourceText] | None:
                 if isinstance(item, dict) and (texts := reader(item)) is not None:
                     is_known = True
                     found += texts
-    if is_known and not found:
-        return [no_user_data("")]
+    if is_known and not any(isinstance(item, SourceText) for item in found):
+        found.insert(0, no_user_data(""))
     return found if is_known else None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""User data in the output of C(terraform show -json), for a plan or a state."""
+"""User data and metadata options in the output of C(terraform show -json), for a plan or a state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .model import SourceText, encoded, listed, mapping, plain, unknown
+from .model import Item, encoded, listed, mapping, metadata_options, plain, unknown
 
 _INSTANCE = (("user_data", False), ("user_data_base64", True))
 _ATTRIBUTES: Mapping[str, tuple[tuple[str, bool], ...]] = {
@@ -20,18 +20,23 @@ _ATTRIBUTES: Mapping[str, tuple[tuple[str, bool], ...]] = {
 }
 """The attributes with user data, and whether they contain base64."""
 
+_TEMPLATES = ("aws_launch_configuration", "aws_launch_template")
+"""Resources that launch nodes. An instance is taken for one only if it has user data, and can get its options from a template."""
+_BLOCK = "metadata_options"
+_OPTIONS = {"HttpEndpoint": "http_endpoint", "HttpTokens": "http_tokens", "HttpPutResponseHopLimit": "http_put_response_hop_limit"}
+
 _INDEX = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\[[0-9]+\]')
 _HASH = re.compile(r"[0-9a-f]{40}")
 """What versions of the AWS provider before 6 keep of C(user_data) of an instance."""
 
 
-def read(document: Mapping[str, Any]) -> list[SourceText] | None:
-    """The user data of all resources, or None if the document is not of Terraform."""
+def read(document: Mapping[str, Any]) -> list[Item] | None:
+    """The user data and the metadata options of all resources, or None if the document is not of Terraform."""
     if "format_version" not in document or not ("planned_values" in document or "values" in document):
         return None
     values = mapping(document, "planned_values") or mapping(document, "values")
     changes = {change.get("address"): mapping(change, "change") for change in listed(document.get("resource_changes"))}
-    found = []
+    found: list[Item] = []
     for resource in _resources(mapping(values, "root_module")):
         address = str(resource.get("address"))
         not_known = mapping(changes.get(address), "after_unknown")
@@ -50,7 +55,28 @@ def read(document: Mapping[str, Any]) -> list[SourceText] | None:
                 found.append(unknown(path, message, value, fix="set user_data_base64 instead, or use version 6 of the provider"))
             else:
                 found.append(plain(value, path, is_secret=is_secret))
+        found += _metadata_options(resource, not_known.get(_BLOCK), _expressions(document, address).get(_BLOCK))
     return found
+
+
+def _metadata_options(resource: Mapping[str, Any], not_known: Any, written: Any) -> Iterator[Item]:
+    """The options of a resource, unless all of them are known only after apply.
+
+    not_known: what is known only after apply, also because it is not set. written: the block in the configuration.
+    """
+    values, address = mapping(resource, "values"), str(resource.get("address"))
+    has_user_data = any(values.get(name) for name, _is_base64 in _INSTANCE)
+    if resource.get("type") not in _TEMPLATES and (not has_user_data or values.get("launch_template")):
+        return
+    if not_known is True and written is not None:
+        return
+    block = next(iter(listed(values.get(_BLOCK))), None)
+    known = {name: value for name, value in mapping(block).items() if value is not None}
+    given = next((mapping(one) for one in listed(written)), None)
+    for name, is_unknown in mapping(next(iter(listed(not_known)), None)).items():
+        if is_unknown is True and (given is None or name in given):
+            known[name] = {}
+    yield metadata_options(f"{address}.{_BLOCK}", known, _OPTIONS, values)
 
 
 def _resources(module: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

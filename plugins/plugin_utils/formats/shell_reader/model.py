@@ -105,9 +105,9 @@ class Command:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A quote without an end, at its beginning; or a here-document, at a line that is indented, so that it is not the end."""
+    """A quote or a here-document without an end, at its beginning; or a line that is indented, so that it does not end a here-document."""
 
-    kind: Literal["quote", "here-document"]
+    kind: Literal["quote", "here-document", "open-document"]
     place: ShellPlace
 
 

@@ -34,7 +34,7 @@ _LONGEST_UNFINISHED = 16_384
 class HereDocument:
     """start, end: of the body. is_literal: whether bash expands nothing in it. indented_end: an end that bash does not take for one.
 
-    is_broken: whether an expansion in it has no end, so that bash does not run the command.
+    is_broken: whether an expansion in it has no end, so that bash does not run the command. has_end: whether a line ends it.
     """
 
     start: int
@@ -43,6 +43,7 @@ class HereDocument:
     removes_tabs: bool
     indented_end: tuple[int, int] | None = None
     is_broken: bool = False
+    has_end: bool = True
 
 
 class Scanner(WordScanner):
@@ -171,7 +172,7 @@ class Scanner(WordScanner):
             stop = end.start() if end else len(self._text)
             indented = None if end else re.compile(rf"^[ \t]+({line})[ \t]*$", re.MULTILINE).search(self._text, at)
             is_broken = not is_literal and not self._body(at, stop)
-            document = HereDocument(at, stop, is_literal, removes_tabs, indented.span(1) if indented else None, is_broken)
+            document = HereDocument(at, stop, is_literal, removes_tabs, indented.span(1) if indented else None, is_broken, end is not None)
             self.here_documents[start] = document
             behind = end.end() if end else stop
             self._mask(at, behind, _VISIBLE.sub("#", self._text[at:behind]))

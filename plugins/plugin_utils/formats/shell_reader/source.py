@@ -82,7 +82,12 @@ class Source:
         """The quotes and here-documents that end elsewhere than they seem to."""
         quotes = [] if self.open_quote is None else [Unfinished("quote", self.place(self.open_quote, self.open_quote + 1))]
         ends = [document.indented_end for document in self.here_documents.values() if document.indented_end is not None]
-        return (*quotes, *(Unfinished("here-document", self.place(*end)) for end in ends))
+        open_ones = [start for start, one in self.here_documents.items() if not one.has_end and one.indented_end is None]
+        return (
+            *quotes,
+            *(Unfinished("here-document", self.place(*end)) for end in ends),
+            *(Unfinished("open-document", self.place(start, start + 2)) for start in sorted(open_ones)),
+        )
 
     def errors(self) -> tuple[ShellPlace, ...]:
         """The places that the grammar does not understand."""

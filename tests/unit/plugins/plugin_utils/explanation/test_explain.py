@@ -272,3 +272,25 @@ def test_documents_of_other_tools(document: Foreign) -> None:
         assert "calls /etc/eks/bootstrap.sh" in names
     if "max_pods" in found.node_group and found.family in ("al2", "al2023", "ubuntu"):
         assert row(result, "maxPods")["value"] == found.node_group["max_pods"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#cloud-config-archive\n- |\n  #!/bin/bash\n  echo a\n", {"an archive of parts", "kubelet"}),
+        ("## template: jinja\n#cloud-config\nhostname: {{ v1.local_hostname }}\n", {"a template", "kubelet"}),
+        ("#include\nhttps://example.com/a\n", {"user data from URLs", "kubelet"}),
+        ("version: 1.1\ntasks:\n- task: executeScript\n", {"version: 1.1"}),
+    ],
+)
+def test_what_is_built_on_the_node_is_unknown(text: str, expected: set[str]) -> None:
+    found = explain(text, "al2")
+    assert {one.what for one in found.unknown} == expected
+    assert not any("nothing in this user data starts it" in one.why for one in found.unknown)
+
+
+def test_other_tags_of_ec2launch_are_unknown() -> None:
+    call = "<powershell>\n& 'C:\\EKS\\Start-EKSBootstrap.ps1' -EKSClusterName shop\n</powershell>\n"
+    found, plain = explain(f"{call}<runAsLocalSystem>true</runAsLocalSystem>\n"), explain(call)
+    assert found.timeline == plain.timeline
+    assert {one.what for one in found.unknown} - {one.what for one in plain.unknown} == {"<runaslocalsystem>"}

@@ -165,6 +165,12 @@ OTHER_FORMATS: Mapping[str, Callable[[], Bomb]] = {
         '""]]}}}}}}',
     ),
     "many manifests": lambda: filled("", "---\nkind: EC2NodeClass\nspec: {userData: ls}\n"),
+    "an archive of many parts": lambda: filled("#cloud-config-archive\n", "- a\n", size=1 << 17),
+    "a template with many variables": lambda: filled("## template: jinja\n#!/bin/sh\n", "{{ a }}", size=1 << 17),
+    "templates in a template": lambda: filled("", "## template: jinja\n", size=1 << 17),
+    "many tasks for EC2Launch": lambda: filled(
+        "version: 1.0\ntasks:\n- task: executeScript\n  inputs:\n", "  - {type: powershell, content: '{'}\n", size=1 << 17
+    ),
     "nested TOML": lambda: filled("[settings]\na = ", "["),
     "nested TOML that ends": lambda: _nested("[settings]\na = ", "[", "]"),
     "nested inline tables": lambda: _nested("[settings]\na = ", "{a = ", "}"),

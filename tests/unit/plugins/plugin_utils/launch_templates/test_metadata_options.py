@@ -41,15 +41,15 @@ def template(options: Any) -> dict[str, Any]:
 def test_lint_and_publish_agree(kind: str, options: Any, expected: tuple[str, str] | None) -> None:
     data = template(options)
     item = {"LaunchTemplateName": "web", "LaunchTemplateData": data} if kind == "LaunchTemplateVersions" else data
-    (source,) = sources_of("web.json", json.dumps({kind: [item]}).encode(), None, None)
-    found = [(one.rule.id, one.rule.severity) for one in source.findings if one.rule.id.startswith("launch_template.")]
+    sources = sources_of("web.json", json.dumps({kind: [item]}).encode(), None, None)
+    findings = [one for source in sources for one in source.findings if one.rule.id.startswith("launch_template.")]
+    found = [(one.rule.id, one.rule.severity) for one in findings]
     assert found == ([(f"launch_template.{expected[0]}", expected[1])] if expected else [])
     entry = Entry("templates[0]", "web", "web")
     published = requirements.problems_of(entry, "managed", {name: value for name, value in data.items() if name != "UserData"})
+    # Messages of lint begin with the path of the options in the file.
     assert [(one.rule, one.message) for one in published] == [
-        (one.rule.id, one.message.removeprefix("MetadataOptions: "))
-        for one in source.findings
-        if one.rule.id.startswith("launch_template.")
+        (one.rule.id, one.message.partition("MetadataOptions: ")[2]) for one in findings
     ]
 
 

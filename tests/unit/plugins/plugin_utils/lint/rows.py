@@ -10,123 +10,39 @@ from __future__ import annotations
 
 import base64
 import gzip
-from dataclasses import dataclass
 
-CA = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUPx==\n-----END CERTIFICATE-----\n").decode()
-ENDPOINT = "https://0123456789abcdef.gr7.eu-west-1.eks.amazonaws.com"
-CLUSTER = f"    name: shop\n    apiServerEndpoint: {ENDPOINT}\n    certificateAuthority: {CA}\n    cidr: 10.100.0.0/16\n"
-
-
-@dataclass(frozen=True)
-class Row:
-    """rule, severity: of the catalogue. wrong: breaks the rule. right: a near miss. family, version, instance_type: of the nodes."""
-
-    rule: str
-    severity: str
-    wrong: str | bytes
-    right: str | bytes
-    family: str | None = None
-    version: tuple[int, int] | None = None
-    instance_type: str | None = None
-
-
-def document(body: str) -> str:
-    """A NodeConfig with a spec."""
-    return f"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n{body}"
-
-
-def node_config(body: str = "") -> str:
-    """A NodeConfig with a cluster. body: more of its spec, indented by two."""
-    return document(f"  cluster:\n{CLUSTER}{body}")
-
-
-def config(body: str) -> str:
-    """A NodeConfig with a configuration of kubelet. body: lines of YAML, without indentation."""
-    return node_config("  kubelet:\n    config:\n" + "".join(f"      {line}\n" for line in body.split("\n")))
-
-
-def kubelet_config(body: str) -> str:
-    """A NodeConfig with a configuration of kubelet, without a cluster, which is in another document."""
-    return document("  kubelet:\n    config:\n" + "".join(f"      {line}\n" for line in body.split("\n")))
-
-
-def flags(*words: str) -> str:
-    """A NodeConfig with flags of kubelet."""
-    return node_config("  kubelet:\n    flags:\n" + "".join(f'      - "{word}"\n' for word in words))
-
-
-def containerd(toml: str) -> str:
-    """A NodeConfig with a configuration of containerd."""
-    return node_config("  containerd:\n    config: |\n" + "".join(f"      {line}\n" for line in toml.split("\n")))
-
-
-def call(*words: str) -> str:
-    """A script with a call of the image's bootstrap script that looks nothing up."""
-    facts = f"--apiserver-endpoint {ENDPOINT} --b64-cluster-ca {CA} --dns-cluster-ip 10.100.0.10"
-    return f"#!/bin/bash\n/etc/eks/bootstrap.sh shop {facts} {' '.join(words)}\n"
-
-
-def conditional(*words: str) -> str:
-    """A script with a call that may not run."""
-    return call(*words).replace("/etc", "if [ -e /etc/eks/bootstrap.sh ]; then\n  /etc", 1) + "fi\n"
-
-
-def extra(words: str) -> str:
-    """A call with flags of kubelet."""
-    return call(f"--kubelet-extra-args '{words}'")
-
-
-def shell(*lines: str) -> str:
-    """A script."""
-    return "\n".join(["#!/bin/bash", *lines, ""])
-
-
-def cloud(*lines: str) -> str:
-    """A cloud-config."""
-    return "\n".join(["#cloud-config", *lines, ""])
-
-
-HEAD = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n'
-SCRIPT = "--B\nContent-Type: text/x-shellscript\n\n#!/bin/bash\ntrue\n"
-END = "--B--\n"
-
-
-def part(text: str, content_type: str = "text/x-shellscript", *headers: str) -> str:
-    """A part of a MIME document."""
-    return "\n".join(["--B", f"Content-Type: {content_type}", *headers, "", text]) + "\n"
-
-
-def mime(*parts: str) -> str:
-    """A MIME document."""
-    return HEAD + "".join(parts) + END
-
-
-def settings(body: str, table: str = "settings.kubernetes") -> str:
-    """Settings of Bottlerocket with a cluster. body: lines below C(table)."""
-    own = f'cluster-name = "shop"\napi-server = "{ENDPOINT}"\ncluster-certificate = "{CA}"\n'
-    if table == "settings.kubernetes":
-        return f"[settings.kubernetes]\n{own}{body}\n"
-    return f"[settings.kubernetes]\n{own}\n[{table}]\n{body}\n"
-
-
-def powershell(*lines: str) -> str:
-    """User data of Windows."""
-    return "\n".join(["<powershell>", *lines, "</powershell>", ""])
-
-
-def start(*words: str) -> str:
-    """User data of Windows with a call of EKS's script."""
-    script = r'[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\Amazon\EKS\Start-EKSBootstrap.ps1"'
-    return powershell(script, f"& $EKSBootstrapScriptFile -EKSClusterName 'shop' {' '.join(words)}")
-
-
-E64 = base64.b64encode(shell("true").encode()).decode()
-KEY = "-----BEGIN RSA PRIVATE KEY-----"
-ARGS = "-KubeletExtraArgs"
-V3 = '[plugins."io.containerd.cri.v1.images"]\nsnapshotter = "overlayfs"'
-V2 = '[plugins."io.containerd.grpc.v1.cri".containerd]\nsnapshotter = "overlayfs"'
-
-SLASHES = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=%s\n\n--//\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--//--\n"
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import (
+    ARGS,
+    CA,
+    CLUSTER,
+    E64,
+    END,
+    HEAD,
+    KEY,
+    SCRIPT,
+    SLASHES,
+    V2,
+    V3,
+    Row,
+    call,
+    cloud,
+    conditional,
+    config,
+    containerd,
+    document,
+    extra,
+    flags,
+    kubelet_config,
+    merged,
+    mime,
+    node_config,
+    part,
+    powershell,
+    settings,
+    shell,
+    start,
+    tasks,
+)
 
 STRUCTURE = (
     # --- MIME: what cloud-init or nodeadm refuse, or lose without a message
@@ -496,6 +412,14 @@ SCRIPTS = (
         call('--kubelet-extra-args "--node-labels=a=b \\\n --v=2"'),
         "al2",
     ),
+    *(
+        Row("bootstrap.broken_quoting", "error", call(f"--kubelet-extra-args {wrong}"), call(f"--kubelet-extra-args {right}"))
+        for wrong, right in (
+            ('"--node-labels="a=b c=d" --v=2"', '"--node-labels="a=b,c=d" --v=2"'),
+            ("'--node-labels='a=b c=d' --v=2'", "'--node-labels='a=b,c=d' --v=2'"),
+            ("--node-labels=a=b c=d", "--node-labels=a=b,c=d"),
+        )
+    ),
     Row("bootstrap.broken_quoting", "error", extra("--node-labels=a=b\n--v=2"), extra("--node-labels=a=b \\\n--v=2"), "al2"),
     Row("bootstrap.broken_quoting", "error", extra('--node-labels="a=b --v=2'), extra('--node-labels="a=b" --v=2'), "al2"),
     Row(
@@ -589,9 +513,56 @@ OTHERS = (
     ),
     Row("powershell.text_outside", "error", start() + "echo a\n", start() + "\n"),
     Row("powershell.unbalanced_tag", "error", start().replace("</powershell>", ""), start()),
-    Row("powershell.script_block", "error", start() + "<script>dir</script>\n", start() + "<persist>true</persist>\n"),
+    Row("windows.batch_script", "note", start() + "<script>dir</script>\n", start() + "<persist>true</persist>\n"),
     Row("powershell.invalid_persist", "error", start() + "<persist>yes</persist>\n", start() + "<persist>false</persist>\n"),
-    Row("powershell.unknown_tag", "error", start() + "<detach>true</detach>\n", start()),
+    *(
+        Row("powershell.open_bracket", "error", powershell(*wrong), powershell(*right))
+        for wrong, right in (
+            (("if ($true) {", "ls"), ("if ($true) {", "ls '}' # }", "}")),
+            (("ls }",), ("ls `}", "${env:ProgramFiles(x86)}", '"$(ls)"')),
+            (("f (g}",), ("f (g)", "& { ls }")),
+        )
+    ),
+    Row("windows.unknown_parameter", "error", start("--ServiceCIDR 10.100.0.0/16"), start("-ServiceCIDR 10.100.0.0/16")),
+    Row("windows.unknown_parameter", "error", start("-ServiceCIDR=10.100.0.0/16"), start("-ServiceCIDR:10.100.0.0/16")),
+    Row("kubelet.unknown_flag", "error", start(ARGS, "'-v=2'"), start(ARGS, "'--v=2'")),
+    Row("bootstrap.broken_quoting", "error", start(ARGS, "'--node-labels=a=b, c=d'"), start(ARGS, "'--node-labels=a=b,c=d $more'")),
+    *(
+        Row("cloud_config.unknown_key", "error", cloud(f"{key}: [a]"), cloud("bootcmd: [b]", "own_key: [a]"))
+        for key in ("run_cmd", "write-files", "bootCmd", "package-update")
+    ),
+    Row("bootstrap.misspelt_script", "error", shell("/etc/eks/bootstap.sh shop"), shell("/etc/eks/max-pods-calculator.sh --x")),
+    Row(
+        "bootstrap.misspelt_script",
+        "error",
+        shell("sudo /etc/eks/bootstrap shop"),
+        shell("ls >/etc/eks/bootstrap2.sh", "/etc/eks/bootstrap2.sh"),
+    ),
+    Row("bootstrap.missing_cluster_name", "error", shell('/etc/eks/bootstrap.sh ""'), shell('/etc/eks/bootstrap.sh "a"')),
+    Row("shell.open_document", "error", shell("cat <<E >/a", "b", "/etc/eks/bootstrap.sh shop"), shell("cat <<E >/a", "b", "E")),
+    *(
+        Row("powershell.broken_continuation", "error", powershell(f"Write-Output a `{blank}", "  b"), powershell(*right))
+        for blank, right in (
+            (" ", ("Write-Output a `", "  b")),
+            ("\t ", ("Write-Output a `b ` ",)),
+            (" \r", ("Write-Output 'a ` ", "b'", "# a ` ", "ls")),
+        )
+    ),
+    Row(
+        "user_data.wrong_kind",
+        "error",
+        gzip.compress(start().encode(), mtime=0),
+        gzip.compress(shell("true").encode(), mtime=0),
+    ),
+    Row(
+        "windows.unknown_parameter",
+        "error",
+        tasks("& 'C:\\EKS\\Start-EKSBootstrap.ps1' -EKSClusterName shop -Foo bar"),
+        tasks("& 'C:\\EKS\\Start-EKSBootstrap.ps1' -EKSClusterName shop", "<script> & more"),
+    ),
+    Row("user_data.unreadable", "error", tasks("a") + "- [", tasks("a")),
+    Row("cloud_config.replaced_key", "error", merged(""), merged("Merge-Type: list(append)+dict(recurse_array)+str()\n")),
+    Row("cloud_config.replaced_key", "error", merged("X-Other: a\n"), merged("X-Merge-Type: list(append)+dict(recurse_array)+str()\n")),
     *(
         Row("powershell.open_string", "error", powershell(*wrong), powershell(*right))
         for wrong, right in (
@@ -751,8 +722,13 @@ LOST = (
         mime(part("#!/bin/bash\r\nls")),
         mime(part("#!/bin/bash\nls")).replace("\n", "\r\n").replace("bash\r\n", "bash\n"),
     ),
-    Row("user_data.built_on_node", "note", "#cloud-config-archive\n- ls\n", cloud("runcmd: [ls]")),
-    Row("user_data.built_on_node", "note", "## template: jinja\n#cloud-config\na: {{ v1.b }}\n", cloud("a: b")),
+    Row(
+        "user_data.built_on_node",
+        "note",
+        "## template: jinja\n#cloud-config\n{% if v1.b %}\na: 1\n{% endif %}\n",
+        "## template: jinja\n#cloud-config\na: {{ v1.b }}\n",
+    ),
+    Row("user_data.built_on_node", "note", "## template: jinja\n#!/bin/bash\necho ${#PATH}\n", "#cloud-config-archive\n- 'runcmd: [ls]'\n"),
     Row(
         "windows.unknown_parameter",
         "error",

@@ -13,8 +13,9 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.families.registr
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.formats import yaml_reader
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.readers import places
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS, flags
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import settings as settings_of
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import flags
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import settings as settings_of
 
 WORDS = (
     b"#!/bin/bash\n", b"#cloud-config\n", b"/etc/eks/bootstrap.sh ", b"--kubelet-extra-args '", b"runcmd:\n- ", b"MIME-Version: 1.0\n",
@@ -22,6 +23,8 @@ WORDS = (
     b"kind: NodeConfig\n", b"spec:\n  kubelet:\n    flags:\n", b"    - --node-labels=", b"    config: ", b"[settings.kubernetes]\n",
     b"max-pods = ", b"<powershell>", b"</powershell>", b"Start-EKSBootstrap.ps1 ", b"-KubeletExtraArgs '", b"{", b"[", b"'", b'"', b"$(",
     b"=", b"\xff", b"\0", b"\xc3\xa4", b"1", b"a", b": ", b"<<EOF\n", b"\x1f\x8b",
+    b"#cloud-config-archive\n", b"- content: |\n    ", b"## template: jinja\n", b"{{ a }}",
+    b"version: 1.0\ntasks:\n- task: executeScript\n", b"  inputs:\n  - type: powershell\n    content: ", b"<script>",
 )  # fmt: skip
 
 

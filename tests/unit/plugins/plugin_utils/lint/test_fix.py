@@ -17,9 +17,9 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils import rules
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.difference.compare import differences
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.fix import CORRECTIONS, fix
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import (
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import (
     HEAD,
-    ROWS,
     SCRIPT,
     SLASHES,
     cloud,
@@ -28,6 +28,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.
     mime,
     node_config,
     part,
+    powershell,
     settings,
     shell,
 )
@@ -64,6 +65,12 @@ FIXES = (
         cloud("write_files:", "- path: /a", "  permissions: 644 # read", "  content: a"),
         ("-  permissions: 644 # read", "+  permissions: '0644' # read"),
         ("node_group.user_data[0].write_files",),
+    ),
+    Fix(
+        "powershell.broken_continuation",
+        powershell("& 'C:\\EKS\\Start-EKSBootstrap.ps1' -EKSClusterName shop ` ", "  -ServiceCIDR 10.100.0.0/16"),
+        ("-& 'C:\\EKS\\Start-EKSBootstrap.ps1' -EKSClusterName shop ` ", "+& 'C:\\EKS\\Start-EKSBootstrap.ps1' -EKSClusterName shop `"),
+        ("cluster.name", "cluster.service_cidr", "parts[0]"),
     ),
     Fix(
         "kubelet.unknown_field",

@@ -12,7 +12,8 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.capacity import 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.finding import Finding
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.lint.lint import lint
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS, Row, mime, part
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import ROWS
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import Row, mime, part
 
 OTHER_FAMILY_OR_VERSION = ("cluster.version_not_known", "cluster.version_too_old", "family.not_in_version")
 """Rules whose near miss is the same text for another version."""

@@ -16,7 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.migration.migrat
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.publish_input import publish_input
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sources.read import read
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import call
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import call
 
 EVIDENCE = {"TagSpecifications": [{"ResourceType": "instance", "Tags": [{"Key": "eks:nodegroup-name", "Value": "web"}]}]}
 

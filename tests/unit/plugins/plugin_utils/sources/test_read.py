@@ -172,7 +172,7 @@ def test_cloud_formation(value: str, expected: str | bytes) -> None:
 
 
 def test_places_in_a_template() -> None:
-    (source,) = sources_of("nodes.yaml", template(f"\n          Fn::Base64: !Sub |\n            {CALL}").encode(), None, None)
+    source, _options = sources_of("nodes.yaml", template(f"\n          Fn::Base64: !Sub |\n            {CALL}").encode(), None, None)
     asks = next(finding for finding in source.findings if finding.rule.id == "shell.asks_question")
     assert (file_place(source, asks.where).line, file_place(source, asks.where).column) == (10, 13)
 
@@ -191,7 +191,7 @@ def test_launch_templates() -> None:
 
 def test_places_in_json() -> None:
     text = json.dumps({"LaunchTemplateData": {"UserData": ENCODED}}, indent=2)
-    (source,) = sources_of("template.json", text.encode(), None, None)
+    source, _options = sources_of("template.json", text.encode(), None, None)
     place = file_place(source, source.findings[0].where)
     assert text.split("\n")[place.line - 1][place.column - 1 :] == f'{ENCODED}"'
     assert place.length is None

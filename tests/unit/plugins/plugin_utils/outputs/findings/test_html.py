@@ -14,7 +14,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Sp
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings.lint_task import OPTIONS, lint_task
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.page import report_format
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.doctor.test_page import Page, check
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import config, mime, part, shell
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import config, mime, part, shell
 
 SCRIPT = "<script>alert(1)</script>"
 NODE = part(config("maxPodz: 20"), "application/node.eks.aws")

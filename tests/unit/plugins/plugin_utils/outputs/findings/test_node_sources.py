@@ -23,7 +23,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.sources.node import USER_DATA, source_text
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages, mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.doctor.nodes import node
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import config, mime, part, shell
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import config, mime, part, shell
 
 BAD = "#cloud-config\nruncmd: echo hello\n"
 DROP_IN = "/etc/eks/nodeadm.d/50-own.yaml"

@@ -26,7 +26,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.findings.text import text
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.readers.model import Place
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import GoldenMessages
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.rows import (
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.lint.texts import (
     E64,
     KEY,
     call,
