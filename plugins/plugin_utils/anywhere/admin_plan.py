@@ -30,6 +30,15 @@ _DOCKER_GROUP = "docker"
 _APT, _DNF, _YUM = "ubuntu", "al2023", "al2"
 """How the module image_packages names the package managers."""
 
+_SYSTEMS: Mapping[str, tuple[str, str | None]] = {
+    "debian": (_APT, "docker.io"),
+    "ubuntu": (_APT, "docker.io"),
+    "amzn": (_DNF, "docker"),
+    "fedora": (_DNF, "moby-engine"),
+    **dict.fromkeys(("almalinux", "centos", "ol", "rhel", "rocky"), (_DNF, None)),
+}
+"""C(ID) of os-release → the package manager and the package of Docker. Red Hat and its relatives have Podman only."""
+
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}", re.ASCII)
 _PACKAGE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9+._:~=-]*", re.ASCII)
 _LABEL = re.compile(r"[a-z][a-z0-9-]*[a-z0-9]", re.ASCII)
@@ -40,8 +49,8 @@ _FOLDER = re.compile(r"(?:~|/)[^\x00-\x1f\x7f]*")
 def admin_plan(machine: Any, system: Any) -> dict[str, Any]:
     """The plan of an admin machine. Raises C(SpecError) with all problems.
 
-    machine: the variables of the role. system: what the machine is: distribution, os_family and major_version as Ansible's facts name
-    them, home (of the user), and the limits of inotify that are in force.
+    machine: the variables of the role. system: what the machine is: id and version_id of os-release, and the limits of inotify that are
+    in force.
     """
     problems = Problems()
     given, facts = check_type(machine, "@admin_machine", PATH, problems), check_type(system, "@admin_system", SYSTEM, problems)
@@ -50,7 +59,7 @@ def admin_plan(machine: Any, system: Any) -> dict[str, Any]:
     user = given.get("user") or "root"
     if not _USER.fullmatch(user) and not problems.touches(f"{PATH}.user"):
         problems.add("anywhere.admin_machine", f"{PATH}.user", "is not the name of a user", value=user, allowed="such as admin")
-    folders = {name: _folder(given.get(name), name, facts, problems) for name in ("work_dir", "tools_dir", "repository")}
+    folders = {name: _folder(given.get(name), name, user, problems) for name in ("work_dir", "tools_dir", "repository")}
     plan = {
         **_docker(given, facts, problems),
         "user": user,
@@ -67,8 +76,8 @@ def admin_plan(machine: Any, system: Any) -> dict[str, Any]:
     return plan
 
 
-def _folder(text: str | None, name: str, facts: Mapping[str, Any], problems: Problems) -> str | None:
-    """The absolute path of a folder. A path that begins with C(~/) is in the home of the user."""
+def _folder(text: str | None, name: str, user: str, problems: Problems) -> str | None:
+    """The path of a folder. A path that begins with C(~/) is in the home of the user, which modules find on the machine."""
     path = f"{PATH}.{name}"
     if not text:
         if name != "repository" and not problems.touches(path):
@@ -79,8 +88,7 @@ def _folder(text: str | None, name: str, facts: Mapping[str, Any], problems: Pro
         allowed = "an absolute path, or a path such as ~/eks-anywhere, without .. and control characters"
         problems.add("anywhere.admin_machine", path, "is not the path of a folder", value=text, allowed=allowed)
         return None
-    home = facts.get("home") or ""
-    return (home.rstrip("/") + text[1:] if text.startswith("~") else text).rstrip("/")
+    return (f"~{user}{text[1:]}" if text.startswith("~") else text).rstrip("/")
 
 
 def _docker(given: Mapping[str, Any], facts: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
@@ -102,7 +110,7 @@ def _docker(given: Mapping[str, Any], facts: Mapping[str, Any], problems: Proble
             problems.add("input.conflict", f"{PATH}.docker_packages", message, fix=f"remove them, or set docker to {INSTALL}")
         return _no_docker(is_checked=True)
     manager, package = _packages_of(facts)
-    distribution = facts.get("distribution") or "the distribution"
+    distribution = facts.get("id") or "the distribution"
     if is_rejected(SYSTEM, problems) or problems.touches(SYSTEM):
         return _no_docker(is_checked=False)
     if manager is None:
@@ -121,30 +129,22 @@ def _no_docker(*, is_checked: bool) -> dict[str, Any]:
 
 
 def _packages_of(facts: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """The package manager of a system, and the name of its package of Docker. Red Hat and its relatives have Podman only."""
-    distribution, family = facts.get("distribution"), facts.get("os_family")
-    if family == "Debian":
-        return _APT, "docker.io"
-    if distribution == "Amazon":
-        return (_YUM if facts.get("major_version") == "2" else _DNF), "docker"
-    if distribution == "Fedora":
-        return _DNF, "moby-engine"
-    return (_DNF, None) if family == "RedHat" else (None, None)
+    """The package manager of a system, and the name of its package of Docker."""
+    system = facts.get("id") or ""
+    manager, package = _SYSTEMS.get(system, (None, None))
+    return (_YUM if system == "amzn" and facts.get("version_id") == "2" else manager), package
 
 
 def _sysctl(given: Mapping[str, Any], facts: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """The limits of inotify. A limit that is higher already is kept, so that other programs of the machine do not lose theirs."""
     limits, current = given.get("inotify") or {}, facts.get("inotify") or {}
-    settings = []
+    values = {}
     for name, default in _LIMITS.items():
         wanted = _limit(limits.get(name, default), f"{PATH}.inotify.{name}", problems)
-        present = _limit(current.get(name, 0), f"{SYSTEM}.inotify.{name}", problems)
-        value = max(wanted, present)
-        settings.append({"name": f"fs.inotify.{name}", "value": value, "is_set": present >= wanted})
+        values[name] = max(wanted, _limit(current.get(name, 0), f"{SYSTEM}.inotify.{name}", problems))
     lines = ["# Written by Ansible: nodes of kind run out of inotify watches with the defaults of distributions."]
-    lines += [f"{one['name']} = {one['value']}" for one in settings]
-    is_set = all(one["is_set"] for one in settings)
-    return {"path": SYSCTL_FILE, "content": "\n".join(lines) + "\n", "settings": settings, "is_set": is_set}
+    lines += [f"fs.inotify.{name} = {value}" for name, value in values.items()]
+    return {"path": SYSCTL_FILE, "content": "\n".join(lines) + "\n", "limits": values}
 
 
 def _limit(value: Any, path: str, problems: Problems) -> int:

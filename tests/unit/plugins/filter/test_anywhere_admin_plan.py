@@ -12,7 +12,7 @@ from ansible_collections.nodebootstrap.eks.plugins.filter import anywhere_admin_
 
 plan = anywhere_admin_plan.FilterModule().filters()["anywhere_admin_plan"]
 MACHINE = {"work_dir": "~/eks-anywhere", "tools_dir": "/usr/local/bin"}
-SYSTEM = {"distribution": "Ubuntu", "os_family": "Debian", "home": "/root"}
+SYSTEM = {"id": "ubuntu"}
 
 
 def test_a_plan_is_plain_data() -> None:
