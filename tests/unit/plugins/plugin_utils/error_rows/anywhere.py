@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import engine, image_list, ledger, lock
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import admin_plan, engine, image_list, ledger, lock
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.capi_machines import CapiOptions, NodeImage
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model import Mirror
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.validate import validate
@@ -55,6 +55,13 @@ def _images() -> None:
     found = image_list.merge({"clusterctl": ["nginx", "a b", "quay.io/x:1"]}, problems)
     image_list.check_mirror(found, Mirror("Cluster/dev.spec.registryMirrorConfiguration", "r", "443", (), "", False, False), problems)
     problems.raise_any()
+
+
+def _admin_machine() -> None:
+    tool = {"name": "knid", "version": "0.33", "sha256": "abc", "url": "https://me:word@example.com/kind"}
+    provider = {"name": "capi", "version": "1.13.4", "components": "a.yaml"}
+    machine = {"user": "A", "work_dir": "eks", "tools_dir": "/usr/local/bin", "tools": [tool], "repository": "/p", "providers": [provider]}
+    admin_plan.admin_plan(machine, {"id": "rhel"})
 
 
 def _ledger() -> None:
@@ -234,6 +241,7 @@ ROWS = [
         (C, f"{PLANE}.skipAdmissionForSystemResources", True),
         (C, f"{NETWORK}.cniConfig.cilium", {"policyEnforcementMode": "always"}),
     ),
+    Row("anywhere: an admin machine", _admin_machine, ("me:word",)),
     Row("anywhere: images", _images),
     Row("anywhere: a ledger", _ledger),
     Row("anywhere: a lock", _lock),
