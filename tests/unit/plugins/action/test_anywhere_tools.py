@@ -50,7 +50,7 @@ def test_check_then_install_then_nothing(tmp_path: Path) -> None:
     rows = tools(tmp_path)
     done = run(tmp_path, rows, "--check", "--diff")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert mentions(done.stdout, "changed=1", "kind is not installed", f"kind {rows[0]['sha256']}", f"kubectl {rows[1]['sha256']}")
+    assert mentions(done.stdout, "changed=1", f"kind {rows[0]['sha256']}", f"kubectl {rows[1]['sha256']}")
     assert not (tmp_path / "bin").exists()
     done = run(tmp_path, rows, "--diff")
     assert done.returncode == 0, done.stdout + done.stderr
