@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Bare Metal cluster as a whole: operating systems, their images, upgrades in place; and settings of the operating system."""
+"""Rules that EKS Anywhere applies after its first validation: Bare Metal as a whole, Bottlerocket, Snow, Flux; and proxies."""
 
 from __future__ import annotations
 
@@ -135,3 +135,54 @@ def test_an_empty_configuration_of_bottlerocket_is_one() -> None:
 def test_a_proxy_is_a_host_with_a_port_or_a_url(proxy: str, is_valid: bool) -> None:
     found = errors("docker", (CLUSTER, "spec.proxyConfiguration", {"httpProxy": proxy, "httpsProxy": "10.0.0.1:3128"}))
     assert found == ([] if is_valid else ["anywhere.proxy Cluster/dev.spec.proxyConfiguration.httpProxy"])
+
+
+SNOW = "SnowMachineConfig"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("instanceType", "sbe-c.large", []),
+        ("instanceType", "sbe-g.4xlarge", []),
+        ("instanceType", "m5.large", [f"input.unknown_value {SNOW}/cp.spec.instanceType"]),
+        ("containersVolume", {"size": 8}, []),
+        ("containersVolume", {"size": 7}, [f"input.out_of_range {SNOW}/cp.spec.containersVolume.size"]),
+        ("containersVolume", {}, [f"input.out_of_range {SNOW}/cp.spec.containersVolume.size"]),
+        ("nonRootVolumes", [{"size": 25}, {"size": 1}], [f"input.out_of_range {SNOW}/cp.spec.nonRootVolumes[1].size"]),
+        ("osFamily", "bottlerocket", [f"input.missing_field {SNOW}/cp.spec.containersVolume"]),
+    ],
+)
+def test_machines_of_snow(path: str, value: Any, expected: list[str]) -> None:
+    assert errors("snow", (SNOW, f"spec.{path}", value)) == expected
+
+
+def test_bottlerocket_on_snow_needs_a_large_volume() -> None:
+    system: Change = (SNOW, "spec.osFamily", "bottlerocket")
+    assert errors("snow", system, (SNOW, "spec.containersVolume", {"size": 25})) == []
+    assert errors("snow", system, (SNOW, "spec.containersVolume", {"size": 24})) == [
+        f"input.out_of_range {SNOW}/cp.spec.containersVolume.size"
+    ]
+
+
+def flux(**spec: Any) -> list[str]:
+    """The errors of a cluster whose FluxConfig has these fields."""
+    git = {"username": "git", "repositoryUrl": "ssh://git@example.com/a.git"}
+    found = clusters.documents("docker", (CLUSTER, "spec.gitOpsRef", {"kind": "FluxConfig", "name": "f"}))
+    found.append(clusters.document("FluxConfig", "f", {"git": git | spec.pop("git", {}), **spec}))
+    return [rule_and_path(one) for one in validate(clusters.dump(found)).errors]
+
+
+@pytest.mark.parametrize("branch", ["main", "team/a-b_c", "v1.2", "x"])
+def test_the_name_of_a_branch(branch: str) -> None:
+    assert flux(branch=branch) == []
+
+
+@pytest.mark.parametrize("branch", ["a b", "a..b", "a~1", "/a", "a/", "a//b", "a.lock", ".a", "-a", "a\\b", "a.", "a@{b"])
+def test_the_name_of_a_branch_that_git_refuses(branch: str) -> None:
+    assert flux(branch=branch) == ["anywhere.flux FluxConfig/f.spec.branch"]
+
+
+@pytest.mark.parametrize(("algorithm", "is_valid"), [("rsa", True), ("ecdsa", True), ("ed25519", True), ("dsa", False), ("RSA", False)])
+def test_the_algorithm_of_a_key(algorithm: str, is_valid: bool) -> None:
+    assert flux(git={"sshKeyAlgorithm": algorithm}) == ([] if is_valid else ["input.unknown_value FluxConfig/f.spec.git.sshKeyAlgorithm"])
