@@ -167,6 +167,11 @@ machine:
       elements: dict
       returned: always
       sample: [{host: registry.k8s.io, status: 200, problem: "", kind: ""}]
+    system:
+      description: C(id) and C(version_id) of C(/etc/os-release), and the C(architecture).
+      type: dict
+      returned: always
+      sample: {"id": "ubuntu", "version_id": "24.04", "architecture": "x86_64"}
     tools:
       description: The C(path) and the C(version) of each tool, null if it is missing, and the C(problem).
       type: dict

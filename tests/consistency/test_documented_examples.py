@@ -86,6 +86,8 @@ def admin_machine() -> Iterator[dict[str, Any]]:
     """A stand-in for an admin machine: this machine may not have the tools."""
     collected = {"changed": False, "archive_base64": "", "objects": {}, "logs": {}, "unreachable": {}, "entries": 0}
     answers: dict[str, list[Any]] = {
+        "anywhere_limits": [{"changed": False, "limits": {}}],
+        "anywhere_tools": [{"changed": False, "tools": []}],
         "anywhere_machine_info": [{"changed": False, "machine": admin_machines.facts()}],
         "anywhere_diagnostics": [collected],
         "anywhere_images": [{"changed": False, "lines": ["registry.k8s.io/cluster-api/cluster-api-controller:v1.14.0"]}],
@@ -235,7 +237,9 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "kind_cluster": no_cluster,
     "anywhere_diagnostics": admin_machine,
     "anywhere_images": admin_machine,
+    "anywhere_limits": admin_machine,
     "anywhere_machine_info": admin_machine,
+    "anywhere_tools": admin_machine,
     "anywhere_preflight": admin_machine,
     "anywhere_validate": nothing,
     "access_entry": aws,

@@ -38,6 +38,9 @@ ACCESS = "eks_cluster_access"
 ANYWHERE = "eks_anywhere"
 """The role that creates and deletes clusters. It has variables of its own."""
 
+ADMIN_MACHINE = "eks_anywhere_admin_machine"
+"""The role that prepares an admin machine. It has variables of its own."""
+
 REQUIRED = {"eks_node_cluster", "eks_node_group"}
 TAGS = "{{ '" + " ".join(PHASES) + "'.split() | difference(ansible_skip_tags) }}"
 
@@ -82,7 +85,7 @@ def test_a_failed_validation_does_not_bury_the_message(role: str) -> None:
 
 
 def test_there_is_a_role_for_every_family() -> None:
-    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR, PUBLISH, UPGRADE, ACCESS, ANYWHERE}
+    assert set(project.roles()) == {FACADE, *FAMILY_ROLES, IMAGE, DOCTOR, PUBLISH, UPGRADE, ACCESS, ANYWHERE, ADMIN_MACHINE}
 
 
 def test_the_role_of_images_knows_its_variables() -> None:

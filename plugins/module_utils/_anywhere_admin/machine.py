@@ -11,7 +11,7 @@ import pwd
 from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
 from .._doctor import resources
-from .._node.host import Host
+from .._node.host import Host, read_system
 from . import connections, docker
 from .tools import Tools
 
@@ -35,6 +35,7 @@ def collect(host: Host, tools: Tools, request: Request) -> Dict[str, Any]:
     """The facts of a machine. C(problems): what could not be read."""
     daemon = docker.daemon(tools)
     facts = {
+        "system": read_system(host),
         "clock_synchronized": resources.clock(host, None)["synchronized"],
         "memory": resources.memory(host),
         "disks": _disks(host, {"work_dir": request.work_dir, "docker": daemon["root"] or "/var/lib/docker"}),

@@ -80,6 +80,19 @@ class Tools:
         return Tool(path, found.group("version") if found else None, "" if found else last_line(result))
 
 
+def said_version(name: str, path: str, timeout: float) -> Tool:
+    """The version that the program at C(path) prints, which is the tool C(name). It gets nothing of the environment of the user."""
+    environment = {**programs.ENVIRONMENT, "CLUSTERCTL_DISABLE_VERSIONCHECK": "true"}
+    try:
+        result = programs.execute([path, *_ASKS[name][1:]], timeout, environment)
+    except ApplyRefused as error:
+        return Tool(path, None, str(error))
+    except OSError as error:
+        return Tool(path, None, f"cannot be run: {error.strerror or error}")
+    found = _VERSION.search(result.output)
+    return Tool(path, found.group("version") if found else None, "" if found else last_line(result))
+
+
 def last_line(result: programs.Result) -> str:
     """Why a tool failed: the last line of its errors, or of its output."""
     lines = result.errors.strip().splitlines() or result.output.strip().splitlines()

@@ -58,13 +58,16 @@ def _proxy_problem(url: str) -> str | None:
         if port is None:
             return "has no port"
     else:
-        address = url.rpartition("@")[2]
-        host, colon, text = address.rpartition(":")
+        # EKS Anywhere takes the whole text for HOST:PORT, so a user name is possible in a URL only.
+        host, colon, text = url.rpartition(":")
         if not colon:
             return "has no port"
         if not is_port(text):
             return "has no valid port"
-        host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+        if host.startswith("[") and host.endswith("]"):
+            host = host[1:-1]
+        elif ":" in host:
+            return "has an IPv6 address without brackets, or more than one port"
         port = int(text)
     if port == 0:
         return "has no valid port"

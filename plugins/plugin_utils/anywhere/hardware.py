@@ -20,7 +20,7 @@ from ..errors import Problems, joined, nearest
 from ..kubernetes import label_key_problem, label_value_problem
 from ..network import ip_problem
 from .documents import Documents
-from .hardware_match import Group, unmatched
+from .hardware_match import Group, several_selectors, unmatched
 from .model import TINKERBELL, Cluster
 
 PATH = "hardware_csv"
@@ -29,7 +29,11 @@ OPTIONAL = ("bmc_ip", "bmc_username", "bmc_password", "vlan_id")
 _BMC = ("bmc_ip", "bmc_username", "bmc_password")
 _MACHINES = "TinkerbellMachineConfig"
 _MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.ASCII)
-_HOST_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII)
+_HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII)
+_DISK = re.compile(r"(?:/dev/[A-Za-z0-9_-]+)+", re.ASCII)
+"""What EKS Anywhere accepts: no path below a folder, such as /dev/disk/by-id/NAME."""
+
+_VLANS = range(1, 4095)
 _UNIQUE = ("hostname", "mac", "ip_address", "bmc_ip")
 _SEPARATOR = "|"
 
@@ -130,7 +134,8 @@ def _check_row(row: Mapping[str, str], path: str, problems: Problems) -> None:
         ("gateway", ip_problem(row["gateway"]) is None, "an IP address"),
         ("netmask", _network(row["ip_address"], row["netmask"]) is not None, "a netmask such as 255.255.254.0"),
         ("nameservers", all(ip_problem(one) is None for one in row["nameservers"].split(_SEPARATOR)), "IP addresses, joined with |"),
-        ("disk", row["disk"].startswith("/dev/"), "a device such as /dev/sda"),
+        ("disk", bool(_DISK.fullmatch(row["disk"])), "a device such as /dev/sda"),
+        ("vlan_id", _is_vlan(row["vlan_id"]), "a number from 1 to 4094"),
     )
     for name, is_valid, allowed in checks:
         can_be_checked = name != "netmask" or ip_problem(row["ip_address"]) is None
@@ -143,6 +148,10 @@ def _check_row(row: Mapping[str, str], path: str, problems: Problems) -> None:
         problems.add("anywhere.hardware", joined(path, given[0]), f"is set, and {missing} is empty", fix=fix)
     if row["bmc_ip"] and ip_problem(row["bmc_ip"]) is not None:
         problems.add("anywhere.hardware", joined(path, "bmc_ip"), "is not valid", value=row["bmc_ip"], allowed="an IP address")
+
+
+def _is_vlan(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 4 and int(text) in _VLANS
 
 
 def _network(address: str, netmask: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
@@ -188,8 +197,14 @@ def _check_counts(machines: Sequence[Machine], documents: Documents, cluster: Cl
         _group(cluster.control_plane.path, "the control plane", cluster.control_plane.count or 0, cluster.control_plane.machine, documents)
     ]
     for one in cluster.workers:
-        groups.append(_group(one.path, f"the worker group {one.name}", max(one.replicas, one.maximum or 0), one.machine, documents))
+        groups.append(_group(one.path, f"the worker group {one.name}", one.replicas, one.machine, documents))
     known = [group for group in groups if group is not None]
+    for machine in machines:
+        both = several_selectors(known, machine.labels)
+        if both:
+            message = f"fit {both[0].name}, {both[0].words}, and {both[1].name}, {both[1].words}"
+            path = joined(joined(PATH, machine.line), "labels")
+            problems.add("anywhere.hardware", path, message, fix="leave the labels of one group only")
     for group, lacking, fitting in unmatched(known, [machine.labels for machine in machines]):
         has = f"{group.count - lacking} of them are free" if fitting >= group.count else f"the file has {fitting} that fit"
         message = f"needs {group.count} machines with {group.words}, and {has}"

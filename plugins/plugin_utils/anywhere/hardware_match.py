@@ -53,6 +53,12 @@ def _meets(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     return operator == "DoesNotExist" and key not in labels
 
 
+def several_selectors(groups: Sequence[Group], labels: Mapping[str, str]) -> tuple[Group, Group] | None:
+    """Two groups whose different C(hardwareSelector) both select a machine. EKS Anywhere refuses such hardware."""
+    fitting = [group for group in groups if group.selector and group.fits(labels)]
+    return next(((fitting[0], other) for other in fitting[1:] if other.selector != fitting[0].selector), None)
+
+
 def unmatched(groups: Sequence[Group], machines: Sequence[Mapping[str, str]]) -> Iterator[tuple[Group, int, int]]:
     """Every group that cannot have all its machines: the group, how many are missing, and how many machines fit it.
 

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..errors import Problems, joined
 from ..formats.pem import certificates
 from ..network import ip_problem
 from .documents import Document
 from .network_rules import is_host
+from .schema import type_name
 
 BOTTLEROCKET = "bottlerocket"
 _BOTTLEROCKET_USER = "ec2-user"
@@ -41,11 +45,49 @@ def check_host(document: Document, problems: Problems) -> None:
         _check_time_servers(tuple(time.get("servers") or ()), f"{path}.ntpConfiguration.servers", problems)
     is_bottlerocket = document.spec.get("osFamily") == BOTTLEROCKET
     for name in ("bottlerocketConfiguration", "certBundles"):
-        if host.get(name) and not is_bottlerocket:
+        # An empty mapping is a configuration for EKS Anywhere, and an empty list is none.
+        if host.get(name) not in (None, []) and not is_bottlerocket:
             problems.add("anywhere.only_bottlerocket", joined(path, name), "is for osFamily: bottlerocket only", fix="remove it")
+    if is_bottlerocket:
+        _check_bottlerocket(host.get("bottlerocketConfiguration") or {}, f"{path}.bottlerocketConfiguration", problems)
     for index, bundle in enumerate(host.get("certBundles") or ()):
         if is_bottlerocket and bundle.get("data"):
             certificates(bundle["data"], joined(joined(joined(path, "certBundles"), index), "data"), problems)
+
+
+def _check_bottlerocket(config: Mapping[str, Any], path: str, problems: Problems) -> None:
+    """Report settings of Bottlerocket that are empty or have a wrong form."""
+    settings = config.get("kubernetes") or {}
+    for name, reason, allowed in (
+        ("allowedUnsafeSysctls", _empty_problem, "a name such as net.core.somaxconn"),
+        ("clusterDNSIPs", _address_problem, "an IP address"),
+    ):
+        below = f"{path}.kubernetes.{name}"
+        rows = settings.get(name)
+        if rows is not None and not isinstance(rows, list):
+            problems.add("input.wrong_type", below, f"must be a list, not {type_name(rows)}", value=rows)
+            continue
+        for index, value in enumerate(rows or ()):
+            if (message := reason(value)) is not None:
+                problems.add("anywhere.bottlerocket", joined(below, index), message, value=value, allowed=allowed)
+    pods = settings.get("maxPods")
+    if pods is not None and (isinstance(pods, bool) or not isinstance(pods, int) or pods < 0):
+        problems.add("anywhere.bottlerocket", f"{path}.kubernetes.maxPods", "is not a number of pods", value=pods, allowed="0 or more")
+    for part, name in (("kernel", "sysctlSettings"), ("boot", "bootKernelParameters")):
+        values = (config.get(part) or {}).get(name)
+        below = f"{path}.{part}.{name}"
+        if values is not None and not isinstance(values, dict):
+            problems.add("input.wrong_type", below, f"must be a mapping, not {type_name(values)}", value=values)
+        elif values is not None and "" in values:
+            problems.add("anywhere.bottlerocket", below, "has an empty name", fix="add the name of the setting, or remove the entry")
+
+
+def _empty_problem(value: Any) -> str | None:
+    return None if isinstance(value, str) and value else "is empty"
+
+
+def _address_problem(value: Any) -> str | None:
+    return None if isinstance(value, str) and ip_problem(value) is None else "is not an IP address"
 
 
 def _check_time_servers(servers: tuple[str, ...], path: str, problems: Problems) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
@@ -13,6 +14,11 @@ from .documents import Document, Documents
 
 _BACKENDS = ("CRD", "EKSConfigMap")
 _GIT_SCHEMES = ("https", "ssh")
+
+
+_KEY_ALGORITHMS = ("ecdsa", "ed25519", "rsa")
+_NOT_IN_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\.lock(/|\Z)|(\A|/)\.|(\A|[/.])\Z|\A[/-]")
+"""What the name of a branch must not have (git check-ref-format)."""
 
 
 def check(documents: Documents, problems: Problems) -> None:
@@ -64,6 +70,13 @@ def _flux(document: Document, problems: Problems) -> None:
     if len(given) != 1 and not problems.touches(path):
         message = "has two hosts of the repository: git and github" if given else "has no host of the repository"
         problems.add("anywhere.flux", path, message, allowed="git, or github")
+    branch = document.spec.get("branch")
+    if branch and _NOT_IN_BRANCH.search(branch):
+        problems.add("anywhere.flux", joined(path, "branch"), "is not the name of a branch", value=branch, allowed="a name such as main")
+    algorithm = (document.spec.get("git") or {}).get("sshKeyAlgorithm")
+    if algorithm and algorithm not in _KEY_ALGORITHMS:
+        place, allowed, guess = f"{path}.git.sshKeyAlgorithm", ", ".join(_KEY_ALGORITHMS), nearest(algorithm, _KEY_ALGORITHMS)
+        problems.add("input.unknown_value", place, "is not an algorithm of keys", value=algorithm, allowed=allowed, nearest=guess)
     url = (document.spec.get("git") or {}).get("repositoryUrl")
     if url and (_scheme(url) not in _GIT_SCHEMES or not _host(url)):
         # The value is not repeated, because it may contain a password.

@@ -14,6 +14,7 @@ from .mirror_files import host, registries
 from .model import Mirror
 
 _DOCKER_HUB = "docker.io"
+_OTHER_NAMES_OF_IT = ("index.docker.io", "registry-1.docker.io")
 _NAME = re.compile(
     r"(?:(?P<registry>[a-zA-Z0-9.-]+\.[a-zA-Z0-9-]+(?::[0-9]+)?|localhost(?::[0-9]+)?|[a-zA-Z0-9.-]+:[0-9]+|\[[0-9a-fA-F:]+\](?::[0-9]+)?)/)?"
     r"(?P<repository>[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*)"
@@ -63,6 +64,7 @@ def _image(text: str, source: str, path: str, problems: Problems) -> Image | Non
         problems.add("anywhere.image", path, "has no tag and no digest", value=text, fix=fix)
         return None
     registry, repository = match["registry"] or _DOCKER_HUB, match["repository"]
+    registry = _DOCKER_HUB if registry in _OTHER_NAMES_OF_IT else registry
     if registry == _DOCKER_HUB and "/" not in repository:
         repository = f"library/{repository}"
     version = (f":{match['tag']}" if match["tag"] else "") + (f"@{match['digest']}" if match["digest"] else "")

@@ -67,9 +67,9 @@ def _arguments(options: Mapping[str, Any], cluster: Cluster) -> list[str]:
     if options["clusterctl_arguments"] is not None:
         return list(options["clusterctl_arguments"])
     version = options["cluster_api_version"]
-    if version and cluster.provider == DOCKER:
-        return list(init_arguments(Versions(version, "")))
-    return ["--infrastructure", cluster.provider.removesuffix("DatacenterConfig").lower()]
+    *others, docker = init_arguments(Versions(version, "")) if version else ("--infrastructure", "docker")
+    # The versions of other providers are not those of Cluster API.
+    return [*others, docker if cluster.provider == DOCKER else cluster.provider.removesuffix("DatacenterConfig").lower()]
 
 
 def _row(image: image_list.Image, cluster: Cluster) -> dict[str, Any]:

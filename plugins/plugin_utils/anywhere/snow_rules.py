@@ -6,17 +6,22 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..errors import Problems, joined, nearest
 from ..network import cidr_problem, ip_problem
 from .documents import Document, Documents
+from .host_rules import BOTTLEROCKET
 from .model import Cluster
 
 _CONNECTORS = ("QSFP", "RJ45", "SFP_PLUS")
 _INTERFACES = 8
 _VLANS = 4095
+_INSTANCE_TYPE = re.compile(r"sbe-[cg]\.[0-9]*x?large", re.ASCII)
+_SMALLEST_VOLUME, _SMALLEST_OF_BOTTLEROCKET = 8, 25
+"""Gigabytes. The image of Bottlerocket has 2 gigabytes for containers, so it needs a volume for them."""
 
 
 def check_snow_datacenter(document: Document, _documents: Documents, _cluster: Cluster, problems: Problems) -> None:
@@ -42,10 +47,30 @@ def check_snow_machine(document: Document, _documents: Documents, _cluster: Clus
     if connector and connector not in _CONNECTORS:
         place, guess = joined(path, "physicalNetworkConnector"), nearest(connector, _CONNECTORS)
         problems.add("input.unknown_value", place, "is not a known value", value=connector, allowed=", ".join(_CONNECTORS), nearest=guess)
+    kind = document.spec.get("instanceType")
+    if kind and not _INSTANCE_TYPE.fullmatch(kind):
+        place, allowed = joined(path, "instanceType"), "a type such as sbe-c.large or sbe-g.2xlarge"
+        problems.add("input.unknown_value", place, "is not a type of Snow", value=kind, allowed=allowed)
+    _check_volumes(document.spec, path, problems)
     below = f"{path}.network.directNetworkInterfaces"
     if not problems.touches(joined(path, "network")):
         interfaces = (document.spec.get("network") or {}).get("directNetworkInterfaces") or ()
         _check_interfaces(tuple(interfaces), below, problems)
+
+
+def _check_volumes(spec: Mapping[str, Any], path: str, problems: Problems) -> None:
+    is_bottlerocket = spec.get("osFamily") == BOTTLEROCKET
+    containers, place = spec.get("containersVolume"), joined(path, "containersVolume")
+    if containers is None and is_bottlerocket and not problems.touches(place):
+        fix = f"add a volume of {_SMALLEST_OF_BOTTLEROCKET} or more"
+        problems.add("input.missing_field", place, "is required for bottlerocket", fix=fix)
+    volumes = [(containers, place, _SMALLEST_OF_BOTTLEROCKET if is_bottlerocket else _SMALLEST_VOLUME)] if containers is not None else []
+    others = joined(path, "nonRootVolumes")
+    volumes += [(one, joined(others, index), _SMALLEST_VOLUME) for index, one in enumerate(spec.get("nonRootVolumes") or ())]
+    for volume, below, smallest in volumes:
+        size = volume.get("size")
+        if (size is None or size < smallest) and not problems.touches(joined(below, "size")):
+            problems.add("input.out_of_range", joined(below, "size"), "is too small", value=size, allowed=f"{smallest} or more")
 
 
 def _check_interfaces(interfaces: tuple[Mapping[str, Any], ...], path: str, problems: Problems) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import Problem, Problems
 from ..rules import catalogue
-from . import access_rules, cluster_rules, identity_rules, machine_rules, network_rules, provider_rules, references
+from . import access_rules, cluster_rules, identity_rules, machine_rules, network_rules, provider_rules, references, tinkerbell_rules
 from .documents import Documents, read
 from .hardware import PATH as HARDWARE
 from .hardware import check as check_hardware
@@ -73,6 +73,7 @@ def validate(text: str, scope: str = "file", *, allow_api_server_args: bool = Fa
     if cluster is not None and scope == "file":
         references.check(documents, cluster, problems)
         provider_rules.check(documents, cluster, problems)
+        tinkerbell_rules.check(documents, cluster, problems)
         identity_rules.check(documents, problems)
     if cluster is not None and hardware is not None:
         check_hardware(hardware, documents, cluster, problems)

@@ -61,6 +61,8 @@ _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
             "folder": ["str"],
             "timeout": ["int", "float"],
         },
+        "anywhere_limits": {"max_user_watches": ["int"], "max_user_instances": ["int"]},
+        "anywhere_tools": {"tools": ["list"], "folder": ["str"], "timeout": ["int", "float"], "staged": ["dict"]},
         "anywhere_images": {
             "cluster_file": ["str"],
             "cluster_api_version": ["str", "NoneType"],

@@ -34,7 +34,7 @@ MIRROR = {"endpoint": "registry.lan", "port": "5000", "caCertContent": clusters.
 
 def images(folder: Path, text: str, *arguments: str, **variables: Any) -> subprocess.CompletedProcess[str]:
     """Run the playbook in C(folder) for a file with C(text)."""
-    programs.script(folder / "bin", "clusterctl", {f"{ARGUMENTS}*": LISTED, "init list-images --infrastructure vsphere": LISTED})
+    programs.script(folder / "bin", "clusterctl", {f"{ARGUMENTS}*": LISTED, f"{ARGUMENTS.replace('docker:v1.14.0', 'vsphere')}": LISTED})
     (folder / "dev.yaml").write_text(text, encoding="utf-8")
     (folder / "cni.yaml").write_text(CNI, encoding="utf-8")
     given = {"cluster_file": "dev.yaml", "cluster_api_version": "v1.14.0", "bootstrap_image": "kindest/node:v1.36.3"} | variables

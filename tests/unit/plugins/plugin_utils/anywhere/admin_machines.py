@@ -27,6 +27,7 @@ _HEALTHY = {
     "memory": {"total": 32 * GIB, "available": 16 * GIB, "swap": 0},
     "problems": [],
     "registries": [{"host": "registry.k8s.io", "status": 200, "problem": "", "kind": ""}],
+    "system": {"id": "ubuntu", "version_id": "24.04", "architecture": "x86_64"},
     "tools": {
         tool.name: {"path": f"/usr/bin/{tool.name}", "version": _VERSIONS.get(tool.name, "0.26.1"), "problem": ""}
         for tool in preflight_tools.TOOLS

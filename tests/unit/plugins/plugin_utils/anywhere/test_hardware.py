@@ -40,6 +40,13 @@ def errors(hardware: str, *changes: Change) -> list[str]:
         ({"gateway": "10.9.0.1"}, "anywhere.hardware hardware_csv[2].gateway"),
         ({"nameservers": "8.8.8.8|dns"}, "anywhere.hardware hardware_csv[2].nameservers"),
         ({"disk": "sda"}, "anywhere.hardware hardware_csv[2].disk"),
+        ({"disk": "/dev/"}, "anywhere.hardware hardware_csv[2].disk"),
+        ({"disk": "/dev/disk/by-id/x"}, "anywhere.hardware hardware_csv[2].disk"),
+        ({"disk": "/dev/nvme0n1"}, None),
+        ({"hostname": ".".join(["x" * 60] * 5)}, "anywhere.hardware hardware_csv[2].hostname"),
+        ({"nameservers": "8.8.8.8|"}, "anywhere.hardware hardware_csv[2].nameservers"),
+        ({"mac": "CC:48:3A:00:00:02"}, "anywhere.hardware_twice hardware_csv[3].mac"),
+        ({"ip_address": "10.0.0.102"}, "anywhere.hardware_twice hardware_csv[3].ip_address"),
         ({"bmc_password": ""}, "anywhere.hardware hardware_csv[2].bmc_ip"),
         ({"bmc_ip": "10.1.0.2"}, "anywhere.hardware_twice hardware_csv[3].bmc_ip"),
         ({"hostname": "machine3"}, "anywhere.hardware_twice hardware_csv[4].hostname"),
@@ -67,6 +74,21 @@ def test_a_file_that_is_not_valid(text: str, problem: str) -> None:
     assert problem in errors(text)
 
 
+@pytest.mark.parametrize(
+    ("vlan", "is_valid"), [("", True), ("1", True), ("4094", True), ("0", False), ("4095", False), ("x", False), ("-1", False)]
+)
+def test_a_vlan_is_a_number(vlan: str, is_valid: bool) -> None:
+    lines = clusters.hardware().splitlines()
+    text = "\n".join([f"{lines[0]},vlan_id", f"{lines[1]},{vlan}", *(f"{line}," for line in lines[2:])])
+    assert errors(text) == ([] if is_valid else ["anywhere.hardware hardware_csv[2].vlan_id"])
+
+
+def test_hardware_fits_the_selector_of_one_group_only() -> None:
+    both: Change = (MACHINE, "spec.hardwareSelector", {"rack": "1"})
+    text = clusters.hardware(6, planes=0, labels="type=worker|rack=1").replace(",type=worker,", ",rack=1,", 3)
+    assert errors(text, both) == ["anywhere.hardware hardware_csv[2].labels"]
+
+
 def test_blank_lines_and_a_byte_order_mark_do_not_count() -> None:
     assert errors("\ufeff" + clusters.hardware().replace("\n", "\n\n")) == []
 
@@ -78,7 +100,8 @@ def test_blank_lines_and_a_byte_order_mark_do_not_count() -> None:
         (4, 3, [], [WORKERS]),
         (5, 2, [], [PLANE]),
         (2, 1, [], [PLANE, WORKERS]),
-        (5, 3, [("Cluster", "spec.workerNodeGroupConfigurations.0.autoscalingConfiguration", {"minCount": 1, "maxCount": 3})], [WORKERS]),
+        # Hardware can be added before the autoscaler needs it.
+        (5, 3, [("Cluster", "spec.workerNodeGroupConfigurations.0.autoscalingConfiguration", {"minCount": 1, "maxCount": 3})], []),
         (5, 5, [(MACHINE, "spec.hardwareSelector", {"type": "worker"})], [PLANE, WORKERS]),
         (5, 0, [(MACHINE, "spec.hardwareSelector", {"type": "worker"})], []),
         (4, 0, [(MACHINE, "spec.hardwareSelector", {"type": "worker"})], [WORKERS]),

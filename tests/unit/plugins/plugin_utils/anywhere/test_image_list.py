@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import image_list
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.image_list import Image
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.manifest_images import images_of
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model import Mirror
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.problem_list import rule_and_path
@@ -45,6 +46,8 @@ def test_lists_are_merged_by_the_whole_name_and_sorted() -> None:
         ("registry:5000/a:1", "registry:5000", "a"),
         ("[fd00::1]:5000/a:1", "[fd00::1]:5000", "a"),
         ("a/b:1", "docker.io", "a/b"),
+        ("index.docker.io/nginx:1", "docker.io", "library/nginx"),
+        ("registry-1.docker.io/a/b:1", "docker.io", "a/b"),
         (f"quay.io/a@{DIGEST}", "quay.io", "a"),
     ],
 )
@@ -71,3 +74,27 @@ def test_names_in_a_mirror() -> None:
     problems = Problems()
     image_list.check_mirror(images, MIRROR, problems)
     assert [rule_and_path(problem) for problem in problems] == ["anywhere.unmirrored m.ociNamespaces"]
+
+
+POD = "kind: Pod\nspec:\n  containers:\n  - image: ghcr.io/kube-vip/kube-vip:v1\n"
+INDENTED = POD.replace("\n", "\n      ")
+
+
+@pytest.mark.parametrize(
+    ("text", "images"),
+    [
+        ("spec: {volumes: [{name: a, image: {reference: 'a/models:v1'}}, {name: b, configMap: {name: c}}, x]}", ("a/models:v1",)),
+        ("kind: DockerMachineTemplate\nspec: {template: {spec: {customImage: 'kindest/node:v1.36.3'}}}", ("kindest/node:v1.36.3",)),
+        (f"files:\n  - path: /etc/kubernetes/manifests/kube-vip.yaml\n    content: |\n      {INDENTED}", ("ghcr.io/kube-vip/kube-vip:v1",)),
+        (f"files:\n  - path: /etc/other.yaml\n    content: |\n      {INDENTED}", ()),
+        ("files: [{path: /etc/kubernetes/manifests/a.yaml, content: 'a: ['}]", ()),
+        (
+            "kind: List\nitems:\n- spec: {template: {spec: {initContainers: [{image: 'a:1'}], containers: [{image: 'b:1'}]}}}",
+            ("a:1", "b:1"),
+        ),
+        ("spec: {versions: [{schema: {properties: {containers: {type: array}, image: {type: string}}}}]}", ()),
+        ("spec: {containers: [{image: ''}, {image: 5}, {}, null]}", ()),
+    ],
+)
+def test_images_of_manifests(text: str, images: tuple[str, ...]) -> None:
+    assert images_of(text, "manifests[0]") == images

@@ -83,6 +83,10 @@ def valid_documents(draw: st.DrawFn, providers: tuple[str, ...] = PROVIDERS) -> 
     names = draw(st.lists(_GROUP_NAMES, min_size=1, max_size=3, unique=True))
     template = spec["workerNodeGroupConfigurations"][0]
     changes.append((CLUSTER, WORKERS, [draw(_group(template, one, minor)) for one in names]))
+    if provider == "tinkerbell":
+        # The name of an image says for which versions it is.
+        minors = "-".join(f"1.{number}" for number in range(minor - 3, minor + 1))
+        changes.append(("TinkerbellDatacenterConfig", "spec.osImageURL", f"https://example.com/ubuntu-{minors}.gz"))
     changes += draw(st.lists(st.sampled_from(_OPTIONAL), max_size=4, unique_by=lambda change: change[1]))
     for kind, path, value in changes:
         clusters.change(next(one for one in found if one["kind"] == kind), path, value)

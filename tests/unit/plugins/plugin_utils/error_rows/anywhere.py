@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import engine, image_list, ledger, lock, upgrade_plan
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import (
+    admin_plan,
+    engine,
+    image_list,
+    ledger,
+    lock,
+    upgrade_plan,
+)
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.capi_machines import CapiOptions, NodeImage
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model import Mirror
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.validate import validate
@@ -55,6 +62,13 @@ def _images() -> None:
     found = image_list.merge({"clusterctl": ["nginx", "a b", "quay.io/x:1"]}, problems)
     image_list.check_mirror(found, Mirror("Cluster/dev.spec.registryMirrorConfiguration", "r", "443", (), "", False, False), problems)
     problems.raise_any()
+
+
+def _admin_machine() -> None:
+    tool = {"name": "knid", "version": "0.33", "sha256": "abc", "url": "https://me:word@example.com/kind"}
+    provider = {"name": "capi", "version": "1.13.4", "components": "a.yaml"}
+    machine = {"user": "A", "work_dir": "eks", "tools_dir": "/usr/local/bin", "tools": [tool], "repository": "/p", "providers": [provider]}
+    admin_plan.admin_plan(machine, {"id": "rhel"})
 
 
 def _ledger() -> None:
@@ -185,6 +199,17 @@ ROWS = [
     row("no machines", "vsphere", (C, f"{PLANE}.machineGroupRef", DELETE)),
     row("machines of another provider", "vsphere", (C, f"{PLANE}.machineGroupRef.kind", "NutanixMachineConfig")),
     row("machines of Docker", "docker", (C, f"{PLANE}.machineGroupRef", {"kind": "DockerMachineConfig", "name": "cp"})),
+    row("operating systems that differ", "tinkerbell", (TINKERBELL, "spec.osFamily", "redhat")),
+    row("an image for another version", "tinkerbell", ("TinkerbellDatacenterConfig", "spec.osImageURL", "https://example.com/ubuntu.gz")),
+    row("no image", "tinkerbell", ("TinkerbellDatacenterConfig", "spec.osImageURL", DELETE)),
+    row("a strategy in place for the control plane only", "tinkerbell", (C, f"{PLANE}.upgradeRolloutStrategy", {"type": "InPlace"})),
+    row(
+        "settings of Bottlerocket that are not valid",
+        "vsphere",
+        (VSPHERE, "spec.osFamily", "bottlerocket"),
+        (VSPHERE, "spec.users", [{"name": "ec2-user"}]),
+        (VSPHERE, "spec.hostOSConfiguration.bottlerocketConfiguration.kubernetes", {"maxPods": -1, "clusterDNSIPs": ["x"]}),
+    ),
     row("a strategy in place on vSphere", "vsphere", (C, f"{WORKERS}.0.upgradeRolloutStrategy", {"type": "InPlace"})),
     row("a strategy without numbers", "docker", (C, f"{WORKERS}.0.upgradeRolloutStrategy", {"type": "RollingUpdate", "rollingUpdate": {}})),
     row("a strategy that does not exist", "docker", (C, f"{PLANE}.upgradeRolloutStrategy", {"type": "RolingUpdate"})),
@@ -249,6 +274,7 @@ ROWS = [
         (C, f"{PLANE}.skipAdmissionForSystemResources", True),
         (C, f"{NETWORK}.cniConfig.cilium", {"policyEnforcementMode": "always"}),
     ),
+    Row("anywhere: an admin machine", _admin_machine, ("me:word",)),
     Row("anywhere: images", _images),
     Row("anywhere: a ledger", _ledger),
     Row("anywhere: a lock", _lock),
