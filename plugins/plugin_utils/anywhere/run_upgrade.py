@@ -13,12 +13,12 @@ from . import upgrade_plan
 from .acts import Plan, RunFailed
 from .acts_upgrade import resume_siblings
 from .observed import Observed
-from .run import Admin, Extras, Run, run
+from .run import Admin, Around, Extras, Run, run
 
 
-def upgrade(plan: Plan, admin: Admin, *, check_mode: bool) -> dict[str, Any]:
+def upgrade(plan: Plan, admin: Admin, *, check_mode: bool, around: Around = lambda own: own) -> dict[str, Any]:
     """Upgrade the cluster, and return the result of the task. Raises C(SpecError) for what an upgrade cannot do."""
-    return run(plan, admin, check_mode=check_mode, extras=Extras(_before, _failed))
+    return run(plan, admin, check_mode=check_mode, extras=around(Extras(_before, _failed)))
 
 
 def _before(this: Run, _seen: Observed) -> Mapping[str, Any]:
