@@ -23,7 +23,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils.anywh
 )
 
 COMMANDS = ("create", "upgrade", "delete")
-STATES = {"create": {"creating", "absent"}, "upgrade": {"upgrading", "in_cluster"}, "delete": {"deleting", "absent", "in_cluster"}}
+STATES = {"create": {"creating", "absent", "in_cluster"}, "upgrade": {"upgrading", "in_cluster"}, "delete": {"deleting", "absent", "in_cluster"}}
 
 
 @pytest.fixture(autouse=True)
