@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creates and deletes clusters; documented in the module of the same name."""
+"""Creates, upgrades and deletes clusters; documented in the module of the same name."""
 
 from __future__ import annotations
 

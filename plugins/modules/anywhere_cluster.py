@@ -8,12 +8,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: anywhere_cluster
-short_description: Create or delete a cluster the way EKS Anywhere makes it
+short_description: Create, upgrade or delete a cluster the way EKS Anywhere makes it
 version_added: 0.1.0
 description:
   - Creates a cluster of Docker machines from the file of an EKS Anywhere cluster. A temporary bootstrap cluster of kind makes its machines
     with Cluster API. Then the management moves into the cluster itself, and the bootstrap cluster is deleted. A deletion goes the other
-    way.
+    way. An upgrade needs no bootstrap cluster.
   - Before each step, reads what is true of the machine and of both clusters, and decides on that alone. A run that was interrupted at any
     moment is continued by the same task. What cannot be known stops the run, with the way out.
   - Refuses invalid files, files that need EKS Anywhere itself, missing programs, and a second run, before anything is changed.
@@ -26,11 +26,16 @@ options:
   operation:
     description:
       - V(create) creates the cluster, or continues a creation.
-      - V(delete) deletes the cluster and its machines, or continues a deletion.
+      - V(create) never changes a cluster that manages itself. If the file differs from it, the run stops, and names the upgrade.
+      - V(upgrade) brings the versions of Kubernetes, of Cluster API and of cert-manager, the groups of workers and their machines to what
+        the options say. It refuses older versions, more than one minor version at once, and other networks.
+      - V(delete) deletes the cluster and its machines, or continues a deletion. A cluster that manages other clusters is refused.
+      - V(recover) brings what an interrupted run left into one consistent state, with the objects on one side and nothing paused. It does
+        not go on with the run, but says which playbook does.
       - V(status) only reads. It returns the steps that V(create) would take.
     type: str
     required: true
-    choices: [create, delete, status]
+    choices: [create, delete, recover, status, upgrade]
   cluster_file:
     description: The path of the YAML file of the cluster on the controller.
     type: path
@@ -141,6 +146,29 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+plan:
+  description: What the upgrade changes, each row with C(subject), C(before), C(after) and C(changes).
+  returned: if O(operation=upgrade)
+  type: list
+  elements: dict
+  sample:
+    - {subject: "control plane: Kubernetes", before: v1.34.2, after: v1.35.2, changes: true}
+state:
+  description:
+    - V(in_cluster) (the cluster manages itself), V(creating), V(upgrading) or V(deleting) (the run was interrupted), or V(absent).
+  returned: if O(operation=recover)
+  type: str
+  sample: deleting
+words:
+  description: The state in words, with what to do next.
+  returned: if O(operation=recover)
+  type: str
+  sample: "deleting: a deletion was interrupted; next: run eks_anywhere_delete again"
+next:
+  description: The playbook that goes on, or null.
+  returned: if O(operation=recover)
+  type: str
+  sample: eks_anywhere_delete
 steps:
   description: The steps that were taken. In check mode and for V(status), the steps that the run would take.
   returned: always
@@ -149,7 +177,7 @@ steps:
   sample: [create the bootstrap cluster, install Cluster API in the bootstrap cluster]
 kubeconfig:
   description: The path of the kubeconfig of the cluster on the admin machine.
-  returned: if O(operation=create)
+  returned: if O(operation=create) or O(operation=upgrade)
   type: str
   sample: /home/me/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
 stop:

@@ -145,6 +145,12 @@ is_applied:
   returned: success
   type: bool
   sample: true
+differs:
+  description: The objects of O(objects) that an apply would change, or null if the API server cannot say it.
+  returned: success
+  type: list
+  elements: str
+  sample: []
 is_deleting:
   description: Whether the cluster is being deleted.
   returned: success

@@ -231,6 +231,7 @@ STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "capi_move": before_the_move,
     "capi_wait": before_the_move,
     "clusterctl_init": before_the_move,
+    "clusterctl_upgrade": whole_cluster,
     "kind_cluster": no_cluster,
     "anywhere_diagnostics": admin_machine,
     "anywhere_images": admin_machine,

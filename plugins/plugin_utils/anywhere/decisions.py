@@ -21,7 +21,7 @@ def stop(reason: str, way_out: str) -> Action:
 def move_action(seen: Observed, decision: MoveDecision, source: Side, destination: Side, of: str = "") -> Action:
     """The step of a move, or its stop. of: the command whose move it is, if it is not that of the run.
 
-    A side is unpaused only if it has all machines that exist: its controllers would make those that it misses a second time.
+    A side is unpaused only if it has all machines that exist: its controllers would make the others a second time.
     """
     side = {MoveStep.UNPAUSE_SOURCE: source, MoveStep.UNPAUSE_DESTINATION: destination}.get(decision.step)
     if side is not None and seen.machines is not None and not has_all_machines(seen, side):

@@ -129,6 +129,7 @@ class Run:
         self.says = found
         created, deleted = self.ledgers["create"], self.ledgers["delete"]
         machines = None if found["machines"] is None else frozenset(found["machines"])
+        flags: dict[str, Any] = {name: bool(found[name]) for name in _FLAGS}
         seen = Observed(
             bootstrap=Container(found["bootstrap"]),
             bootstrap_providers=Providers(found["bootstrap_providers"]),
@@ -140,7 +141,7 @@ class Run:
             was_deleted=deleted.entry(Step.DELETE_CLUSTER.value) is not None,
             tried_start=self.tried_start,
             is_changed=bool(found["differs"]),
-            **{name: bool(found[name]) for name in _FLAGS},
+            **flags,
         )
         seen = _with_upgrade(seen, found["upgrade"], plan)
         if plan.command != "recover":

@@ -18,7 +18,7 @@ import pytest
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import work_folder
 from ansible_collections.nodebootstrap.eks.tests.unit.messages import mentions
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.action.anywhere_machine import Machine
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, anywhere_programs
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_bed, anywhere_programs, anywhere_upgrades
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
 
 MACHINES = 3
@@ -51,6 +51,38 @@ def test_a_creation_that_was_killed_in_its_move_is_continued_and_a_second_run_ch
     # The run was killed on another controller, as far as this one knows.
     finish(machine, "create", "-e", "eks_anywhere_take_lock=true")
     again = machine.play("create")
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+
+
+def before_an_upgrade(machine: Machine) -> list[str]:
+    """A cluster that manages itself, and a file with another version. Returns the arguments with the new images."""
+    bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
+    assert bed.run("create") is not None
+    machine.save(bed.state)
+    (machine.folder / "dev.yaml").write_text(anywhere_upgrades.UPGRADE["texts"]["cluster_file"], encoding="utf-8")
+    given = {f"eks_anywhere_{name}": anywhere_upgrades.UPGRADE[name] for name in ("node_images", "cluster_api_version")}
+    return ["-e", json.dumps(given)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "words"), [("upgrade", ("v1.34.2", "v1.35.2", "changed=1")), ("recover", ("in_cluster", "changed=0"))]
+)
+def test_check_mode_of_upgrade_and_recover_shows_the_plan_and_the_state(machine: Machine, operation: str, words: tuple[str, ...]) -> None:
+    arguments = before_an_upgrade(machine)
+    moments = machine.state["moments"]
+    shown = machine.play(operation, "--check", *arguments)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert mentions(shown.stdout, *words) and machine.state["moments"] == moments
+
+
+@pytest.mark.matrix
+def test_a_playbook_upgrades_a_cluster_and_a_second_run_changes_nothing(machine: Machine) -> None:
+    arguments = before_an_upgrade(machine)
+    done = machine.play("upgrade", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    state = machine.state
+    assert len(state["machines"]) == MACHINES and state["created"] == 2 * MACHINES and not state["lost"]
+    again = machine.play("upgrade", *arguments)
     assert again.returncode == 0 and mentions(again.stdout, "changed=0")
 
 

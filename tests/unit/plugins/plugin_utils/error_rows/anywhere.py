@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import engine, image_list, ledger, lock
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import engine, image_list, ledger, lock, upgrade_plan
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.capi_machines import CapiOptions, NodeImage
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model import Mirror
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.validate import validate
@@ -68,6 +68,31 @@ def _lock() -> None:
     machine = lock.Machine("admin1", "boot", {1: 2})
     refusals = [lock.decide(owner, machine).refusal for owner in owners]
     raise SpecError(one for one in refusals if one is not None)
+
+
+def _upgrade() -> None:
+    """Another network, a version that is skipped, one that is older, and older providers."""
+    groups = [("KubeadmControlPlane", "dev", "v1.33.1"), ("MachineDeployment", "dev-md-0", "v1.35.0")]
+    live = {
+        "cluster": {
+            "network": {"pods": {"cidrBlocks": ["10.1.0.0/16"]}},
+            "endpoint": {},
+            "control_plane": {},
+            "infrastructure": {},
+            "external_etcd": False,
+        },
+        "groups": [{"kind": kind, "name": name, "version": version} for kind, name, version in groups],
+        "providers": {"CoreProvider cluster-api": "v1.14.0"},
+    }
+    network = {"pods": {"cidrBlocks": ["10.2.0.0/16"]}}
+    objects = [
+        {"kind": "Cluster", "metadata": {"name": "dev"}, "spec": {"clusterNetwork": network, "managedExternalEtcdRef": {"name": "dev"}}},
+        {"kind": "KubeadmControlPlane", "metadata": {"name": "dev"}, "spec": {"version": "v1.35.1"}},
+        {"kind": "MachineDeployment", "metadata": {"name": "dev-md-0"}, "spec": {"template": {"spec": {"version": "v1.34.2"}}}},
+    ]
+    problems = Problems()
+    upgrade_plan.check(live, objects, [{"type": "CoreProvider", "name": "cluster-api", "version": "v1.13.4"}], problems)
+    problems.raise_any()
 
 
 def _machines(what: str, content: str) -> Row:
@@ -226,4 +251,5 @@ ROWS = [
     Row("anywhere: images", _images),
     Row("anywhere: a ledger", _ledger),
     Row("anywhere: a lock", _lock),
+    Row("anywhere: an upgrade", _upgrade),
 ]
