@@ -56,9 +56,17 @@ def call(world: World, argv: list[str], stdin: str) -> tuple[int, str, str]:
 def _told(world: World, argv: list[str]) -> str | None:
     """What the checks of the admin machine ask: versions, the daemon, all containers."""
     if argv[1] == "version" and "--kubeconfig" not in argv:
-        return {"docker": "28.0.1", "kind": f"kind v{world.state.get('kind', '0.33.0')} go1.26.8", "clusterctl": "v1.14.0"}.get(argv[0], "Client Version: v1.34.1")
+        return {"docker": "28.0.1", "kind": f"kind v{world.state.get('kind', '0.33.0')} go1.26.8", "clusterctl": "v1.14.0"}.get(
+            argv[0], "Client Version: v1.34.1"
+        )
     if argv[:2] == ["docker", "info"]:
-        info = {"ServerVersion": "28.0.1", "MemTotal": 33331486720, "NCPU": 8, "DockerRootDir": world.state.get("docker_root", "/"), "CgroupVersion": "2"}
+        info = {
+            "ServerVersion": "28.0.1",
+            "MemTotal": 33331486720,
+            "NCPU": 8,
+            "DockerRootDir": world.state.get("docker_root", "/"),
+            "CgroupVersion": "2",
+        }
         return json.dumps(info)
     if argv[:3] == ["docker", "ps", "--all"] and argv[3] == "--format":
         return "".join(
