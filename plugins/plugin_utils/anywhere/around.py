@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Problems, SpecError
+from ..errors import Problem, SpecError
 from . import ledger, preflight
-from .acts import RunFailed
+from .acts import Plan, RunFailed
 from .decide import decide
 from .diagnostics_task import Write, diagnostics_task
 from .observed import Observed
@@ -64,16 +64,19 @@ def check_kubeconfig(this: Run, seen: Observed) -> None:
         nodes = this.step("nodes", kubeconfig=this.plan.kubeconfig)["nodes"]
     except RunFailed:
         return
-    if not nodes or seen.machines & set(nodes):
+    check_nodes(this.plan, seen.machines, nodes)
+
+
+def check_nodes(plan: Plan, machines: frozenset[str], nodes: Sequence[str]) -> None:
+    """A cluster with nodes has at least one of the machines. Raises C(SpecError) if it has none of them."""
+    if not nodes or machines & set(nodes):
         return
-    problems = Problems()
-    message = f"is of another cluster: its nodes are {_some(nodes)}, and the machines of {this.plan.name} are {_some(seen.machines)}"
+    message = f"is of another cluster: its nodes are {_some(nodes)}, and the machines of {plan.name} are {_some(machines)}"
     fix = "put the right kubeconfig there; or move the file away, and the run reads it from the cluster"
-    problems.add("anywhere.kubeconfig", this.plan.kubeconfig, message, fix=fix)
-    problems.raise_any()
+    raise SpecError([Problem("anywhere.kubeconfig", plan.kubeconfig, message, fix=fix)])
 
 
-def _some(found: Any) -> str:
+def _some(found: Collection[str]) -> str:
     rows = sorted(found)
     return (", ".join(rows[:3]) or "none") + (f" and {len(rows) - 3} more" if len(rows) > 3 else "")
 

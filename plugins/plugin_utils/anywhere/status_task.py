@@ -49,7 +49,7 @@ def status_task(options: Mapping[str, Any], admin: Admin, *, read: Read, write: 
 
 
 def _small_plan(options: Mapping[str, Any], read: Read) -> Plan:
-    """A plan that can only be observed."""
+    """The plan of the name that is given, or that the file of the cluster has."""
     name = options.get("name")
     if not name and options.get("cluster_file"):
         found = validate(read_file(options["cluster_file"], read))
@@ -59,12 +59,17 @@ def _small_plan(options: Mapping[str, Any], read: Read) -> Plan:
     if not name:
         fix = "set eks_anywhere_cluster_name to the name, or eks_anywhere_cluster_file to the file of the cluster"
         raise SpecError([Problem("input.missing_field", "name", "is required without cluster_file", fix=fix)])
+    return plan_of_name(name, options["work_dir"])
+
+
+def plan_of_name(name: str, work_dir: str) -> Plan:
+    """A plan that can only be observed."""
     return Plan(
         command="create",
         name=name,
         namespace=names.NAMESPACE,
         bootstrap_name=names.bootstrap_cluster(name),
-        work_dir=f"{options['work_dir'].rstrip('/')}/{name}",
+        work_dir=f"{work_dir.rstrip('/')}/{name}",
         objects=(),
         network=(),
         providers=(),
