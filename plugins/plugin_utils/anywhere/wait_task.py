@@ -31,7 +31,7 @@ _DOES_NOT_HEAL = {
     "privileged",
     "kubeadm",
 }
-"""Known causes that nobody but the user can end. An image of a registry that cannot be reached is none: the network can come back."""
+"""Known causes that only the user can end. A registry that cannot be reached is not here, because the network can come back."""
 
 Call = Callable[..., Mapping[str, Any]]
 """Calls the module C(capi_wait) with more options."""
@@ -73,7 +73,7 @@ def cause_lines(cause: Cause) -> list[str]:
 def hopeless(cause: Cause | None) -> tuple[str, ...]:
     """The object, condition and reason of a cause that waiting does not end. Empty if it may end on its own.
 
-    Only what the object says of itself counts: logs and other objects can tell of what was solved long ago.
+    Only what the object says of itself counts: logs and other objects can tell of a problem that was solved long ago.
     """
     if cause is None or cause.finding.is_waiting:
         return ()

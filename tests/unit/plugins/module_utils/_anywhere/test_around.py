@@ -41,7 +41,7 @@ def bed_in(folder: Path, *facts: tuple[str, Any]) -> Bed:
 
 
 def refused(bed: Bed, command: str = "create", **options: Any) -> dict[str, list[str]]:
-    """The paths of the problems by rule. Nothing was created, and nobody has the lock."""
+    """The paths of the problems by rule. Nothing was created, and there is no lock."""
     before = bed.state["moments"]
     with pytest.raises(SpecError) as error:
         bed.run(command, **options)
@@ -163,7 +163,7 @@ def test_a_failed_step_collects_diagnostics_and_names_the_first_failing_object(t
 def test_a_failure_of_the_diagnostics_does_not_hide_the_first_error(tmp_path: Path, answer: dict[str, Any]) -> None:
     bed = broken(tmp_path, **answer)
     result = bed.run("create")
-    assert result is not None and mentions(result["msg"], Step.WAIT_MACHINES.value, "NodeHealthy", "no diagnostics were collected")
+    assert result is not None and mentions(result["msg"], Step.WAIT_MACHINES.value, "NodeHealthy", "diagnostics")
     assert work_folder.read(str(bed.folder / work_folder.LOCK)) is None
 
 
@@ -176,7 +176,7 @@ def test_a_connection_that_is_lost_while_diagnostics_are_collected_does_not_hide
 
     bed.__class__ = type("Lost", (Bed,), {"collected": property(lost)})
     result = bed.run("create")
-    assert result is not None and mentions(result["msg"], "NodeHealthy", "no diagnostics were collected: the admin machine is gone")
+    assert result is not None and mentions(result["msg"], "NodeHealthy", "the admin machine is gone")
 
 
 def test_diagnostics_can_be_left_out_and_are_not_collected_without_a_failed_step(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_the_status_needs_only_the_name_and_the_folder(tmp_path: Path) -> None:
     status = bed.run("status", **lacking, node_images=[], name="dev", status_file="/d/status.json")
     assert status is not None and not status.get("failed") and not status["changed"]
     page = "\n".join(bed.lines)
-    assert mentions(page, "running", "Machine", "first problem in dev-eks-a-cluster", "eks_anywhere_cluster_file")
+    assert mentions(page, "running", "Machine", "dev-eks-a-cluster", "eks_anywhere_cluster_file")
     assert {row["step"]: row["state"] for row in status["tried"]}[Step.WAIT_MACHINES.value] == "failed"
     assert status["causes"]["dev-eks-a-cluster"]["kind"] == "Machine"
     written = json.loads(bed.written["/d/status.json"])
