@@ -11,8 +11,8 @@ module: clusterctl_upgrade
 short_description: Upgrade Cluster API in a cluster
 version_added: 0.1.0
 description:
-  - Runs C(clusterctl upgrade apply) for the providers that have other versions, and C(clusterctl init) for missing ones. Then it waits until
-    all Deployments of the providers are available. cert-manager is upgraded, too.
+  - Runs C(clusterctl upgrade apply) for the providers that have other versions, and C(clusterctl init) for missing ones. Then it waits
+    until all Deployments of the providers are available. cert-manager is upgraded, too.
   - An upgrade that was interrupted is completed. Older versions than the installed ones are refused.
   - The machines of clusters do not change.
 author:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from . import work_folder
@@ -20,6 +21,8 @@ CERT_MANAGER_LABEL = "clusterctl.cluster.x-k8s.io/core=cert-manager"
 CERT_MANAGER_VERSION = "cert-manager.clusterctl.cluster.x-k8s.io/version"
 _GROUP_KINDS = ("MachineDeployment", "MachinePool")
 _HEALTH_CHECK = "MachineHealthCheck"
+_GROUP_LABEL = "cluster.x-k8s.io/deployment-name"
+_DIGEST = re.compile(r"-[0-9a-f]{8}$")
 
 
 def read(programs: AdminPrograms, options: Mapping[str, Any], differs: Optional[List[str]]) -> Optional[Dict[str, Any]]:
@@ -53,6 +56,7 @@ def _state(kubectl: Kubectl, objects: ClusterObjects, options: Mapping[str, Any]
         "groups": [_group(one) for one in [*objects.of_kind("KubeadmControlPlane"), *groups]],
         "removed_groups": sorted(gone),
         "leftovers": _leftovers(objects, wanted),
+        "is_replaced": bool(gone) or _uses_others(objects, wanted, kubectl.namespace),
         "providers": {"{0} {1}".format(*key): version for key, version in sorted(_providers(kubectl).items())},
         "cert_manager": cert_manager_version(kubectl),
         "siblings": siblings(kubectl, options["name"]),
@@ -118,19 +122,35 @@ def template_names(one: Mapping[str, Any]) -> Set[Tuple[str, str]]:
 
 
 def _leftovers(objects: ClusterObjects, wanted: Set[str]) -> List[str]:
-    """Templates that nothing uses any more, and health checks of groups that are gone. Only objects of this cluster."""
+    """What earlier versions of the file left: templates that nothing uses any more, and health checks of groups that are gone.
+
+    Only templates with a digest in their names are ours. Others may have been prepared for something.
+    """
     used: Set[Tuple[str, str]] = set()
     for one in objects.by_name.values():
         # A set of machines without replicas is an old revision, which its MachineDeployment deletes.
         if one["kind"] != "MachineSet" or (one.get("spec") or {}).get("replicas"):
             used |= template_names(one)
+    groups = {one["metadata"]["name"] for kind in _GROUP_KINDS for one in objects.of_kind(kind)}
     found = []
     for name, one in sorted(objects.by_name.items()):
-        is_template = one["kind"].endswith("Template") and (one["kind"], one["metadata"]["name"]) not in used
-        is_left = is_template or one["kind"] == _HEALTH_CHECK
-        if is_left and name not in wanted and not one["metadata"].get("deletionTimestamp"):
+        key = (one["kind"], one["metadata"]["name"])
+        is_template = one["kind"].endswith("Template") and key not in used and _DIGEST.search(key[1])
+        if (is_template or _checks_nothing(one, groups)) and name not in wanted and not one["metadata"].get("deletionTimestamp"):
             found.append(name)
     return found
+
+
+def _uses_others(objects: ClusterObjects, wanted: Set[str], namespace: str) -> bool:
+    """Does the cluster use templates of ours that are not rendered any more? An upgrade leaves them behind."""
+    used = [key for kind in ("KubeadmControlPlane", *_GROUP_KINDS) for one in objects.of_kind(kind) for key in template_names(one)]
+    return any(_DIGEST.search(name) and "/".join((kind, namespace, name)) not in wanted for kind, name in used)
+
+
+def _checks_nothing(one: Mapping[str, Any], groups: Set[str]) -> bool:
+    """Is it the health check of a group that is gone?"""
+    labels = ((one.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+    return one["kind"] == _HEALTH_CHECK and _GROUP_LABEL in labels and labels[_GROUP_LABEL] not in groups
 
 
 def _providers(kubectl: Kubectl) -> Dict[Tuple[str, str], str]:

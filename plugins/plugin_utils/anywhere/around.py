@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..errors import Problem, SpecError
@@ -36,8 +37,18 @@ def around(preflights: Preflights | None, diagnostics: Diagnostics | None, more:
 
     def before(this: Run, seen: Observed) -> Mapping[str, Any]:
         check_kubeconfig(this, seen)
-        found = {} if preflights is None else check(preflights, this, seen)
-        return {**found, **({} if more is None else more.before(this, seen))}
+        problems: list[Problem] = []
+        found: dict[str, Any] = {}
+        parts = (None if preflights is None else partial(check, preflights), None if more is None else more.before)
+        for part in parts:
+            try:
+                found |= {} if part is None else part(this, seen)
+            except SpecError as error:
+                # What the command refuses is told together with the checks that failed.
+                problems += error.problems
+        if problems:
+            raise SpecError(problems)
+        return found
 
     def failed(this: Run) -> str:
         text = "" if more is None else more.failed(this)

@@ -53,6 +53,15 @@ def _sets(**changes: object) -> Callable[[Observed], Observed]:
     return lambda seen: replace(seen, **changes)  # type: ignore[arg-type]
 
 
+def _replaces(**changes: object) -> Callable[[Observed], Observed]:
+    """A step that replaces machines. Their old templates are left."""
+
+    def effect(seen: Observed) -> Observed:
+        return replace(_sets(**changes)(seen), is_available=False, has_leftovers=seen.has_leftovers or seen.is_replaced)
+
+    return effect
+
+
 def _restored(seen: Observed) -> Observed:
     # It restores into the cluster itself whenever that can be reached.
     return replace(seen, bootstrap_side=_CLUSTER) if seen.target_side is None else replace(seen, target_side=_CLUSTER)
@@ -83,10 +92,10 @@ _EFFECTS: Mapping[Step, Callable[[Observed], Observed]] = {
     Step.PAUSE_SIBLINGS: _sets(paused_siblings=True, running_siblings=False),
     Step.RESUME_SIBLINGS: _sets(paused_siblings=False, running_siblings=True),
     # What is applied replaces machines, so the run waits for them.
-    Step.APPLY_CONTROL_PLANE: _sets(is_plane_applied=True, is_plane_ready=False, is_available=False),
+    Step.APPLY_CONTROL_PLANE: _replaces(is_plane_applied=True, is_plane_ready=False),
     Step.WAIT_CONTROL_PLANE_READY: _sets(is_plane_ready=True),
-    Step.APPLY_WORKERS: _sets(is_applied=True, is_available=False),
-    Step.REMOVE_GROUPS: _sets(removed_groups=False, is_available=False),
+    Step.APPLY_WORKERS: _replaces(is_applied=True),
+    Step.REMOVE_GROUPS: _replaces(removed_groups=False),
     Step.REMOVE_LEFTOVERS: _sets(has_leftovers=False),
     Step.REMOVE_BACKUP: _sets(has_backup=False),
     Step.RESTORE_BACKUP: _restored,

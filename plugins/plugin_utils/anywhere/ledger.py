@@ -61,6 +61,11 @@ class Ledger:
         return replace(self, entries=(*(one for one in self.entries if one.step != entry.step), entry))
 
     @property
+    def is_open(self) -> bool:
+        """Is there a step that was not finished, or failed?"""
+        return any(one.state != DONE for one in self.entries)
+
+    @property
     def interrupted(self) -> tuple[str, ...]:
         """The steps that were begun and neither finished nor failed: a process was killed."""
         return tuple(one.step for one in self.entries if one.state == BEGUN)

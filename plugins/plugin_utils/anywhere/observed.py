@@ -38,9 +38,10 @@ class Observed:
     is_applied: are all rendered objects there, as they are rendered? tried_start: did this run start the container of the bootstrap
     cluster already? is_changed: do objects of the cluster differ from the rendered ones, as its API server says? is_plane_applied,
     is_plane_ready: the same as is_applied and is_available, for the control plane. removed_groups: are there groups of workers that are not
-    rendered? has_leftovers: are there templates that nothing uses? siblings: the other clusters that the cluster manages. paused_siblings,
-    running_siblings: did a run pause one, is one running? interrupted: the command that was interrupted. backup: the name of the one that
-    has exactly the machines that exist.
+    rendered? has_leftovers: are there templates that nothing uses? is_replaced: does the cluster use templates that are not rendered any
+    more? Only the forecast reads it. siblings: the other clusters that the cluster manages. paused_siblings, running_siblings: did a run
+    pause one, is one running? interrupted: the command that was interrupted. backup: the name of the one that has exactly the machines
+    that exist.
     """
 
     bootstrap: Container = Container.ABSENT
@@ -70,6 +71,7 @@ class Observed:
     is_plane_ready: bool = False
     removed_groups: bool = False
     has_leftovers: bool = False
+    is_replaced: bool = False
     interrupted: str = ""
     backup: str = ""
 

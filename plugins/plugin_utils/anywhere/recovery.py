@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .ledger import BEGUN, FAILED, Ledger
+from .ledger import Ledger
 from .observed import Container, Observed
 
 IN_CLUSTER, CREATING, UPGRADING, DELETING, ABSENT = "in_cluster", "creating", "upgrading", "deleting", "absent"
@@ -26,7 +26,7 @@ def interrupted(ledgers: Mapping[str, Ledger], seen: Observed) -> str:
     """The command that was interrupted: C(create), C(upgrade), C(delete), or C('') for none. The ledgers may be lost."""
     target = seen.target_side
     is_whole = target is not None and target.is_running and (seen.bootstrap_side is None or seen.bootstrap_side.is_empty)
-    if is_whole and (seen.paused_siblings or seen.has_backup or _is_open(ledgers["upgrade"])):
+    if is_whole and (seen.paused_siblings or seen.has_backup or ledgers["upgrade"].is_open):
         return "upgrade"
     if is_whole and seen.bootstrap is Container.ABSENT and seen.config_written and not ledgers["delete"].entries:
         return ""
@@ -37,10 +37,6 @@ def interrupted(ledgers: Mapping[str, Ledger], seen: Observed) -> str:
         return ""
     # A creation writes the configuration after its move, so a bootstrap cluster with objects beside it belongs to a deletion.
     return "delete" if seen.config_written else "create"
-
-
-def _is_open(ledger: Ledger) -> bool:
-    return any(one.state in (BEGUN, FAILED) for one in ledger.entries)
 
 
 def state_of(seen: Observed) -> str:

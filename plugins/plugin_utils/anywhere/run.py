@@ -222,6 +222,7 @@ def _with_upgrade(seen: Observed, live: Mapping[str, Any] | None, plan: Plan) ->
         is_plane_ready=live["is_plane_ready"],
         removed_groups=bool(live["removed_groups"]),
         has_leftovers=bool(live["leftovers"]),
+        is_replaced=live["is_replaced"],
         siblings=frozenset(f"{row['namespace']}/{row['name']}" for row in rows),
         paused_siblings=any(row["marked"] for row in rows),
         running_siblings=any(not row["paused"] for row in rows),
@@ -283,12 +284,21 @@ def _work(this: Run) -> str | None:
     end = this.to_the_end()
     if end.step is Step.STOP:
         return f"{end.reason}; fix: {end.way_out}"
-    finished = {"delete": _COMMANDS, "recover": ("recover",)}.get(this.plan.command, ())
-    files = [this.plan.ledger_file(command) for command in finished if this.ledgers[command].entries]
+    files = [this.plan.ledger_file(command) for command in _finished(this)]
     if files:
         this.unwritten = {}
         this.step("remove", files=files)
     return None
+
+
+def _finished(this: Run) -> list[str]:
+    """The commands whose ledgers have nothing more to say after the run: what they would tell is not true any more."""
+    command = this.plan.command
+    over = {"create": ("delete",), "delete": _COMMANDS, "recover": ("recover",)}.get(command, ())
+    if command == "upgrade" and this.ledgers["upgrade"].is_open:
+        # A step that failed was done by a later run, or is not needed any more.
+        over = ("upgrade",)
+    return [one for one in over if this.ledgers[one].entries]
 
 
 def _forecast(this: Run, seen: Observed) -> dict[str, Any]:

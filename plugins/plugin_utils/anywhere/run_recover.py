@@ -22,5 +22,6 @@ def recover(plan: Plan, admin: Admin, *, check_mode: bool, around: Around = lamb
 def _words(this: Run, seen: Observed) -> Mapping[str, Any]:
     state = recovery.state_of(seen)
     words = recovery.in_words(state, seen, owner_ended=this.had_lock)
-    this.admin.say(f"{this.plan.name}: {words}")
+    lines = words.replace("; ", "\n  ")
+    this.admin.say(f"{this.plan.name}: {lines}")
     return {"state": state, "words": words, "next": recovery.next_command(state) or None}

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from ..errors import Problems
+from ..errors import Problems, SpecError
 from . import upgrade_plan
 from .acts import Plan, RunFailed
 from .acts_upgrade import resume_siblings
@@ -18,16 +19,28 @@ from .run import Admin, Around, Extras, Run, run
 
 def upgrade(plan: Plan, admin: Admin, *, check_mode: bool, around: Around = lambda own: own) -> dict[str, Any]:
     """Upgrade the cluster, and return the result of the task. Raises C(SpecError) for what an upgrade cannot do."""
-    return run(plan, admin, check_mode=check_mode, extras=around(Extras(_before, _failed)))
+    left_paused: list[bool] = []
+
+    def before(this: Run, seen: Observed) -> Mapping[str, Any]:
+        left_paused.append(seen.paused_siblings)
+        return _before(this)
+
+    try:
+        return run(plan, admin, check_mode=check_mode, extras=around(Extras(before, _failed)))
+    except SpecError:
+        if any(left_paused) and not check_mode:
+            # An earlier run was killed, and this one cannot go on with it. The other clusters must not stay paused.
+            run(replace(plan, command="recover"), admin, check_mode=False)
+        raise
 
 
-def _before(this: Run, _seen: Observed) -> Mapping[str, Any]:
+def _before(this: Run) -> Mapping[str, Any]:
     """The plan, printed before anything is changed."""
     live = this.says["upgrade"]
     if live is None:
         return {"plan": []}
     problems = Problems()
-    upgrade_plan.check(live, this.plan.objects, this.plan.providers, problems)
+    upgrade_plan.check(live, this.plan.objects, this.plan.providers, this.plan.cert_manager, problems)
     problems.raise_any()
     found = upgrade_plan.rows(live, this.plan.objects, this.plan.providers, this.plan.cert_manager)
     this.admin.say(f"{this.plan.name}: versions and groups, before -> after\n{upgrade_plan.page(found)}")

@@ -112,17 +112,20 @@ def _shown(value: Any) -> str:
 
 
 def check(
-    live: Mapping[str, Any], objects: Sequence[Mapping[str, Any]], providers: Sequence[Mapping[str, str]], problems: Problems
+    live: Mapping[str, Any],
+    objects: Sequence[Mapping[str, Any]],
+    providers: Sequence[Mapping[str, str]],
+    cert_manager: str,
+    problems: Problems,
 ) -> None:
     """Report what an upgrade cannot do: skip a minor version, go back, or change what cannot be changed."""
     _check_versions(live, objects, problems)
-    for one in providers:
-        key = f"{one['type']} {one['name']}"
-        before = live["providers"].get(key)
-        if before is not None and version_of(one["version"]) < version_of(before):
+    installed = [(f"cluster_api_version.{one['name']}", live["providers"].get(f"{one['type']} {one['name']}"), one["version"])
+                 for one in providers]  # fmt: skip
+    for path, before, after in (*installed, ("cert_manager_version", live["cert_manager"], cert_manager)):
+        if before is not None and version_of(after) < version_of(before):
             fix = f"use {before} or a newer version"
-            problems.add("anywhere.upgrade_version", f"cluster_api_version.{one['name']}", f"is older than {before}, which the cluster has",
-                         value=one["version"], fix=fix)  # fmt: skip
+            problems.add("anywhere.upgrade_version", path, f"is older than {before}, which the cluster has", value=after, fix=fix)
     _check_immutable(live["cluster"], objects, problems)
 
 

@@ -90,5 +90,6 @@ def check_upgraded(bed: Bed, result: dict[str, Any] | None, *, machines: int = 3
     templates = [key.partition("/")[2] for key in objects if key.partition("/")[0].endswith("Template")]
     assert templates and all(name in used for name in templates)
     assert {word.partition(":")[2] for word in state["halves"]["target"]["providers"].values()} == {"v1.14.0"}
-    assert bed.files() == FILES and not (bed.folder / "backup-upgrade").exists()
+    # The ledger of a run whose last step was killed after its effect has nothing more to say.
+    assert bed.files() | {"ledger-upgrade.json"} == FILES and not (bed.folder / "backup-upgrade").exists()
     assert stat.S_IMODE((bed.folder / "dev-eks-a-cluster.kubeconfig").stat().st_mode) == 0o600

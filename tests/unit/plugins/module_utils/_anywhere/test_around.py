@@ -234,3 +234,16 @@ def test_all_missing_inputs_are_told_with_the_names_of_the_role(tmp_path: Path) 
         bed.run("create", **nothing)
     assert {one.fix for one in error.value.problems} == {f"set eks_anywhere_{name}" for name in nothing}
     assert not bed.calls
+
+
+# --- upgrade ---
+
+
+def test_an_upgrade_tells_failed_checks_together_with_what_it_refuses(tmp_path: Path) -> None:
+    bed = bed_in(tmp_path)
+    bed.run("create")
+    bed.facts = [("clock_synchronized", False), *BUSY]
+    found = refused(bed, "upgrade", cluster_api_version="v1.12.0")
+    assert found.keys() == {"anywhere.preflight", "anywhere.upgrade_version"}
+    # Memory and disk that the machines of the cluster use do not stop its upgrade.
+    assert found["anywhere.preflight"] == ["preflight.clock"]

@@ -70,6 +70,49 @@ def test_kind_cluster_does_not_take_a_stopped_cluster_for_an_empty_one(bed: Bed)
     assert kind(bed, "absent", unreachable_is_empty=True)["changed"] and bed.state["container"] is None
 
 
+def test_kind_cluster_does_not_take_a_creation_that_was_killed_for_a_cluster(bed: Bed) -> None:
+    bed.folder.mkdir()
+    bed.kill_when = lambda state: (state["container"] or {}).get("state") == "running"
+    with pytest.raises(stand_in.Killed):
+        kind(bed, "present")
+    bed.kill_when, bed.is_dead = (lambda _state: False), False
+    # Its API server answers, but kind had not written the kubeconfig, and nothing was installed later.
+    assert not Path(kubeconfig(bed, "boot")).exists() and bed.world.runs("boot")
+    with pytest.raises(StepFailed):
+        kind(bed, "present")
+    assert kind(bed, "absent", unreachable_is_empty=True)["changed"] and kind(bed, "present")["changed"]
+    # A kubeconfig that was lost later does not say that.
+    before_the_move(bed)
+    Path(kubeconfig(bed, "boot")).unlink()
+    assert kind(bed, "present", True)["state"] == "running"
+
+
+def test_clusterctl_upgrade_upgrades_once_completes_and_refuses_older_versions(bed: Bed) -> None:
+    assert bed.run("create") is not None
+    rows = [("cluster-api", "Core"), ("kubeadm", "Bootstrap"), ("kubeadm", "ControlPlane"), ("docker", "Infrastructure")]
+
+    def wanted(version: str) -> dict[str, Any]:
+        providers = [{"name": name, "type": f"{word}Provider", "version": version} for name, word in rows]
+        return {"kubeconfig": kubeconfig(bed, "target"), "providers": providers, "timeout": 60.0}
+
+    planned = bed.module("clusterctl_upgrade", True, **wanted("v1.14.0"))
+    assert planned["changed"] and len(planned["to_upgrade"]) == 4 and not planned["to_install"]
+    bed.moments, bed.kill_at = 0, 2
+    with pytest.raises(stand_in.Killed):
+        bed.module("clusterctl_upgrade", **wanted("v1.14.0"))
+    bed.is_dead, bed.kill_at = False, None
+    assert len(bed.module("clusterctl_upgrade", True, **wanted("v1.14.0"))["to_upgrade"]) == 2
+    assert bed.module("clusterctl_upgrade", **wanted("v1.14.0"))["changed"]
+    assert not bed.module("clusterctl_upgrade", **wanted("v1.14.0"))["changed"]
+    with pytest.raises(StepFailed) as error:
+        bed.module("clusterctl_upgrade", **wanted("v1.13.9"))
+    assert mentions(error.value, "v1.13.9", "v1.14.0")
+    bed.state["halves"]["target"]["cert_manager"] = "v1.19.0"
+    # Without a version, clusterctl itself says whether cert-manager changes.
+    assert bed.module("clusterctl_upgrade", **wanted("v1.14.0"))["cert_manager"] == "newer"
+    assert bed.module("clusterctl_upgrade", **wanted("v1.14.0"), cert_manager_version="v1.20.2")["cert_manager"] == ""
+
+
 def test_clusterctl_init_completes_an_installation_and_refuses_other_versions(bed: Bed) -> None:
     bed.folder.mkdir()
     kind(bed, "present")

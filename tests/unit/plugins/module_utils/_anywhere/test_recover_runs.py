@@ -162,3 +162,39 @@ def test_a_backup_of_exactly_the_machines_that_exist_is_restored(tmp_path: Path)
     result = bed.run("recover")
     assert result is not None and not result.get("failed"), result
     check_end(bed, "create", bed.run("create"))
+
+
+@pytest.mark.parametrize("command", ["create", "delete"])
+def test_a_lost_ledger_does_not_change_what_is_recovered(tmp_path: Path, command: str) -> None:
+    most = moments_of(tmp_path / "count", command)
+    for moment in range(most // 2, most - 25, 6):
+        bed = before(tmp_path / str(moment), command)
+        assert bed.run(command, kill_at=moment) is None
+        for path in bed.folder.glob("ledger-*.json"):
+            path.unlink()
+        recover_and_check(bed, command)
+        check_end(bed, command, bed.run(command))
+
+
+def test_a_deletion_that_a_creation_undid_is_not_told_again(tmp_path: Path) -> None:
+    bed = created(tmp_path, 0)
+    bed.kill_when = lambda state: state["halves"]["boot"] is not None
+    assert bed.run("delete") is None
+    bed.kill_when = lambda _state: False
+    assert bed.run("recover", check_mode=True)["state"] == "deleting"  # type: ignore[index]
+    check_end(bed, "create", bed.run("create"))
+    assert bed.run("recover", check_mode=True)["state"] == "in_cluster"  # type: ignore[index]
+
+
+def test_an_upgrade_that_failed_and_became_ready_later_is_not_told_again(tmp_path: Path) -> None:
+    bed = created(tmp_path)
+    bed.state["broken"] = "machines"
+    failed = bed.run("upgrade", **UPGRADE)
+    assert failed is not None and failed["failed"]
+    assert bed.run("recover", check_mode=True, **UPGRADE)["state"] == "upgrading"  # type: ignore[index]
+    bed.state["broken"] = ""
+    for _round in range(20):
+        bed.world.controllers()
+    result = bed.run("upgrade", **UPGRADE)
+    assert result is not None and not result.get("failed"), result
+    assert bed.run("recover", check_mode=True, **UPGRADE)["state"] == "in_cluster"  # type: ignore[index]

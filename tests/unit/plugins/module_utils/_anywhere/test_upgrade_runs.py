@@ -40,9 +40,10 @@ def _no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_cluster_is_upgraded_and_a_second_run_changes_nothing(tmp_path: Path) -> None:
     bed = created(tmp_path)
+    expected = upgrade(bed, check_mode=True)
     result = upgrade(bed)
     check_upgraded(bed, result)
-    assert result is not None and result["changed"]
+    assert result is not None and result["changed"] and expected is not None and expected["steps"] == result["steps"]
     order = [Step.SAVE_BACKUP, Step.PAUSE_SIBLINGS, Step.UPGRADE_PROVIDERS, Step.APPLY_CONTROL_PLANE, Step.WAIT_CONTROL_PLANE_READY,
              Step.APPLY_WORKERS, Step.WAIT_MACHINES, Step.REMOVE_LEFTOVERS, Step.RESUME_SIBLINGS, Step.WRITE_CONFIG,
              Step.REMOVE_BACKUP]  # fmt: skip
@@ -146,6 +147,20 @@ def test_other_clusters_are_resumed_after_a_failure_and_those_of_the_user_stay_p
     assert [bool(one["spec"].get("paused")) for one in siblings(bed)] == [False, True]
     siblings(bed)[1]["spec"]["paused"] = False
     check_upgraded(bed, again)
+
+
+def test_other_clusters_are_resumed_if_the_next_run_is_refused(tmp_path: Path) -> None:
+    bed = created(tmp_path)
+    bed.kill_when = lambda _state: all(one["spec"].get("paused") for one in siblings(bed))
+    assert upgrade(bed) is None
+    bed.kill_when = lambda _state: False
+    with pytest.raises(SpecError):
+        upgrade(bed, check_mode=True, **changed_file(("Cluster", "spec.kubernetesVersion", "1.33")))
+    assert all(one["spec"]["paused"] for one in siblings(bed))
+    with pytest.raises(SpecError):
+        upgrade(bed, **changed_file(("Cluster", "spec.kubernetesVersion", "1.33")))
+    check_siblings(bed)
+    check_upgraded(bed, upgrade(bed))
 
 
 def test_a_create_with_a_changed_file_writes_nothing_and_names_the_upgrade(tmp_path: Path) -> None:

@@ -16,13 +16,8 @@ from hypothesis import strategies as st
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.decide import decide
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.move import MoveStep, Side
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.observed import Action, Container, Observed, Providers, Step
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.world import (
-    SHAPES,
-    Shape,
-    Violation,
-    World,
-    run,
-)
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.world import Decide, World, run
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.world_parts import SHAPES, Shape, Violation
 
 SMALL = SHAPES["siblings"]
 
@@ -156,6 +151,24 @@ def test_the_model_shows_what_a_wrong_decision_does() -> None:
     world.container, world.bootstrap.providers, world.outage = Container.RUNNING, Providers.READY, 2
     with pytest.raises(Violation):
         run(world, "create", choose=_impatient, most=40)
+
+
+def _hasty(command: str, seen: Observed) -> Action:
+    """Upgrades the workers while machines of the control plane are old."""
+    action = decide(command, seen)
+    return Action(Step.APPLY_WORKERS) if action.step is Step.WAIT_CONTROL_PLANE_READY else action
+
+
+def _careless(command: str, seen: Observed) -> Action:
+    """Upgrades without a backup."""
+    action = decide(command, seen)
+    return Action(Step.APPLY_CONTROL_PLANE) if action.step is Step.SAVE_BACKUP else action
+
+
+@pytest.mark.parametrize("choose", [_hasty, _careless])
+def test_the_model_shows_what_a_wrong_upgrade_does(choose: Decide) -> None:
+    with pytest.raises(Violation):
+        run(before("upgrade", SHAPES["ha"]), "upgrade", choose=choose)
 
 
 COMPLETE, PART = frozenset({"Cluster/c", "Machine/m1", "Machine/m2"}), frozenset({"Machine/m1"})

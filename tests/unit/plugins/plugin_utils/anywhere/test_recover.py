@@ -12,7 +12,8 @@ import pytest
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.observed import Container, Step
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.test_decide import before, check_end, kills
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.world import SHAPES, World, run
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.world import World, run
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.world_parts import SHAPES
 
 COMMANDS = ("create", "upgrade", "delete")
 _REACH = 6

@@ -97,7 +97,7 @@ def test_the_plan_has_everything_that_changes_and_nothing_else() -> None:
 )
 def test_versions_go_on_by_at_most_one_minor(before: str, after: str, is_refused: bool) -> None:
     problems = Problems()
-    upgrade_plan.check(live(before), objects(after), [PROVIDER], problems)
+    upgrade_plan.check(live(before), objects(after), [PROVIDER], "v1.20.2", problems)
     assert {problem.rule for problem in problems} == ({"anywhere.upgrade_version"} if is_refused else set())
 
 
@@ -117,6 +117,6 @@ def test_versions_go_on_by_at_most_one_minor(before: str, after: str, is_refused
 )
 def test_what_a_cluster_keeps_cannot_be_changed(cluster: dict[str, Any], spec: dict[str, Any], path: str | None) -> None:
     problems = Problems()
-    upgrade_plan.check(live(**cluster), objects(**spec), [PROVIDER], problems)
+    upgrade_plan.check(live(**cluster), objects(**spec), [PROVIDER], "v1.20.2", problems)
     expected = [] if path is None else [f"anywhere.upgrade_immutable Cluster/c.{path}"]
     assert [f"{problem.rule} {problem.path}" for problem in problems] == expected

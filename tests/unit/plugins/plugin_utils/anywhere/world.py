@@ -15,57 +15,21 @@ from dataclasses import dataclass, field
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.decide import decide
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.move import MoveStep, Side
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.observed import Action, Container, Observed, Providers, Step
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.world_parts import (
+    CLUSTER,
+    FIRST,
+    PLANE,
+    SECRET,
+    SHAPES,
+    Half,
+    Shape,
+    Violation,
+    group_of,
+    objects_of,
+    version_of,
+)
 
-CLUSTER, PLANE, WORKERS, SECRET = "Cluster/c", "KubeadmControlPlane/c", "MachineDeployment/c-md-0", "Secret/c-kubeconfig"
-ETCD = "EtcdadmCluster/c"
-MORE, NEW = "MachineDeployment/c-md-1", "MachineDeployment/c-md-2"
 Decide = Callable[[str, Observed], Action]
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A cluster: its groups of machines with their numbers, before and after an upgrade, and the other clusters that it manages."""
-
-    before: Mapping[str, int]
-    after: Mapping[str, int]
-    siblings: int = 0
-
-    @property
-    def needed(self) -> int:
-        """The machines that are made once: those before, and every one after again, with its new version."""
-        return sum(self.before.values()) + sum(self.after.values())
-
-
-SHAPES = {
-    "one": Shape({PLANE: 1}, {PLANE: 1}),
-    "ha": Shape({PLANE: 3, WORKERS: 1}, {PLANE: 3, WORKERS: 1}),
-    "groups": Shape({PLANE: 1, WORKERS: 2, MORE: 1}, {PLANE: 1, WORKERS: 1, NEW: 1}),
-    "etcd": Shape({ETCD: 1, PLANE: 1, WORKERS: 1}, {ETCD: 1, PLANE: 1, WORKERS: 1}),
-    "siblings": Shape({PLANE: 1, WORKERS: 2}, {PLANE: 1, WORKERS: 2}, 2),
-}
-"""One node, a control plane of three, groups that are added and removed, external etcd, and other clusters."""
-
-
-class Violation(AssertionError):
-    """A machine was created twice or lost, a kubeconfig was lost, or objects were thrown away."""
-
-
-@dataclass
-class Half:
-    """One cluster with its objects of Cluster API, in the order in which they were made. paused: of the object Cluster."""
-
-    providers: Providers = Providers.MISSING
-    objects: list[str] = field(default_factory=list)
-    paused: bool = False
-
-    @property
-    def side(self) -> Side:
-        return Side(frozenset(self.objects), self.paused if CLUSTER in self.objects else None)
-
-    @property
-    def works(self) -> bool:
-        """Do controllers reconcile the cluster?"""
-        return self.providers in (Providers.READY, Providers.OLD) and CLUSTER in self.objects and not self.paused
 
 
 @dataclass
@@ -115,7 +79,7 @@ class World:
     # --- what a run sees ---
 
     def observe(self, tried_start: bool) -> Observed:
-        initialized = any(_group(name) == PLANE for name in self.machines)
+        initialized = any(group_of(name) == PLANE for name in self.machines)
         can_reach = self.kubeconfig and initialized and self.outage == 0
         self.outage = max(0, self.outage - 1)
         runs = self.container is Container.RUNNING and not self.is_stopped and not self.is_unfinished
@@ -147,12 +111,12 @@ class World:
             paused_siblings="marked" in self.siblings,
             running_siblings="" in self.siblings,
             is_changed=not self.is_applied(here, self.rendered),
-            is_plane_applied=self.is_applied(here, [name for name in self.rendered if name in _FIRST]),
-            is_plane_ready=self.is_complete([name for name in self.goal if name in _FIRST]),
+            is_plane_applied=self.is_applied(here, [name for name in self.rendered if name in FIRST]),
+            is_plane_ready=self.is_complete([name for name in self.goal if name in FIRST]),
             removed_groups=any(name not in self.goal for name in self.applied),
             has_leftovers=self.leftovers,
             interrupted=self.interrupted(),
-            backup="b" if self.machines and {name for name in self.backup if "#" in name} == _objects(self.machines) else "",
+            backup="b" if self.machines and {name for name in self.backup if "#" in name} == objects_of(self.machines) else "",
         )
 
     def interrupted(self) -> str:
@@ -167,12 +131,12 @@ class World:
 
     def is_complete(self, groups: list[str]) -> bool:
         """Has every group all its machines with the wanted version, and no others?"""
-        others = [name for name in self.machines if _group(name) in groups and _version(name) != self.wanted]
-        gone = [name for name in self.machines if _group(name) not in self.goal] if len(groups) == len(self.goal) else []
+        others = [name for name in self.machines if group_of(name) in groups and version_of(name) != self.wanted]
+        gone = [name for name in self.machines if group_of(name) not in self.goal] if len(groups) == len(self.goal) else []
         return not others and not gone and all(self.count(name) == self.goal[name] for name in groups)
 
     def count(self, group: str) -> int:
-        return len([name for name in self.machines if _group(name) == group])
+        return len([name for name in self.machines if group_of(name) == group])
 
     # --- what happens on its own ---
 
@@ -185,8 +149,8 @@ class World:
         limit = self.shape.needed if self.wanted > 1 else sum(self.shape.before.values())
         if self.created > limit:
             raise Violation(f"{self.created} machines were created: {self.machines}")
-        oldest = min((_version(name) for name in self.machines if _group(name) in _FIRST), default=99)
-        if any(_version(name) > oldest for name in self.machines if _group(name) not in _FIRST):
+        oldest = min((version_of(name) for name in self.machines if group_of(name) in FIRST), default=99)
+        if any(version_of(name) > oldest for name in self.machines if group_of(name) not in FIRST):
             raise Violation(f"a worker is newer than the control plane: {self.machines}")
 
     def _reconcile(self, half: Half) -> None:
@@ -197,18 +161,18 @@ class World:
             else:
                 half.objects, self.deleting, self.applied = [], False, {}
             return
-        for group, version in sorted(self.applied.items()):
+        for group, version in sorted(self.applied.items(), reverse=True):
             if group in half.objects and self._reconcile_group(half, group, version):
                 return
-        orphans = [name for name in self.machines if f"Machine/n/{name}" in half.objects and _group(name) not in self.applied]
+        orphans = [name for name in self.machines if f"Machine/n/{name}" in half.objects and group_of(name) not in self.applied]
         if orphans:
             self._drop(half, orphans[0])
 
     def _reconcile_group(self, half: Half, group: str, version: int) -> bool:
         """Create a machine that is missing, or delete one that is old. Returns whether it did something."""
         wanted = (self.shape.after if version > 1 else self.shape.before).get(group, 0)
-        mine = [name[len("Machine/n/") :] for name in half.objects if name.startswith("Machine/n/") and _group(name[10:]) == group]
-        if len([name for name in mine if _version(name) == version]) < wanted:
+        mine = [name[len("Machine/n/") :] for name in half.objects if name.startswith("Machine/n/") and group_of(name[10:]) == group]
+        if len([name for name in mine if version_of(name) == version]) < wanted:
             self.created += 1
             name = f"{group.replace('/', '.')}@{version}#{self.created}"
             self.machines.append(name)
@@ -216,7 +180,7 @@ class World:
             if SECRET not in half.objects:
                 half.objects.append(SECRET)
             return True
-        old = [name for name in mine if _version(name) != version] or mine[wanted:]
+        old = [name for name in mine if version_of(name) != version] or mine[wanted:]
         if old:
             self._drop(half, old[0])
         return bool(old)
@@ -286,7 +250,7 @@ class World:
         yield from self._apply_names(self.target, names)
 
     def _apply_plane(self, _action: Action) -> Iterator[None]:
-        yield from self._upgrade_step([name for name in self.rendered if name in _FIRST])
+        yield from self._upgrade_step([name for name in self.rendered if name in FIRST])
 
     def _apply_workers(self, _action: Action) -> Iterator[None]:
         yield from self._upgrade_step(self.rendered)
@@ -298,7 +262,7 @@ class World:
             yield
 
     def _remove_leftovers(self, _action: Action) -> Iterator[None]:
-        if any(_version(name) != self.wanted for name in self.machines):
+        if any(version_of(name) != self.wanted for name in self.machines):
             raise Violation("a template was removed that machines use")
         yield
         self.leftovers = False
@@ -405,21 +369,6 @@ class World:
 
     def _upgrade_providers(self, _action: Action) -> Iterator[None]:
         yield from self._install(self.target)
-
-
-_FIRST = (CLUSTER, ETCD, PLANE)
-
-
-def _group(machine: str) -> str:
-    return machine.partition("@")[0].replace(".", "/")
-
-
-def _version(machine: str) -> int:
-    return int(machine.partition("@")[2].partition("#")[0])
-
-
-def _objects(machines: list[str]) -> set[str]:
-    return {f"Machine/n/{name}" for name in machines}
 
 
 def _sets(name: str) -> Callable[[World, Action], Iterator[None]]:

@@ -107,6 +107,7 @@ def _upgrade() -> None:
         },
         "groups": [{"kind": kind, "name": name, "version": version} for kind, name, version in groups],
         "providers": {"CoreProvider cluster-api": "v1.14.0"},
+        "cert_manager": "v1.20.2",
     }
     network = {"pods": {"cidrBlocks": ["10.2.0.0/16"]}}
     objects = [
@@ -115,7 +116,7 @@ def _upgrade() -> None:
         {"kind": "MachineDeployment", "metadata": {"name": "dev-md-0"}, "spec": {"template": {"spec": {"version": "v1.34.2"}}}},
     ]
     problems = Problems()
-    upgrade_plan.check(live, objects, [{"type": "CoreProvider", "name": "cluster-api", "version": "v1.13.4"}], problems)
+    upgrade_plan.check(live, objects, [{"type": "CoreProvider", "name": "cluster-api", "version": "v1.13.4"}], "v1.19.0", problems)
     problems.raise_any()
 
 
