@@ -25,11 +25,15 @@ _MOST_LINES = 20
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Where diagnostics are written. work_dir: the folder of the files of all clusters. folder: on the controller, an absolute path."""
+    """Where diagnostics are written. work_dir: the folder of the files of all clusters. folder: on the controller, an absolute path.
+
+    secrets: values that are removed from everything, in addition to those of both clusters.
+    """
 
     work_dir: str
     folder: str
     write: Write
+    secrets: tuple[str, ...] = ()
 
 
 def around(preflights: Preflights | None, diagnostics: Diagnostics | None, more: Extras | None = None) -> Extras:
@@ -97,7 +101,14 @@ def collect(diagnostics: Diagnostics, this: Run) -> str:
     if not has_failed_step(this):
         return ""
     name = this.plan.name
-    options = {"name": name, "work_dir": diagnostics.work_dir, "kubeconfigs": {}, "folder": diagnostics.folder, "timeout": 30.0}
+    options = {
+        "name": name,
+        "work_dir": diagnostics.work_dir,
+        "kubeconfigs": {},
+        "folder": diagnostics.folder,
+        "secrets": list(diagnostics.secrets),
+        "timeout": 30.0,
+    }
     said: list[str] = []
     try:
         result = diagnostics_task(options, this.admin.call, write=diagnostics.write, say=said.append, check_mode=False)

@@ -65,11 +65,19 @@ def cluster_task(options: Mapping[str, Any], *, read: Read, admin: Admin, check_
         preflights = preflight_run.observe(preflight_run.wanted(options, read), command, options["skip_checks"], admin.call)
         if preflights.must_pass:
             preflights.refuse()
-    diagnostics = Diagnostics(options["work_dir"], options["diagnostics_dir"], write) if options["diagnostics"] and write else None
+    diagnostics = None
+    if options["diagnostics"] and write:
+        diagnostics = Diagnostics(options["work_dir"], options["diagnostics_dir"], write, _secrets(options))
     extras = partial(around, preflights, diagnostics)
     if command in _OTHERS:
         return _OTHERS[command](plan, admin, check_mode=check_mode, around=extras)
     return run(plan, admin, check_mode=check_mode, extras=extras(None))
+
+
+def _secrets(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """What only this run knows: the password of the registry, and the words of which a header with it is made."""
+    password = options["registry_password"]
+    return () if password is None else (password, f"{options['registry_username']}:{password}")
 
 
 def _missing(options: Mapping[str, Any]) -> list[Problem]:

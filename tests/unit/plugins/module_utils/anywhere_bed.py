@@ -79,6 +79,7 @@ class Bed:
         self.facts: list[tuple[str, Any]] = []
         self.collected: dict[str, Any] = {"failed": True, "msg": "no kubectl"}
         self.written: dict[str, bytes] = {}
+        self.diagnosed: dict[str, Any] = {}
 
     @property
     def state(self) -> dict[str, Any]:
@@ -112,6 +113,7 @@ class Bed:
         if module == "anywhere_machine_info":
             return _machine_info(self, options)
         if module == "anywhere_diagnostics":
+            self.diagnosed = dict(options)
             return self.collected
         try:
             return self.module(module, self.check_mode, **options)

@@ -159,6 +159,13 @@ def test_a_failed_step_collects_diagnostics_and_names_the_first_failing_object(t
     assert result["msg"].index("NodeHealthy") < result["msg"].index("DockerMachine dev-cp")
 
 
+def test_the_password_of_the_registry_is_removed_from_diagnostics(tmp_path: Path) -> None:
+    bed = broken(tmp_path)
+    result = bed.run("create", registry_username="me", registry_password="planted-word")
+    assert result is not None and "planted-word" not in json.dumps(result) + "\n".join(bed.lines)
+    assert bed.diagnosed["secrets"] == ["planted-word", "me:planted-word"]
+
+
 @pytest.mark.parametrize("answer", [{"archive_base64": "***"}, {"objects": None}, {"logs": None}])
 def test_a_failure_of_the_diagnostics_does_not_hide_the_first_error(tmp_path: Path, answer: dict[str, Any]) -> None:
     bed = broken(tmp_path, **answer)
