@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -18,7 +19,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.ansible_adapter 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_task
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.lock import Machine, Owner, Process
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.run import Admin
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs.folder import read_text
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.outputs import folder
 
 
 class ActionModule(ActionBase):
@@ -43,4 +44,8 @@ class ActionModule(ActionBase):
         # The lock names the process of the task: if the playbook is killed, the task ends after the module that is running.
         call = tasks.until_end(node_runner(self, facts))
         admin = Admin(call, Display().display, lambda: datetime.now(timezone.utc).isoformat("T", "seconds"), owner, machine)
-        return cluster_task.cluster_task(to_plain(validated), read=read_text, admin=admin, check_mode=self._task.check_mode)
+        options = to_plain(validated)
+        for name in ("diagnostics_dir", "status_file"):
+            options[name] = options[name] and folder.absolute(options[name])
+        write = partial(folder.write_file, option="diagnostics_dir", private=True)
+        return cluster_task.cluster_task(options, read=folder.read_text, admin=admin, check_mode=self._task.check_mode, write=write)

@@ -42,3 +42,48 @@ options:
     type: str
     default: eksa-system
 """
+
+    CHECKS = r"""
+options:
+  registries:
+    description:
+      - The hosts of the registries from which images are pulled. With an empty list, no registry is checked. Use it if all images are on
+        the machine already.
+      - By default, the registry mirror of the cluster. Without one, the registries of the engine.
+    type: list
+    elements: str
+  ports:
+    description: TCP ports that must be free, in addition to the ports that the provider needs.
+    type: list
+    elements: int
+    default: []
+  skip_checks:
+    description: The names of the checks that are not made.
+    type: list
+    elements: str
+    choices:
+      - tool_docker
+      - tool_kind
+      - tool_clusterctl
+      - tool_kubectl
+      - tool_helm
+      - tool_eksctl
+      - tool_eksctl_anywhere
+      - docker_daemon
+      - docker_memory
+      - memory
+      - disk_docker
+      - disk_work_dir
+      - inotify
+      - cgroup
+      - clock
+      - cluster_name
+      - bootstrap_cluster
+      - other_clusters
+      - tools_containers
+      - kubeconfig
+      - ports
+      - addresses
+      - registries
+    default: []
+"""

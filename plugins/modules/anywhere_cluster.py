@@ -16,12 +16,16 @@ description:
     way. An upgrade needs no bootstrap cluster.
   - Before each step, reads what is true of the machine and of both clusters, and decides on that alone. A run that was interrupted at any
     moment is continued by the same task. What cannot be known stops the run, with the way out.
+  - Before the lock is taken, V(create) and V(upgrade) check the admin machine as M(nodebootstrap.eks.anywhere_preflight) does. A run that
+    continues is not refused for what the run before it made. While they wait, they print the cause when it changes, and end early if it is
+    one that waiting does not end.
   - Refuses invalid files, files that need EKS Anywhere itself, missing programs, and a second run, before anything is changed.
   - This is not EKS Anywhere. It uses upstream Cluster API, and installs no controller of EKS Anywhere and no packages.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
   - nodebootstrap.eks.anywhere
+  - nodebootstrap.eks.anywhere.checks
 options:
   operation:
     description:
@@ -39,7 +43,6 @@ options:
   cluster_file:
     description: The path of the YAML file of the cluster on the controller.
     type: path
-    required: true
   work_dir:
     description:
       - The folder of the files of clusters on the admin machine. The kubeconfig, the ledger, the lock and backups of a cluster are in the
@@ -49,12 +52,11 @@ options:
   bootstrap_image:
     description: The image of the node of the bootstrap cluster.
     type: str
-    required: true
   node_images:
     description: The images of the nodes, with C(version), such as V(v1.34.2), and C(image).
     type: list
     elements: dict
-    required: true
+    default: []
     suboptions:
       version:
         description: The version of Kubernetes with its C(v).
@@ -67,15 +69,12 @@ options:
   repository:
     description: The folder on the admin machine with the providers of Cluster API.
     type: path
-    required: true
   cluster_api_version:
     description: The version of Cluster API with its C(v).
     type: str
-    required: true
   cert_manager_version:
     description: The version of cert-manager with its C(v).
     type: str
-    required: true
   network_manifest:
     description: The path of the manifest of the CNI and the storage class on the controller.
     type: path
@@ -107,6 +106,22 @@ options:
     description: Seconds to wait for the control plane, and for the machines if they are less than six.
     type: float
     default: 3600.0
+  name:
+    description: The name of the cluster, for O(operation=status) without O(cluster_file).
+    type: str
+  diagnostics:
+    description:
+      - Whether diagnostics are collected if a step fails, as by M(nodebootstrap.eks.anywhere_diagnostics). The message then has the first
+        failing object of each cluster. If they cannot be collected, the message says so after that of the step.
+    type: bool
+    default: true
+  diagnostics_dir:
+    description: The folder for the diagnostics on the controller. Only the owner can read what is in it.
+    type: path
+    default: diagnostics
+  status_file:
+    description: A file on the controller to which O(operation=status) writes its result as JSON. Only the owner can read it.
+    type: path
 attributes:
   action:
     description: Decides on the controller, and runs modules on the admin machine.
@@ -180,6 +195,33 @@ kubeconfig:
   returned: if O(operation=create) or O(operation=upgrade)
   type: str
   sample: /home/me/eks-anywhere/dev/dev-eks-a-cluster.kubeconfig
+checks:
+  description: The checks of the admin machine, as M(nodebootstrap.eks.anywhere_preflight) returns them.
+  returned: if O(operation) is V(create) or V(upgrade), and there is something to do
+  type: list
+  elements: dict
+  sample: [{name: inotify, result: ok, found: "max_user_watches 524288, max_user_instances 512", cure: ""}]
+causes:
+  description: The first failing object of each cluster that answers, or null. They are those of M(nodebootstrap.eks.anywhere_diagnostics).
+  returned: if O(operation=status)
+  type: dict
+  sample: {"dev-eks-a-cluster": {"kind": "Machine", "name": "dev-md-0-abc", "condition": "NodeHealthy"}, "dev": null}
+lacking:
+  description: The options without which V(status) does not know the next steps.
+  returned: if O(operation=status), and they are not set
+  type: list
+  elements: str
+  sample: [repository]
+lock:
+  description: The owner of the lock, with C(host), C(pid) and C(since), or null.
+  returned: if O(operation=status)
+  type: dict
+  sample: {"host": "admin1", "pid": 4711, "since": "2026-11-26T10:00:00+00:00"}
+work_dir:
+  description: The folder of the files of the cluster on the admin machine.
+  returned: if O(operation=status)
+  type: str
+  sample: /home/me/eks-anywhere/dev
 stop:
   description: Why V(create) would stop, or null.
   returned: if O(operation=status)

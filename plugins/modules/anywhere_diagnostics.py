@@ -41,6 +41,11 @@ options:
     description: The folder on the controller. The module creates it if it does not exist.
     type: path
     required: true
+  secrets:
+    description: More values that are removed from everything, such as the password of a registry.
+    type: list
+    elements: str
+    default: []
   timeout:
     description: Seconds until one program times out, more than 0 and at most 60.
     type: float
@@ -130,6 +135,7 @@ OPTIONS = {
     "work_dir": {"type": "str", "required": True},
     "kubeconfigs": {"type": "dict", "default": {}},
     "folder": {"type": "path", "required": True},
+    "secrets": {"type": "list", "elements": "str", "default": [], "no_log": True},
     "timeout": {"type": "float", "default": 30.0},
 }
 
@@ -141,7 +147,7 @@ def main():
     if not 0 < given["timeout"] <= 60:
         module.fail_json(msg=f"timeout {given['timeout']} is out of range: more than 0 and at most 60 seconds")
     request = request_of(given["name"], os.path.abspath(os.path.expanduser(given["work_dir"])), given["kubeconfigs"])
-    found = Collector(Tools(given["timeout"]), os.environ).collect(request)
+    found = Collector(Tools(given["timeout"]), os.environ, secrets=given["secrets"]).collect(request)
     result = {"objects": found.objects, "logs": found.logs, "unreachable": found.unreachable, "entries": found.entries}
     module.exit_json(changed=False, archive_base64=base64.b64encode(found.archive).decode("ascii"), **result)
 

@@ -26,6 +26,7 @@ options:
       - back_up
       - lock
       - move
+      - nodes
       - observe
       - open
       - pause

@@ -36,6 +36,11 @@ options:
     description: Whether the module fails after O(timeout). Otherwise it returns RV(reached) V(false).
     type: bool
     default: true
+  pods_from:
+    description: Paths of kubeconfigs. Pods and Deployments of their clusters that are not ready are a part of RV(evidence).
+    type: list
+    elements: path
+    default: []
 attributes:
   check_mode:
     description: Looks once, and does not fail.
@@ -67,6 +72,14 @@ lines:
   type: list
   elements: str
   sample: ["Machine dev-md-0-abc: Ready is False (NotReady): Waiting for the node"]
+evidence:
+  description:
+    - What the cause is found from. These are the objects of the cluster, pods and Deployments that are not ready, and events, without what
+      does not say what is wrong.
+  returned: if the state is not reached
+  type: list
+  elements: dict
+  sample: [{kind: Machine, metadata: {name: dev-md-0-abc}, status: {conditions: []}}]
 waits_for:
   description: The objects that are not as they should be, the nearest to the cause first.
   returned: success
@@ -122,6 +135,7 @@ def main() -> None:
         "wait_for": {"type": "str", "choices": list(blockers.WAIT_STATES), "default": "available"},
         "timeout": {"type": "float", "default": 3600.0},
         "fail": {"type": "bool", "default": True},
+        "pods_from": {"type": "list", "elements": "path", "default": []},
         **module_call.CLUSTER,
         **module_call.WORK_DIR,
     }

@@ -84,6 +84,12 @@ def _sides(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _ch
     return dict(found, changed=False)
 
 
+def _nodes(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    """The names of the nodes of a cluster, which tell whether a kubeconfig is of this cluster."""
+    nodes = Kubectl(programs, values["kubeconfig"]).get("nodes")
+    return {"changed": False, "nodes": sorted(one["metadata"]["name"] for one in nodes)}
+
+
 def _move(programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
     return cluster_changes.move_step(programs, values)
 
@@ -121,6 +127,7 @@ _OPERATIONS: Dict[str, Callable[[AdminPrograms, str, Mapping[str, Any], bool], D
     "remove": _remove,
     "observe": _observe,
     "move": _move,
+    "nodes": _nodes,
     "back_up": _back_up,
     "pause": _pause,
     "remove_backup": _remove_backup,
@@ -129,5 +136,5 @@ _OPERATIONS: Dict[str, Callable[[AdminPrograms, str, Mapping[str, Any], bool], D
     "resume": _resume,
 }
 _PATHS = ("source", "destination", "from_kubeconfig", "to_kubeconfig", "backup_dir")
-_READS = ("open", "observe", "sides")
+_READS = ("nodes", "observe", "open", "sides")
 OPERATIONS = tuple(sorted(_OPERATIONS))

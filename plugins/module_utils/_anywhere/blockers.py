@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from .._node.redaction import redact_string
+from . import evidence
 from .cluster_objects import (
     ClusterObjects,
     condition,
@@ -102,6 +103,7 @@ def wait(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) 
     limit = programs.now() + (0 if check_mode else options["timeout"])
     while True:
         rows: List[Dict[str, Any]] = []
+        objects = ClusterObjects(None, {})
         try:
             objects = read_objects(kubectl, options["name"])
             if is_reached(objects):
@@ -113,7 +115,8 @@ def wait(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) 
             lines = [str(error)]
         if programs.now() >= limit:
             if not options["fail"] or check_mode:
-                return {"changed": False, "reached": False, "waits_for": rows, "lines": lines}
+                found = evidence.collect(kubectl, objects, options["pods_from"])
+                return {"changed": False, "reached": False, "waits_for": rows, "lines": lines, "evidence": found}
             head = "{0} is not reached after {1:g} seconds. It waits for:".format(options["wait_for"], options["timeout"])
             raise StepFailed("\n".join([head, *("  - " + text for text in lines)]))
         programs.sleep(min(_POLL, max(0.1, limit - programs.now())))

@@ -69,7 +69,9 @@ class Collected(NamedTuple):
 class Collector:
     """Collects one source after the other, and remembers what became of each."""
 
-    def __init__(self, tools: Tools, environment: Mapping[str, str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, tools: Tools, environment: Mapping[str, str], clock: Callable[[], float] = time.monotonic, secrets: Sequence[str] = ()
+    ) -> None:
         self._tools = tools
         self._environment = environment
         self._clock = clock
@@ -77,7 +79,7 @@ class Collector:
         self._entries: Dict[str, bytes] = {}
         self._index: List[Dict[str, Any]] = []
         self._room = MAX_BYTES
-        self._secrets: List[str] = list(environment_secrets(environment))
+        self._secrets: List[str] = [*secrets, *environment_secrets(environment)]
         self._mask = Mask(self._secrets)
         self._objects: Dict[str, List[Dict[str, Any]]] = {}
         self._logs: Dict[str, List[str]] = {}

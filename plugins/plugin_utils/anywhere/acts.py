@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from . import names
 from .move import MoveStep, deletion_order
 from .observed import Action, Step
+from .wait_task import wait
 
 _MODULES = "nodebootstrap.eks."
-_WAIT_CALL = 30.0
-"""Seconds that one call of the module waits. Short calls let the user see when the reason changes."""
 
 
 class RunFailed(Exception):
@@ -157,20 +157,11 @@ def _cluster(work: Work, kubeconfig: str) -> dict[str, Any]:
 
 
 def wait_for(work: Work, state: str, kubeconfig: str, timeout: float) -> None:
-    """Wait in short calls, and say what the cluster waits for when that changes."""
-    passed = 0.0
-    lines: list[str] = []
-    while True:
-        seconds = min(_WAIT_CALL, max(0.0, timeout - passed))
-        answer = work.module("capi_wait", **_cluster(work, kubeconfig), wait_for=state, timeout=seconds, fail=False)
-        if answer["reached"]:
-            return
-        if answer["lines"] != lines:
-            lines = list(answer["lines"])
-            work.say("\n".join(f"  waits for {line}" for line in lines))
-        passed += seconds
-        if passed >= timeout:
-            raise RunFailed("\n".join([f"not done after {timeout:g} seconds. It waits for:", *(f"  - {line}" for line in lines)]))
+    """Wait until the cluster is in a state. Raises C(RunFailed) with the cause."""
+    pods = sorted({kubeconfig, *([work.plan.kubeconfig] if work.seen.get("has_kubeconfig") else [])})
+    problem = wait(partial(work.module, "capi_wait", **_cluster(work, kubeconfig), wait_for=state, pods_from=pods), work.say, timeout)
+    if problem is not None:
+        raise RunFailed(problem)
 
 
 def _save_kubeconfig(work: Work) -> None:

@@ -42,6 +42,8 @@ class Wanted:
     """What is to be created. work_dir: the folder of the files on the admin machine. boot_address: of the services of Bare Metal.
 
     registries: hosts instead of the default ones. ports: TCP ports that must be free, in addition to the ports of the provider.
+    is_continued: whether a run of this work folder began to make the cluster. has_packages: whether helm installs something. Both are
+    None if that is not known.
     """
 
     cluster: Cluster
@@ -50,6 +52,8 @@ class Wanted:
     boot_address: str | None = None
     registries: tuple[str, ...] | None = None
     ports: tuple[int, ...] = ()
+    is_continued: bool | None = None
+    has_packages: bool | None = None
 
     @property
     def is_docker(self) -> bool:
@@ -66,6 +70,11 @@ class Wanted:
         """The path of the kubeconfig of the cluster below the folder."""
         name = self.cluster.name
         return f"{name}/{names.kubeconfig_file(name)}"
+
+    @property
+    def ledger(self) -> str:
+        """The path of the ledger of creations below the folder: a run that began has written it."""
+        return f"{self.cluster.name}/ledger-create.json"
 
 
 def unknown(name: str, what: str, cure: str = "") -> Check:

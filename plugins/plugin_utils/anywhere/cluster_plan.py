@@ -24,6 +24,8 @@ from .validate import validate
 Read = Callable[[str, str], str]
 """Returns the text of a file that an option names: path, name of the option. Raises C(SpecError)."""
 
+_NEEDED = ("bootstrap_image", "repository", "cluster_api_version", "cert_manager_version")
+
 
 def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
     """Everything that the run needs. Raises C(SpecError) with all problems of the inputs."""
@@ -31,13 +33,11 @@ def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
     problems = Problems()
     found = validate(text)
     problems.extend(found.errors)
-    problems.raise_any()
+    _check_options(options, problems)
+    if found.errors:
+        problems.raise_any()
     # Without errors, there is a cluster.
     cluster = cast(Cluster, found.cluster)
-    for option, starts in (("work_dir", ("/", "~")), ("repository", ("/",))):
-        if not options[option].startswith(starts):
-            fix = f"write the path on the admin machine from {' or '.join(starts)}"
-            problems.add("input.invalid_text", option, "is not an absolute path", value=options[option], fix=fix)
     capi = _capi_options(options)
     engine.check(cluster, capi, problems)
     network = _network(options, read, problems)
@@ -66,8 +66,20 @@ def plan_of(options: Mapping[str, Any], read: Read) -> Plan:
     return replace(plan, digest=_digest(plan))
 
 
+def _check_options(options: Mapping[str, Any], problems: Problems) -> None:
+    """What the engine capi needs. The engine eksctl does not, so the options are not required."""
+    for option in _NEEDED:
+        if not options[option]:
+            problems.add("input.missing_field", option, "is required by the engine capi", fix=f"set eks_anywhere_{option}")
+    for option, starts in (("work_dir", ("/", "~")), ("repository", ("/",))):
+        if options[option] and not options[option].startswith(starts):
+            fix = f"write the path on the admin machine from {' or '.join(starts)}"
+            problems.add("input.invalid_text", option, "is not an absolute path", value=options[option], fix=fix)
+
+
 def _capi_options(options: Mapping[str, Any]) -> CapiOptions:
-    images = {row["version"].lstrip("v").rpartition(".")[0]: NodeImage(row["version"], row["image"]) for row in options["node_images"]}
+    rows = options["node_images"] or ()
+    images = {row["version"].lstrip("v").rpartition(".")[0]: NodeImage(row["version"], row["image"]) for row in rows}
     password = options["registry_password"]
     registry = None if password is None else Credentials(options["registry_username"], password)
     return CapiOptions(images, registry, options["haproxy_config_map"], options["allow_cgroup_v1"])

@@ -6,24 +6,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from ..errors import Problem, SpecError
+from . import preflight, preflight_run
+from .around import Diagnostics, around
 from .cluster_plan import Read, plan_of
-from .run import Admin, run, status
+from .diagnostics_task import Write
+from .run import Admin, run
 from .run_recover import recover
 from .run_upgrade import upgrade
-from .status_page import page
+from .status_task import NEEDED, status_task
 
 _IMAGE = {"version": {"type": "str", "required": True}, "image": {"type": "str", "required": True}}
 OPTIONS: dict[str, Any] = {
     "operation": {"type": "str", "choices": ["create", "delete", "recover", "status", "upgrade"], "required": True},
-    "cluster_file": {"type": "path", "required": True},
+    "cluster_file": {"type": "path"},
     "work_dir": {"type": "str", "required": True},
-    "bootstrap_image": {"type": "str", "required": True},
-    "node_images": {"type": "list", "elements": "dict", "required": True, "options": _IMAGE},
-    "repository": {"type": "path", "required": True},
-    "cluster_api_version": {"type": "str", "required": True},
-    "cert_manager_version": {"type": "str", "required": True},
+    "bootstrap_image": {"type": "str"},
+    "node_images": {"type": "list", "elements": "dict", "default": [], "options": _IMAGE},
+    "repository": {"type": "path"},
+    "cluster_api_version": {"type": "str"},
+    "cert_manager_version": {"type": "str"},
     "network_manifest": {"type": "path"},
     "image_repository": {"type": "str"},
     "haproxy_config_map": {"type": "str"},
@@ -33,17 +38,52 @@ OPTIONS: dict[str, Any] = {
     "registry_password": {"type": "str", "no_log": True},
     "take_lock": {"type": "bool", "default": False},
     "machine_timeout": {"type": "float", "default": 3600.0},
+    "name": {"type": "str"},
+    "skip_checks": {"type": "list", "elements": "str", "choices": list(preflight.NAMES), "default": []},
+    "registries": {"type": "list", "elements": "str"},
+    "ports": {"type": "list", "elements": "int", "default": []},
+    "diagnostics": {"type": "bool", "default": True},
+    "diagnostics_dir": {"type": "path", "default": "diagnostics"},
+    "status_file": {"type": "path"},
 }
 RULES: dict[str, Any] = {"required_together": [["registry_username", "registry_password"]]}
 
 
-def cluster_task(options: Mapping[str, Any], *, read: Read, admin: Admin, check_mode: bool) -> dict[str, Any]:
-    """Create, upgrade, recover or delete the cluster, or tell where it stands. Raises C(SpecError) before anything is changed."""
+def cluster_task(options: Mapping[str, Any], *, read: Read, admin: Admin, check_mode: bool, write: Write | None = None) -> dict[str, Any]:
+    """Create, upgrade, recover or delete the cluster, or tell where it stands. Raises C(SpecError) before anything is changed.
+
+    write: writes a file on the controller that only its owner can read. Without it, there are no diagnostics.
+    """
+    command = options["operation"]
+    if command == "status":
+        return status_task(options, admin, read=read, write=write)
+    if not options["cluster_file"]:
+        raise SpecError(_missing(options))
     plan = plan_of(options, read)
-    if options["operation"] != "status":
-        work = {"upgrade": upgrade, "recover": recover}.get(options["operation"], run)
-        return work(plan, admin, check_mode=check_mode)
-    result = status(plan, admin)
-    if not result.get("failed"):
-        admin.say(page(plan.name, result))
-    return result
+    preflights = None
+    if command in preflight_run.COMMANDS:
+        preflights = preflight_run.observe(preflight_run.wanted(options, read), command, options["skip_checks"], admin.call)
+        if preflights.must_pass:
+            preflights.refuse()
+    diagnostics = None
+    if options["diagnostics"] and write:
+        diagnostics = Diagnostics(options["work_dir"], options["diagnostics_dir"], write, _secrets(options))
+    extras = partial(around, preflights, diagnostics)
+    if command in _OTHERS:
+        return _OTHERS[command](plan, admin, check_mode=check_mode, around=extras)
+    return run(plan, admin, check_mode=check_mode, extras=extras(None))
+
+
+def _secrets(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """What only this run knows: the password of the registry, and the words of which a header with it is made."""
+    password = options["registry_password"]
+    return () if password is None else (password, f"{options['registry_username']}:{password}")
+
+
+def _missing(options: Mapping[str, Any]) -> list[Problem]:
+    """Without the file of the cluster, there is nothing else to check: one problem for each input that is not given."""
+    lacking = [name for name in NEEDED if not options[name]]
+    return [Problem("input.missing_field", name, "is required", fix=f"set eks_anywhere_{name}") for name in lacking]
+
+
+_OTHERS = {"upgrade": upgrade, "recover": recover}

@@ -19,6 +19,7 @@ OPTIONS: dict[str, Any] = {
     "work_dir": {"type": "str", "required": True},
     "kubeconfigs": {"type": "dict", "default": {}},
     "folder": {"type": "path", "required": True},
+    "secrets": {"type": "list", "elements": "str", "default": [], "no_log": True},
     "timeout": {"type": "float", "default": 30.0},
 }
 

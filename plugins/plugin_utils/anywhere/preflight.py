@@ -45,7 +45,7 @@ def request(wanted: Wanted, skip: Collection[str]) -> dict[str, Any]:
     return {
         "tools": list(preflight_tools.needed(wanted)),
         "work_dir": wanted.work_dir,
-        "files": [wanted.kubeconfig],
+        "files": [wanted.kubeconfig, wanted.ledger],
         "addresses": [] if "addresses" in skip else list(preflight_network.addresses(wanted)),
         "registries": [] if "registries" in skip else list(preflight_network.registries(wanted)),
     }

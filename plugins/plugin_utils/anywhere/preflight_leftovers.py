@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from . import names
 from .check import EKSCTL, FAILED, OK, WARNING, Check, Facts, Wanted
 
+_OTHER = "choose another name; or, if a run with another work folder made it, set eks_anywhere_work_dir to that folder"
+
 _TOOLS_CONTAINER = re.compile(r"eksa_[0-9]+", re.ASCII)
 """The container in which C(eksctl anywhere) runs its tools. It removes the container when it ends, but not if it is killed."""
 
@@ -32,6 +34,10 @@ def _same_name(clusters: dict[str, list[str]], wanted: Wanted) -> Check:
     name = wanted.cluster.name
     if name not in clusters:
         return Check("cluster_name", OK, f"no container of this machine belongs to a cluster {name}")
+    if wanted.is_continued:
+        return Check("cluster_name", OK, f"{name} belongs to the run that is continued")
+    if wanted.is_continued is False:
+        return Check("cluster_name", FAILED, f"{name} has {', '.join(clusters[name])}, which no run of {wanted.work_dir} made", _OTHER)
     # kind lists the machines of the Docker provider, too, so that "kind delete cluster" would destroy a cluster that works.
     cure = "if it is the cluster of an interrupted run, run the creation again: it continues. Otherwise choose another name"
     return Check("cluster_name", FAILED if wanted.engine == EKSCTL else WARNING, f"{name} has {', '.join(clusters[name])}", cure)
@@ -42,6 +48,10 @@ def _bootstrap(clusters: dict[str, list[str]], wanted: Wanted) -> Check:
     if name not in clusters:
         return Check("bootstrap_cluster", OK, f"there is no {name}")
     found = f"{name} has {', '.join(clusters[name])}"
+    if wanted.is_continued:
+        return Check("bootstrap_cluster", OK, f"{name} belongs to the run that is continued")
+    if wanted.is_continued is False:
+        return Check("bootstrap_cluster", FAILED, f"{found}, which no run of {wanted.work_dir} made", _OTHER)
     if wanted.engine == EKSCTL:
         cure = f"if no machine is managed by it (kubectl get clusters.cluster.x-k8s.io -A), kind delete cluster --name {name}"
         return Check("bootstrap_cluster", FAILED, found, cure)
@@ -66,6 +76,8 @@ def _tools_containers(facts: Facts) -> Check:
 
 def _kubeconfig(facts: Facts, wanted: Wanted) -> Check:
     path = f"{wanted.work_dir}/{wanted.kubeconfig}"
+    if wanted.is_continued and facts["files"].get(wanted.kubeconfig):
+        return Check("kubeconfig", OK, f"{path} belongs to the run that is continued")
     if not facts["files"].get(wanted.kubeconfig):
         return Check("kubeconfig", OK, f"there is no {path}")
     if wanted.engine == EKSCTL:

@@ -38,7 +38,7 @@ def check(facts: Facts, wanted: Wanted) -> Iterator[Check]:
     yield _docker(facts)
     yield _docker_memory(facts)
     yield _memory(facts, wanted)
-    yield from _disks(facts)
+    yield from _disks(facts, wanted)
     yield _inotify(facts, wanted)
     yield _cgroup(facts)
     yield _clock(facts)
@@ -73,12 +73,15 @@ def _memory(facts: Facts, wanted: Wanted) -> Check:
         return unknown("memory", "the available memory")
     needed = MEMORY_OF_MACHINES if wanted.is_docker else MEMORY_MINIMUM
     found = f"{_size(available)} available, {_size(needed)} needed"
+    if available < needed and wanted.is_continued:
+        # The machines that exist already use what is missing.
+        return Check("memory", WARNING, found, "stop other programs if pods are killed")
     if available < needed:
         return Check("memory", FAILED, found, "stop other programs, or use a larger machine")
     return Check("memory", OK, found)
 
 
-def _disks(facts: Facts) -> Iterator[Check]:
+def _disks(facts: Facts, wanted: Wanted) -> Iterator[Check]:
     for name, purpose, minimum, advised in (
         ("disk_docker", "docker", DISK_MINIMUM, DISK_ADVISED),
         ("disk_work_dir", "work_dir", WORK_DIR_MINIMUM, WORK_DIR_MINIMUM),
@@ -88,10 +91,12 @@ def _disks(facts: Facts) -> Iterator[Check]:
             yield unknown(name, "the free space")
             continue
         free = disk["free_bytes"]
-        found = f"{_size(free)} free at {disk['path']}, {_size(minimum)} needed"
+        # If a run is continued, most images are there already.
+        needed = min(minimum, WORK_DIR_MINIMUM) if wanted.is_continued else minimum
+        found = f"{_size(free)} free at {disk['path']}, {_size(needed)} needed"
         if disk["inodes"] and disk["free_inodes"] * 20 < disk["inodes"]:
             yield Check(name, FAILED, f"{disk['free_inodes']} of {disk['inodes']} inodes free at {disk['path']}", _room(purpose))
-        elif free < minimum:
+        elif free < needed:
             yield Check(name, FAILED, found, _room(purpose))
         else:
             yield Check(name, OK if free >= advised else WARNING, found, "" if free >= advised else f"{_size(advised)} are advised")

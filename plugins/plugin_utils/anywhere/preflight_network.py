@@ -49,7 +49,7 @@ def registries(wanted: Wanted) -> tuple[dict[str, Any], ...]:
 def check(facts: Facts, wanted: Wanted) -> Iterator[Check]:
     """The checks of the network."""
     yield _ports(facts, wanted)
-    yield _addresses(facts)
+    yield _addresses(facts, wanted)
     yield _registries(facts)
 
 
@@ -58,16 +58,20 @@ def _ports(facts: Facts, wanted: Wanted) -> Check:
     if not needed:
         return Check("ports", SKIPPED, "no fixed port is needed")
     used = sorted({*needed} & {*facts["listening_ports"]})
+    if used and wanted.is_continued:
+        return Check("ports", SKIPPED, f"in use by the run that is continued: {_listed(used)}")
     if not used:
         return Check("ports", OK, f"free: {_listed(needed)}")
     return Check("ports", FAILED, f"in use: {_listed(used)}", f"stop what listens there: sudo ss -ltnp 'sport = :{used[0]}'")
 
 
-def _addresses(facts: Facts) -> Check:
+def _addresses(facts: Facts, wanted: Wanted) -> Check:
     found = facts["addresses"]
     if not found:
         return Check("addresses", SKIPPED, "the cluster has no fixed address")
     used = [f"{address} (port {port})" for address, port in sorted(found.items()) if port is not None]
+    if used and wanted.is_continued:
+        return Check("addresses", SKIPPED, f"answers, and belongs to the run that is continued: {', '.join(used)}")
     if not used:
         return Check("addresses", OK, f"nothing answers at {', '.join(sorted(found))}")
     cure = "choose an address that no machine has, outside of the range of DHCP; or remove the cluster that has it"

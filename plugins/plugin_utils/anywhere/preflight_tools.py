@@ -73,7 +73,10 @@ def check(facts: Facts, wanted: Wanted) -> Iterator[Check]:
         name = f"tool_{tool.name.replace('-', '_')}"
         if wanted.engine not in tool.engines:
             continue
-        if tool.name == "helm" and wanted.cluster.network.plugin != CILIUM:
+        if tool.name == "helm" and wanted.has_packages is False:
+            yield Check(name, SKIPPED, "is not needed: there are no packages, and the CNI is applied from its manifest")
+            continue
+        if tool.name == "helm" and not wanted.has_packages and wanted.cluster.network.plugin != CILIUM:
             yield Check(name, SKIPPED, "is not needed: only Cilium is installed from a chart")
             continue
         yield _check(name, tool, facts["tools"][tool.name], wanted)

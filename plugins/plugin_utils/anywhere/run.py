@@ -246,6 +246,8 @@ class Extras:
 
 
 _NO_EXTRAS = Extras()
+Around = Callable[[Extras], Extras]
+"""Adds to the extras of a command what happens around every run."""
 
 
 def run(plan: Plan, admin: Admin, *, check_mode: bool, extras: Extras = _NO_EXTRAS) -> dict[str, Any]:
@@ -318,6 +320,12 @@ def _failed(plan: Plan, message: str, steps: list[str]) -> dict[str, Any]:
     return {"failed": True, "changed": bool(steps), "steps": steps, "msg": f"{plan.command} {plan.name}: {message}"}
 
 
+def _holder(text: str | None) -> dict[str, Any] | None:
+    """Who holds the lock, for people. None without a lock, or if it cannot be read."""
+    owner = None if text is None else load(text, Problems())
+    return None if owner is None else {"host": owner.host, "pid": owner.process.pid, "since": owner.since}
+
+
 def status(plan: Plan, admin: Admin) -> dict[str, Any]:
     """Where the cluster stands, without a lock: what is there, what is next, and what it waits for."""
     this = Run(plan, admin, check_mode=True)
@@ -336,4 +344,6 @@ def status(plan: Plan, admin: Admin) -> dict[str, Any]:
         "observed": {key: value for key, value in this.says.items() if key not in ("invocation", "changed", "failed")},
         "running": list(found["running"]),
         "is_locked": found["lock"] is not None,
+        "lock": _holder(found["lock"]),
+        "work_dir": this.plan.work_dir,
     }

@@ -11,12 +11,12 @@ from typing import Any
 from . import recovery
 from .acts import Plan
 from .observed import Observed
-from .run import Admin, Extras, Run, run
+from .run import Admin, Around, Extras, Run, run
 
 
-def recover(plan: Plan, admin: Admin, *, check_mode: bool) -> dict[str, Any]:
+def recover(plan: Plan, admin: Admin, *, check_mode: bool, around: Around = lambda own: own) -> dict[str, Any]:
     """Bring what an interrupted command left into one consistent state, and return the result of the task."""
-    return run(plan, admin, check_mode=check_mode, extras=Extras(_words, lambda _this: "", _words))
+    return run(plan, admin, check_mode=check_mode, extras=around(Extras(_words, lambda _this: "", _words)))
 
 
 def _words(this: Run, seen: Observed) -> Mapping[str, Any]:

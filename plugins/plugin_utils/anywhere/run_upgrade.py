@@ -14,10 +14,10 @@ from . import upgrade_plan
 from .acts import Plan, RunFailed
 from .acts_upgrade import resume_siblings
 from .observed import Observed
-from .run import Admin, Extras, Run, run
+from .run import Admin, Around, Extras, Run, run
 
 
-def upgrade(plan: Plan, admin: Admin, *, check_mode: bool) -> dict[str, Any]:
+def upgrade(plan: Plan, admin: Admin, *, check_mode: bool, around: Around = lambda own: own) -> dict[str, Any]:
     """Upgrade the cluster, and return the result of the task. Raises C(SpecError) for what an upgrade cannot do."""
     left_paused: list[bool] = []
 
@@ -26,7 +26,7 @@ def upgrade(plan: Plan, admin: Admin, *, check_mode: bool) -> dict[str, Any]:
         return _before(this)
 
     try:
-        return run(plan, admin, check_mode=check_mode, extras=Extras(before, _failed))
+        return run(plan, admin, check_mode=check_mode, extras=around(Extras(before, _failed)))
     except SpecError:
         if any(left_paused) and not check_mode:
             # An earlier run was killed, and this one cannot go on with it. The other clusters must not stay paused.

@@ -30,13 +30,22 @@ def _lines(name: str, result: Mapping[str, Any]) -> Iterator[str]:
         yield "steps"
         for step, state, when, message in rows:
             yield f"  {step:{width}}  {state:11}  {when}".rstrip() + (f"  {message.splitlines()[0]}" if message else "")
+    lock = result.get("lock")
+    if lock is not None:
+        yield f"lock: process {lock['pid']} on {lock['host']}" + (f", since {lock['since']}" if lock["since"] else "")
     if result["running"]:
         yield "running: " + ", ".join(f"{row['command']} (pid {row['pid']})" for row in result["running"])
     for row in seen["waits_for"]:
         yield f"waits for {row['kind']} {row['name']}: {row['condition']} is {row['status']}: {row['message']}"
         yield from (f"  event: {event}" for event in row["events"])
+    for cluster, cause in (result.get("causes") or {}).items():
+        if cause is not None:
+            yield f"first problem in {cluster}"
+            yield from (f"  {line}" for line in cause["lines"])
     yield from (f"cannot be read: {text}" for text in seen["problems"])
-    if result["stop"]:
+    if result.get("lacking"):
+        yield f"the next steps are not known without {', '.join(f'eks_anywhere_{name}' for name in result['lacking'])}"
+    elif result["stop"]:
         yield f"stop: {result['stop']}"
     elif not result["steps"]:
         yield "the cluster is complete"

@@ -17,6 +17,9 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils impor
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
 
 PLAYBOOKS = Path(__file__).resolve().parents[4] / "playbooks"
+OF_THIS_MACHINE = ("memory", "disk_docker", "disk_work_dir", "inotify", "cgroup", "clock")
+"""The checks whose results depend on the machine that runs the tests."""
+
 PROGRAM = Path(anywhere_programs.__file__)
 
 
@@ -45,7 +48,7 @@ class Machine:
     def save(self, state: dict[str, Any]) -> None:
         self.state_file.write_text(json.dumps(state), encoding="utf-8")
 
-    def command(self, operation: str, *arguments: str) -> list[str]:
+    def command(self, operation: str, *arguments: str, **more: Any) -> list[str]:
         """The words with which a playbook creates, deletes or shows the cluster."""
         given = {
             "cluster_file": "dev.yaml",
@@ -56,7 +59,10 @@ class Machine:
             "cluster_api_version": "v1.13.4",
             "cert_manager_version": "v1.20.2",
             "network_manifest": "network.yaml",
+            "registries": [],
+            "skip_checks": list(OF_THIS_MACHINE),
         }
+        given = {name: value for name, value in (given | more).items() if value is not None}
         variables: dict[str, Any] = {f"eks_anywhere_{name}": value for name, value in given.items()}
         variables["ansible_python_interpreter"] = sys.executable
         playbook = str(PLAYBOOKS / f"eks_anywhere_{operation}.yml")
@@ -67,5 +73,6 @@ class Machine:
         """The environment variables that lead to the programs."""
         return {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "STATE_OF_PROGRAMS": str(self.state_file)}
 
-    def play(self, operation: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return ansible_runs.run(self.folder, *self.command(operation, *arguments), settings=self.settings)
+    def play(self, operation: str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+        """Run a playbook. more: other variables, without their prefix; None leaves one out."""
+        return ansible_runs.run(self.folder, *self.command(operation, *arguments, **more), settings=self.settings)

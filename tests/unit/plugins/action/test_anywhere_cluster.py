@@ -22,6 +22,7 @@ from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils impor
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
 
 MACHINES = 3
+STRANGER = {"name": "their-node", "state": "running", "image": "kindest/node:v1", "cluster": "dev", "role": "control-plane"}
 
 
 @pytest.fixture
@@ -41,6 +42,74 @@ def test_invalid_input_is_refused_before_a_program_runs(machine: Machine) -> Non
     refused = machine.play("create")
     assert refused.returncode == 2 and mentions(refused.stdout, "vSphere", "eksctl")
     assert machine.state["log"] == []
+
+
+REFUSED = {
+    "a tool that is too old": ({"kind": "0.20.0"}, {}, ("tool_kind", "0.20.0", "0.27.0", "https://kind.sigs.k8s.io")),
+    "a registry that cannot be reached": (
+        {},
+        {"registries": ["127.0.0.1:1"]},
+        ("preflight.registries", "127.0.0.1:1", "proxyConfiguration"),
+    ),
+    "a name that is in use": ({"strangers": [STRANGER]}, {}, ("preflight.cluster_name", "their-node", "another name")),
+    "a disk that is full": (
+        {"docker_root": "/proc"},
+        {"skip_checks": ["memory", "disk_work_dir", "inotify", "cgroup", "clock"]},
+        ("preflight.disk_docker", "0.0 GiB", "docker system prune"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_machines_are_refused_before_anything_is_created(machine: Machine, name: str) -> None:
+    state, variables, facts = REFUSED[name]
+    machine.save(machine.state | state)
+    refused = machine.play("create", **variables)
+    assert refused.returncode == 2 and mentions(refused.stdout, *facts, "eks_anywhere_skip_checks")
+    after = machine.state
+    assert after["moments"] == 0 and after["container"] is None
+    assert not (machine.folder / "dev" / "lock.json").exists() and not (machine.folder / "dev" / "ledger-create.json").exists()
+
+
+def test_a_tool_that_is_missing_is_refused_with_its_source(machine: Machine) -> None:
+    (machine.folder / "bin" / "clusterctl").unlink()
+    refused = machine.play("create")
+    assert refused.returncode == 2 and mentions(refused.stdout, "tool_clusterctl", "PATH", "https://cluster-api.sigs.k8s.io")
+    assert machine.state["moments"] == 0 and not (machine.folder / "dev").exists()
+
+
+def test_an_unknown_provider_and_missing_inputs_are_told_together(machine: Machine) -> None:
+    text = (machine.folder / "dev.yaml").read_text(encoding="utf-8").replace("DockerDatacenterConfig", "MoonDatacenterConfig")
+    (machine.folder / "dev.yaml").write_text(text, encoding="utf-8")
+    refused = machine.play("create", repository=None, cluster_api_version=None)
+    facts = ("MoonDatacenterConfig", "eks_anywhere_repository", "eks_anywhere_cluster_api_version")
+    assert refused.returncode == 2 and mentions(refused.stdout, *facts)
+    assert machine.state["log"] == []
+
+
+def test_another_run_at_work_is_refused_with_its_owner_and_age(machine: Machine) -> None:
+    owner = {"host": "their-host", "boot_id": "b", "pid": 7, "start_time": 1, "since": "2026-11-25T10:00:00+00:00"}
+    (machine.folder / "dev").mkdir(mode=0o700)
+    (machine.folder / "dev" / "lock.json").write_text(json.dumps(owner), encoding="utf-8")
+    refused = machine.play("create")
+    assert refused.returncode == 2
+    assert mentions(refused.stdout, "process 7 on their-host", "2026-11-25T10:00:00", "eks_anywhere_take_lock")
+    assert machine.state["moments"] == 0
+
+
+def test_a_kubeconfig_of_another_cluster_is_refused_and_the_status_needs_only_a_name(machine: Machine) -> None:
+    bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
+    assert bed.run("create") is not None
+    machine.save(bed.state | {"nodes": ["their-node"]})
+    refused = machine.play("delete")
+    assert refused.returncode == 2 and mentions(refused.stdout, "their-node", "dev-eks-a-cluster.kubeconfig")
+    assert len(machine.state["machines"]) == MACHINES
+    nothing = dict.fromkeys(("cluster_file", "bootstrap_image", "node_images", "repository", "cluster_api_version", "cert_manager_version"))
+    shown = machine.play("status", **nothing, cluster_name="dev", status_file="status.json")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    written = machine.folder / "status.json"
+    assert json.loads(written.read_text(encoding="utf-8"))["cluster"] == "dev" and written.stat().st_mode & 0o777 == 0o600
+    assert mentions(shown.stdout, "cluster dev", "eks_anywhere_cluster_file", "changed=0")
 
 
 def test_a_creation_that_was_killed_in_its_move_is_continued_and_a_second_run_changes_nothing(machine: Machine) -> None:

@@ -24,7 +24,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.lock import Machine, Owner, Process
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.run import Admin
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_programs as stand_in
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import admin_machines, clusters
 
 NETWORK = """\
 apiVersion: v1
@@ -38,11 +38,18 @@ _WORK = {
     "capi_delete": (cluster_changes.delete, {}),
     "capi_info": (observe.observe, {"objects": [], "network": [], "machines_from": "none", "providers": [], "namespace": "eksa-system"}),
     "capi_kubeconfig": (cluster_changes.save_kubeconfig, {}),
-    "capi_wait": (blockers.wait, {"fail": True}),
+    "capi_wait": (blockers.wait, {"fail": True, "pods_from": []}),
     "clusterctl_init": (providers.init, {}),
     "clusterctl_upgrade": (cluster_upgrade.upgrade_providers, {"cert_manager_version": None, "config": ""}),
     "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False}),
 }
+
+
+def _machine_info(bed: Bed, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a healthy machine with the containers of the state and the files of the work folder. C(bed.facts) changes them."""
+    files = {name: path.stat().st_size if (path := bed.folder.parent / name).exists() else None for name in options["files"]}
+    found = {"containers": stand_in.containers(bed.state), "files": files, "addresses": dict.fromkeys(options["addresses"])}
+    return {"changed": False, "machine": admin_machines.facts(*found.items(), *bed.facts)}
 
 
 class _Programs(AdminPrograms):
@@ -69,6 +76,10 @@ class Bed:
         self.pid = 100
         self.alive: dict[int, int] = {}
         self.check_mode = False
+        self.facts: list[tuple[str, Any]] = []
+        self.collected: dict[str, Any] = {"failed": True, "msg": "no kubectl"}
+        self.written: dict[str, bytes] = {}
+        self.diagnosed: dict[str, Any] = {}
 
     @property
     def state(self) -> dict[str, Any]:
@@ -99,6 +110,11 @@ class Bed:
         self._moment()
         module = name.rpartition(".")[2]
         self.calls.append(module)
+        if module == "anywhere_machine_info":
+            return _machine_info(self, options)
+        if module == "anywhere_diagnostics":
+            self.diagnosed = dict(options)
+            return self.collected
         try:
             return self.module(module, self.check_mode, **options)
         except StepFailed as error:
@@ -107,6 +123,10 @@ class Bed:
     def admin(self) -> Admin:
         owner = Owner("h", "b", Process(self.pid, 1))
         return Admin(self._call, self.lines.append, lambda: f"{self._tick():06}", owner, lambda _pid: Machine("h", "b", self.alive))
+
+    def _write(self, path: str, content: bytes) -> bool:
+        self.written[path] = content
+        return True
 
     def _tick(self) -> int:
         self.time += 1
@@ -137,7 +157,11 @@ class Bed:
         text |= changes.pop("texts", {})
         try:
             return cluster_task.cluster_task(
-                self.options(command, **changes), read=lambda _path, option: text[option], admin=self.admin(), check_mode=check_mode
+                self.options(command, **changes),
+                read=lambda _path, option: text[option],
+                admin=self.admin(),
+                check_mode=check_mode,
+                write=self._write,
             )
         except stand_in.Killed:
             return None

@@ -26,7 +26,8 @@ except ImportError:
 
 NAME, NAMESPACE, BOOTSTRAP = model.NAME, model.NAMESPACE, model.BOOTSTRAP
 MOVED, CRDS, PROVIDERS = model.MOVED, model.CRDS, model.PROVIDERS
-RESOURCES = {**CRDS, "secrets": "Secret", "secret": "Secret", PROVIDERS: "Provider", "deployments": "Deployment", "events": "Event"}
+RESOURCES = {**CRDS, "secrets": "Secret", "secret": "Secret", PROVIDERS: "Provider", "deployments": "Deployment", "events": "Event",
+             "pods": "Pod"}  # fmt: skip
 World, new_state, condition, Killed, Failed, merge = (
     model.World,
     model.new_state,
@@ -43,10 +44,44 @@ World, new_state, condition, Killed, Failed, merge = (
 def call(world: World, argv: list[str], stdin: str) -> tuple[int, str, str]:
     """Run a program: its status, its output and its errors."""
     world.state["log"].append(argv)
+    told = _told(world, [os.path.basename(argv[0]), *argv[1:]])
+    if told is not None:
+        return 0, told, ""
     try:
         return 0, _PROGRAMS[os.path.basename(argv[0])](world, argv[1:], stdin), ""
     except Failed as error:
         return 1, "", f"{error}\n"
+
+
+def _told(world: World, argv: list[str]) -> str | None:
+    """What the checks of the admin machine ask: versions, the daemon, all containers."""
+    if argv[1] == "version" and "--kubeconfig" not in argv:
+        return {"docker": "28.0.1", "kind": f"kind v{world.state.get('kind', '0.33.0')} go1.26.8", "clusterctl": "v1.14.0"}.get(
+            argv[0], "Client Version: v1.34.1"
+        )
+    if argv[:2] == ["docker", "info"]:
+        info = {
+            "ServerVersion": "28.0.1",
+            "MemTotal": 33331486720,
+            "NCPU": 8,
+            "DockerRootDir": world.state.get("docker_root", "/"),
+            "CgroupVersion": "2",
+        }
+        return json.dumps(info)
+    if argv[:3] == ["docker", "ps", "--all"] and argv[3] == "--format":
+        return "".join(
+            "\t".join((one["name"], one["state"], one["image"], one["cluster"], one["role"])) + "\n" for one in containers(world.state)
+        )
+    return None
+
+
+def containers(state: dict[str, Any]) -> list[dict[str, str]]:
+    """All containers of the admin machine."""
+    rows = [{"name": name, "state": "running", "image": "kindest/node:v1", "cluster": NAME, "role": "worker"} for name in state["machines"]]
+    if state["container"]:
+        found = {"state": state["container"]["state"], "image": "kindest/node:v1", "cluster": BOOTSTRAP, "role": "control-plane"}
+        rows.append({"name": f"{BOOTSTRAP}-control-plane", **found})
+    return [*rows, *state.get("strangers", ())]
 
 
 def _option(argv: list[str], name: str) -> str:
@@ -219,6 +254,9 @@ def _get(world: World, half: dict[str, Any], argv: list[str], stdin: str) -> str
             rows.append({"kind": "Provider", "apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "metadata": {"name": name + kind},
                          "type": f"{kind}Provider", "providerName": name, "version": version})  # fmt: skip
         return _list(rows)
+    if what == "nodes":
+        names = world.state.get("nodes") or (world.state["machines"] if half is world.state["halves"]["target"] else ["boot"])
+        return _list([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in names])
     if what == "events":
         names = [key.split("/") for key in objects if key.startswith("Machine/")]
         event = {"kind": "Event", "apiVersion": "v1", "reason": "FailedBootstrap", "message": "no space left on device",

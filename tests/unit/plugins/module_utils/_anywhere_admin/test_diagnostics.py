@@ -92,6 +92,16 @@ def test_everything_is_collected_without_a_secret_and_nothing_is_changed(tmp_pat
     assert not Path(next(call for call in calls if call.startswith("kubectl")).split()[2]).exists()
 
 
+def test_secrets_that_are_given_are_removed_in_each_encoding(tmp_path: Path) -> None:
+    environment, password = bed(tmp_path), "registry/pass+word"
+    header = base64.b64encode(f"me:{password}".encode()).decode()
+    (tmp_path / "clusters/dev/hosts.toml").write_text(f"[header]\n  a = '{header}'\n  b = '{password}'\n", encoding="utf-8")
+    collector = Collector(Tools(20.0, environment), environment, secrets=[password, f"me:{password}"])
+    files = unpacked(collector.collect(request_of("dev", str(tmp_path / "clusters"), {})).archive)
+    assert "files/hosts.toml" in files
+    assert [name for name, text in files.items() if password in text or header in text] == []
+
+
 def test_a_cluster_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
     environment = bed(tmp_path)
     (tmp_path / "none.kubeconfig").write_text(KUBECONFIG, encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.nodebootstrap.eks.plugins.modules import anywhere_preflight
+from ansible_collections.nodebootstrap.eks.plugins.doc_fragments.anywhere import ModuleDocFragment
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_file, preflight, preflight_network
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.check import CAPI, EKSCTL, FAILED, OK, SKIPPED, WARNING, Wanted
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import SpecError
@@ -132,6 +132,29 @@ def test_eksctl_refuses_what_the_engine_capi_continues() -> None:
     assert "tool_kind" not in found
 
 
+@pytest.mark.parametrize("is_continued", [None, False, True])
+def test_what_a_run_made_is_refused_for_another_one_only(is_continued: bool | None) -> None:
+    changes: list[tuple[str, Any]] = [
+        ("containers", [container("x", "dev-eks-a-cluster"), container("y", "dev")]),
+        ("files", {"dev/dev-eks-a-cluster.kubeconfig": 9}),
+        ("memory.available", 1),
+        ("disks.docker.free_bytes", GIB),
+    ]
+    found = results(wanted(is_continued=is_continued, ports=(22,)), *changes)
+    machine = {"memory", "disk_docker", "ports"}
+    expected = {None: machine, False: {*machine, "cluster_name", "bootstrap_cluster"}, True: set()}
+    assert {name for name, result in found.items() if result == FAILED} == expected[is_continued]
+    # A disk that is full stops a run that continues, too.
+    assert results(wanted(is_continued=True), ("disks.docker.free_bytes", GIB - 1))["disk_docker"] == FAILED
+    bare_metal = wanted("tinkerbell", is_continued=is_continued)
+    assert results(bare_metal, ("addresses", {"10.0.0.10": 6443}))["addresses"] == (SKIPPED if is_continued else FAILED)
+
+
+def test_helm_is_needed_for_packages_only_if_they_are_known() -> None:
+    missing = ("tools.helm.path", None)
+    assert [results(wanted(has_packages=known), missing)["tool_helm"] for known in (None, False, True)] == [FAILED, SKIPPED, FAILED]
+
+
 def test_limits_of_inotify_only_warn_if_machines_are_elsewhere() -> None:
     assert results(wanted("vsphere"), ("inotify.max_user_instances", 128))["inotify"] == WARNING
 
@@ -184,5 +207,5 @@ def test_the_documentation_lists_every_check() -> None:
     top = Path(__file__).resolve().parents[5]
     page = (top / "docs/eks-anywhere.md").read_text(encoding="utf-8")
     assert [name for name in preflight.NAMES if f"`{name}`" not in page] == []
-    options = yaml.safe_load(anywhere_preflight.DOCUMENTATION)["options"]
+    options = yaml.safe_load(ModuleDocFragment.CHECKS)["options"]
     assert options["skip_checks"]["choices"] == list(preflight.NAMES)

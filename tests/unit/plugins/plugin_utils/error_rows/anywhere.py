@@ -9,14 +9,18 @@ from typing import Any
 
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import (
     admin_plan,
+    around,
     engine,
     image_list,
     ledger,
     lock,
+    status_task,
     upgrade_plan,
 )
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.capi_machines import CapiOptions, NodeImage
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.check import Check
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model import Mirror
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.preflight_run import Preflights
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.validate import validate
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems, SpecError
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
@@ -75,6 +79,20 @@ def _ledger() -> None:
     problems = Problems()
     ledger.load("[]", problems)
     problems.raise_any()
+
+
+def _preflight() -> None:
+    checks = (
+        Check("clock", "failed", "follows no time source", "start a time service"),
+        Check("memory", "warning", "the available memory could not be determined"),
+        Check("ports", "failed", "in use: 80", "stop what listens there"),
+    )
+    Preflights(checks, "the admin machine could not be observed: no answer").refuse()
+
+
+def _kubeconfig() -> None:
+    plan = status_task.plan_of_name("dev", "/srv/eks")
+    around.check_nodes(plan, frozenset({"dev-md-0"}), ["a", "b", "c", "d"])
 
 
 def _lock() -> None:
@@ -278,5 +296,7 @@ ROWS = [
     Row("anywhere: images", _images),
     Row("anywhere: a ledger", _ledger),
     Row("anywhere: a lock", _lock),
+    Row("anywhere: failed checks of the admin machine", _preflight),
+    Row("anywhere: a kubeconfig of another cluster", _kubeconfig),
     Row("anywhere: an upgrade", _upgrade),
 ]
