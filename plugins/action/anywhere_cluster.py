@@ -43,4 +43,6 @@ class ActionModule(ActionBase):
         # The lock names the process of the task: if the playbook is killed, the task ends after the module that is running.
         call = tasks.until_end(node_runner(self, facts))
         admin = Admin(call, Display().display, lambda: datetime.now(timezone.utc).isoformat("T", "seconds"), owner, machine)
-        return cluster_task.cluster_task(to_plain(validated), read=read_text, admin=admin, check_mode=self._task.check_mode)
+        return cluster_task.cluster_task(
+            to_plain(validated), read=read_text, admin=admin, check_mode=self._task.check_mode, environment=os.environ
+        )

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Dict, Mapping
 
-from . import bootstrap_cluster, cluster_changes, observe, work_folder
+from . import bootstrap_cluster, cluster_changes, observe, packages, work_folder
 from .cluster_objects import read_objects
 from .kubectl import Kubectl
-from .programs import AdminPrograms, StepFailed
+from .programs import PROGRAMS, AdminPrograms, StepFailed
 
 
 def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
@@ -24,13 +24,17 @@ def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: 
 
 def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
     """What a run must know before it takes the lock. Creates the work folder."""
-    absent = programs.missing()
+    absent = programs.missing([*PROGRAMS, *values.get("programs", ())])
     if absent:
         raise StepFailed(
             "{0} {1} not installed on the admin machine; fix: install {2} into a folder of PATH".format(
                 ", ".join(absent), "is" if len(absent) == 1 else "are", "it" if len(absent) == 1 else "them"
             )
         )
+    lost = [path for path in values.get("needed", ()) if not os.path.isfile(os.path.expanduser(path))]
+    if lost:
+        raise StepFailed("there is no file {0} on the admin machine; fix: put the providers into the repository, or name the versions "
+                         "that it has".format(", ".join(lost)))  # fmt: skip
     # It fails with the reason if Docker is not running, or if the user is not in its group.
     bootstrap_cluster.nodes(programs, values["name"])
     if not check_mode:
@@ -69,6 +73,8 @@ def _observe(programs: AdminPrograms, folder: str, values: Mapping[str, Any], ch
     config = work_folder.read(os.path.join(folder, values["config_file"]))
     wanted = values["config_text"]
     found["config_written"] = config is not None and wanted in (None, config)
+    found["packages_wanted"] = bool(values.get("packages"))
+    found["packages_installed"] = packages.are_installed(programs, values["kubeconfig"], values.get("packages") or ())
     return dict(found, changed=changed)
 
 

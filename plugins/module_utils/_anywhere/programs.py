@@ -44,6 +44,8 @@ class AdminPrograms:
         self.work_dir = work_dir
         self.now = now
         self.sleep = sleep
+        self.variables: Dict[str, str] = {}
+        """Variables of the environment beside those of the task. They may be secret."""
         self._execute = execute or self._execute_recorded
 
     def missing(self, names: Sequence[str] = PROGRAMS) -> List[str]:
@@ -66,7 +68,7 @@ class AdminPrograms:
             return execute(
                 argv,
                 timeout,
-                environment(),
+                dict(environment(), **self.variables),
                 stdin=stdin.encode("utf-8"),
                 during=lambda pid: work_folder.recorded(self.work_dir, pid, argv),
             )

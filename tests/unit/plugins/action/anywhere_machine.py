@@ -50,7 +50,7 @@ class Machine:
             "work_dir": str(self.folder),
             "bootstrap_image": "kindest/node:v1.34.2",
             "node_images": [{"version": "v1.34.2", "image": "kindest/node:v1.34.2"}],
-            "repository": "/srv/providers",
+            "repository": anywhere_bed.repository(self.folder / "repository"),
             "cluster_api_version": "v1.13.4",
             "cert_manager_version": "v1.20.2",
             "network_manifest": "network.yaml",

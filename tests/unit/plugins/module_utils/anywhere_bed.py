@@ -14,12 +14,15 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import
     blockers,
     bootstrap_cluster,
     cluster_changes,
+    image_archives,
     observe,
+    packages,
     providers,
 )
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere.programs import AdminPrograms, StepFailed
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_task, clusterctl_config
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.clusterctl_config import Versions
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.lock import Machine, Owner, Process
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.run import Admin
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_programs as stand_in
@@ -38,9 +41,21 @@ _WORK = {
     "capi_info": (observe.observe, {"objects": [], "network": [], "machines_from": "none", "providers": [], "namespace": "eksa-system"}),
     "capi_kubeconfig": (cluster_changes.save_kubeconfig, {}),
     "capi_wait": (blockers.wait, {"fail": True}),
-    "clusterctl_init": (providers.init, {}),
-    "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False}),
+    "capi_package": (packages.install, {}),
+    "clusterctl_init": (providers.init, {"environment": {}}),
+    "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False, "files": {}, "environment": {}}),
+    "kind_images": (image_archives.load, {"name": None}),
 }
+
+
+def repository(folder: Path, *more: str) -> str:
+    """A repository with the files of the providers for Docker machines, and others by their paths in it."""
+    versions = Versions("v1.13.4", "v1.20.2")
+    names = [*clusterctl_config.files(str(folder), versions, clusterctl_config.releases(versions)), *(f"{folder}/{name}" for name in more)]
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("", encoding="utf-8")
+    return str(folder)
 
 
 class _Programs(AdminPrograms):
@@ -112,7 +127,7 @@ class Bed:
             "work_dir": str(self.folder.parent),
             "bootstrap_image": "kindest/node:v1.34.2",
             "node_images": [{"version": "v1.34.2", "image": "kindest/node:v1.34.2"}],
-            "repository": "/srv/providers",
+            "repository": repository(self.folder.parent / "repository"),
             "cluster_api_version": "v1.13.4",
             "cert_manager_version": "v1.20.2",
             "network_manifest": "network.yaml",
