@@ -80,15 +80,15 @@ options:
     type: path
   manifests:
     description:
-      - The paths of the manifests of Cluster API on the controller, for other providers than Docker. They are compared with the file of the
-        cluster, and must be in its namespace V(eksa-system).
+      - The paths of the manifests of Cluster API on the controller, for other providers than Docker. They are compared with the file of
+        the cluster, and must be in the namespace V(eksa-system).
     type: list
     elements: path
     default: []
   providers:
     description:
-      - Providers beside those of Cluster API and Docker, or in other versions. The manifests need their infrastructure provider, and external
-        etcd needs V(etcdadm-bootstrap) and V(etcdadm-controller), both of the type V(BootstrapProvider).
+      - Providers beside those of Cluster API and Docker, or in other versions. The manifests need their infrastructure provider, and
+        external etcd needs V(etcdadm-bootstrap) and V(etcdadm-controller), both of the type V(BootstrapProvider).
     type: list
     elements: dict
     default: []
@@ -107,7 +107,7 @@ options:
         type: str
         required: true
       components:
-        description: The name of the file in the repository, if it is another one than that of the type, such as V(bootstrap-components.yaml).
+        description: The name of the file in the repository, if it is not the usual one, such as V(bootstrap-components.yaml).
         type: str
   etcd_version:
     description: The version of etcd for external etcd of Docker machines, such as V(3.5.21).

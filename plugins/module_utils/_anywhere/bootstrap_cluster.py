@@ -92,8 +92,8 @@ def _present(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bo
     if not check_mode:
         config = os.path.join(options["work_dir"] or os.path.dirname(kubeconfig), "kind.yaml")
         work_folder.write(config, options["config"])
-        for name, text in sorted(options["files"].items()):
-            _write_below(os.path.dirname(config), name, text)
+        for path, text in sorted(options["files"].items()):
+            _write_below(os.path.dirname(config), path, text)
         # kind gives the proxy to its node, and adds its own networks to NO_PROXY.
         programs.variables.update(options["environment"])
         # Without --retain, kind deletes a node that does not start, and with it the logs that say why. Its option -q hides errors.
@@ -143,8 +143,8 @@ def _absent(programs: AdminPrograms, options: Mapping[str, Any], check_mode: boo
     if not check_mode:
         # First, because nothing removes it if the run is killed after the cluster is gone. kind can write it again.
         work_folder.remove(kubeconfig)
-        for name in {name.partition("/")[0] for name in options["files"] if "/" in name}:
-            shutil.rmtree(os.path.join(options["work_dir"] or os.path.dirname(kubeconfig), name), ignore_errors=True)
+        for top in {path.partition("/")[0] for path in options["files"] if "/" in path}:
+            shutil.rmtree(os.path.join(options["work_dir"] or os.path.dirname(kubeconfig), top), ignore_errors=True)
         if state != ABSENT:
             programs.run(["kind", "delete", "cluster", "--name", name, "--kubeconfig", kubeconfig], options["timeout"])
     return _result(state != ABSENT, state, ABSENT, kubeconfig)

@@ -15,7 +15,7 @@ import os
 import re
 from typing import Any, Dict, List, Mapping, Optional
 
-from .._node.redaction import redact_string
+from .._node.redaction import HIDDEN, redact_string
 from . import bootstrap_cluster, work_folder
 from .programs import AdminPrograms, StepFailed
 
@@ -23,6 +23,8 @@ _RECORD, _LOG, _STATUS, _FOLDER, _GUARD = "eksctl.json", "eksctl.log", "eksctl.s
 RUNNING, DONE, FAILED, LOST = "running", "done", "failed", "lost"
 _POLL = 0.5
 _WIDTH = 400
+_SHORTEST, _HARMLESS = 4, ("true", "false")
+"""Shorter values would remove parts of other words."""
 
 # It leaves the session of the caller, so that nothing of the playbook ends it, and writes how it ended.
 _SCRIPT = """\
@@ -165,7 +167,7 @@ def _watch(programs: AdminPrograms, options: Mapping[str, Any]) -> Dict[str, Any
         has_ended = record is None or not record["is_alive"]
         text, offset = _read_from(os.path.join(folder, _LOG), options["offset"], has_ended)
         _save_kubeconfig(folder, name, record, has_ended)
-        rows = rows_of(text.splitlines())
+        rows = rows_of(text.splitlines(), options["environment"])
         if rows or has_ended or programs.now() >= limit:
             status = None if record is None else record["status"]
             return {"changed": False, "rows": rows, "offset": offset, "has_ended": has_ended, "status": status}
@@ -199,8 +201,13 @@ def _save_kubeconfig(folder: str, name: str, record: Optional[Mapping[str, Any]]
         work_folder.write(copy, text)
 
 
-def rows_of(lines: List[str]) -> List[Dict[str, str]]:
-    """What the user sees of the log: tasks, problems, and messages of the lowest level. Secrets are removed."""
+def rows_of(lines: List[str], environment: Optional[Mapping[str, str]] = None) -> List[Dict[str, str]]:
+    """What the user sees of the log: tasks, problems, and messages of the lowest level. Secrets and values of the environment are removed.
+
+    A password in a sentence has no form by which it could be known, so those that the command got are removed by their text.
+    """
+    given = (environment or {}).values()
+    known = sorted((text for text in given if len(text) >= _SHORTEST and text not in _HARMLESS), key=len, reverse=True)
     found = []
     for line in lines:
         text = _TIME.sub("", line.strip())
@@ -210,10 +217,16 @@ def rows_of(lines: List[str]) -> List[Dict[str, str]]:
         if task:
             found.append({"kind": "task", "text": task.group(1)})
         elif _PROBLEM.search(text):
-            found.append({"kind": "problem", "text": redact_string(text)[:_WIDTH]})
+            found.append({"kind": "problem", "text": _shown(text, known)})
         elif text and (level is None or level.group(1) == "0"):
-            found.append({"kind": "message", "text": redact_string(text)[:_WIDTH]})
+            found.append({"kind": "message", "text": _shown(text, known)})
     return found
+
+
+def _shown(text: str, known: List[str]) -> str:
+    for secret in known:
+        text = text.replace(secret, HIDDEN)
+    return redact_string(text)[:_WIDTH]
 
 
 _OPERATIONS = {"observe": _observe, "start": _start, "watch": _watch}

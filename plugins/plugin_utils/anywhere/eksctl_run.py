@@ -52,7 +52,7 @@ def _watch(plan: EksctlPlan, call: Call, say: Say) -> dict[str, Any]:
     offset, passed = 0, 0.0
     causes: list[str] = []
     while True:
-        answer = _call(plan, call, operation="watch", offset=offset, wait=_POLL_SECONDS)
+        answer = _call(plan, call, operation="watch", offset=offset, wait=_POLL_SECONDS, environment=dict(plan.environment))
         if answer.get("failed"):
             return _failed(plan, str(answer["msg"]), steps)
         offset = answer["offset"]

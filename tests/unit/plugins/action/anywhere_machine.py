@@ -26,7 +26,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "bin").mkdir()
-        for name in ("docker", "kind", "kubectl", "clusterctl"):
+        for name in ("docker", "kind", "kubectl", "clusterctl", "helm"):
             program = folder / "bin" / name
             program.write_text(f"#!{sys.executable} -SE\n{PROGRAM.read_text(encoding='utf-8')}", encoding="utf-8")
             program.chmod(0o755)
