@@ -107,7 +107,8 @@ def main() -> None:
         **module_call.WORK_DIR,
     }
     module = AnsibleModule(specification, supports_check_mode=True)
-    module_call.run_module(module, eksctl, ("docker", "eksctl"))
+    # The operation itself tells all programs that are missing, with the plug-in.
+    module_call.run_module(module, eksctl, ())
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ options:
     type: str
     default: ""
   environment:
-    description: Variables for clusterctl, such as C(HTTPS_PROXY), and those that the components of a provider need.
+    description: Variables for clusterctl, such as C(HTTPS_PROXY), and the variables of the components of a provider.
     type: dict
     default: {}
   timeout:

@@ -204,7 +204,7 @@ def _save_kubeconfig(folder: str, name: str, record: Optional[Mapping[str, Any]]
 def rows_of(lines: List[str], environment: Optional[Mapping[str, str]] = None) -> List[Dict[str, str]]:
     """What the user sees of the log: tasks, problems, and messages of the lowest level. Secrets and values of the environment are removed.
 
-    A password in a sentence has no form by which it could be known, so those that the command got are removed by their text.
+    A password in a sentence has no form by which it could be known, so the values that the command got are removed.
     """
     given = (environment or {}).values()
     known = sorted((text for text in given if len(text) >= _SHORTEST and text not in _HARMLESS), key=len, reverse=True)

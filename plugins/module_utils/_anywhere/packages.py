@@ -19,7 +19,7 @@ _FIELD = re.compile(r"^(name|version):[ \t]*[\"']?([^\"'\s#]+)", re.MULTILINE)
 
 
 class _Release(NamedTuple):
-    """A release as helm knows it. chart: C(NAME-VERSION). values: those that were given."""
+    """A release as helm knows it. chart: C(NAME-VERSION). values: what the user gave."""
 
     status: str
     chart: str

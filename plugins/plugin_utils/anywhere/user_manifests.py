@@ -16,7 +16,6 @@ from . import names
 from .model import CLOUDSTACK, NUTANIX, SNOW, TINKERBELL, VSPHERE, Cluster, WorkerGroup
 
 OPTION = "manifests"
-RULE = "anywhere.manifest"
 _CORE, _CONTROL_PLANE, _INFRASTRUCTURE = "cluster.x-k8s.io", "controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"
 _ETCD = "etcdcluster.cluster.x-k8s.io"
 _NAMESPACES = (names.NAMESPACE, None)
@@ -116,7 +115,7 @@ class _Check:
         value = one.get(path)
         if value != wanted:
             message = f"is {'missing' if value is None else 'another value'}, and {place} is {yaml.dump(wanted).strip()}"
-            self.problems.add(RULE, one.at(path), message, value=value, fix="change one of the two")
+            self.problems.add("anywhere.manifest", one.at(path), message, value=value, fix="change one of the two")
 
     def of(self, group: str, kind: str) -> list[_Manifest]:
         return [one for one in self.found if (one.group, one.kind) == (group, kind)]
@@ -127,7 +126,7 @@ class _Check:
         if len(all_of_kind) != 1:
             places = ", ".join(one.place for one in all_of_kind) or "none"
             message = f"must have one {kind} of {group}, and have {places}"
-            self.problems.add(RULE, OPTION, message, fix="give the manifests of this cluster, and of no other one")
+            self.problems.add("anywhere.manifest", OPTION, message, fix="give the manifests of this cluster, and of no other one")
             return None
         return all_of_kind[0]
 
@@ -139,7 +138,9 @@ class _Check:
             if namespace not in _NAMESPACES:
                 message = "is another namespace than that of the objects of the cluster"
                 fix = f"write {names.NAMESPACE}: the objects are moved together"
-                self.problems.add(RULE, one.at("metadata.namespace"), message, value=namespace, allowed=names.NAMESPACE, fix=fix)
+                self.problems.add(
+                    "anywhere.manifest", one.at("metadata.namespace"), message, value=namespace, allowed=names.NAMESPACE, fix=fix
+                )
 
     # --- Cluster ---
 
@@ -160,7 +161,7 @@ class _Check:
         target = next((other for other in self.of(group, str(kind)) if other.name == name), None)
         if target is None:
             message = "refers to an object that the manifests do not have"
-            self.problems.add(RULE, one.at(path), message, value=f"{kind}/{name}", fix="add it, or correct the reference")
+            self.problems.add("anywhere.manifest", one.at(path), message, value=f"{kind}/{name}", fix="add it, or correct the reference")
         return target
 
     def control_plane_reference(self, one: _Manifest) -> None:
@@ -172,7 +173,7 @@ class _Check:
         found = one.get("spec.infrastructureRef.kind")
         if found != kind:
             message = f"is not of the provider {self.cluster.provider_name}, which {self.spec}.datacenterRef.kind says"
-            self.problems.add(RULE, one.at("spec.infrastructureRef.kind"), message, value=found, allowed=kind)
+            self.problems.add("anywhere.manifest", one.at("spec.infrastructureRef.kind"), message, value=found, allowed=kind)
         self.endpoint([one] if target is None else [one, target])
 
     def endpoint(self, places: Sequence[_Manifest]) -> None:
@@ -181,7 +182,7 @@ class _Check:
         given = [one for one in places if one.get(path)]
         if not given:
             message = f"is missing, and {where} is {wanted}"
-            self.problems.add(RULE, places[-1].at(path), message, fix=f"write {wanted}")
+            self.problems.add("anywhere.manifest", places[-1].at(path), message, fix=f"write {wanted}")
         for one in given:
             if _address(one.get(path)) != _address(wanted):
                 self.differs(one, path, wanted, where)
@@ -200,14 +201,14 @@ class _Check:
             word = "is set" if external is not None else "is missing"
             has = "has no externalEtcdConfiguration" if external is not None else "has externalEtcdConfiguration"
             path = "spec.kubeadmConfigSpec.clusterConfiguration.etcd.external"
-            self.problems.add(RULE, one.at(path), f"{word}, and {self.spec} {has}", fix="change one of the two")
+            self.problems.add("anywhere.manifest", one.at(path), f"{word}, and {self.spec} {has}", fix="change one of the two")
 
     def version(self, one: _Manifest, path: str, minor: str | None, place: str) -> None:
         """A full version of the minor version that the file of the cluster has."""
         value = one.get(path)
         if not isinstance(value, str) or not value.startswith(f"v{minor}."):
             message = f"is not a version v{minor}.N, and {place} is {minor}"
-            self.problems.add(RULE, one.at(path), message, value=value, fix="change one of the two")
+            self.problems.add("anywhere.manifest", one.at(path), message, value=value, fix="change one of the two")
 
     def workers(self) -> None:
         found = {one.name: one for one in self.of(_CORE, "MachineDeployment")}
@@ -216,12 +217,12 @@ class _Check:
             if one is None:
                 message = f"have no MachineDeployment for {group.path}"
                 fix = f"name one {names.machine_deployment(self.cluster.name, group.name)}"
-                self.problems.add(RULE, OPTION, message, value=group.name, allowed=", ".join(sorted(found)) or None, fix=fix)
+                self.problems.add("anywhere.manifest", OPTION, message, value=group.name, allowed=", ".join(sorted(found)) or None, fix=fix)
             else:
                 self.group(one, group)
         for one in found.values():
             fix = "add the group there, or remove the MachineDeployment"
-            self.problems.add(RULE, one.place, f"belongs to no group of {self.spec}.workerNodeGroupConfigurations", fix=fix)
+            self.problems.add("anywhere.manifest", one.place, f"belongs to no group of {self.spec}.workerNodeGroupConfigurations", fix=fix)
 
     def group(self, one: _Manifest, group: WorkerGroup) -> None:
         minor = group.version or self.cluster.version
@@ -234,7 +235,9 @@ class _Check:
         annotations = one.content["metadata"].get("annotations") or {}
         if str(annotations.get(_AUTOSCALER)) != str(group.minimum):
             message = f"must be {group.minimum}, as {group.path}.autoscalingConfiguration.minCount"
-            self.problems.add(RULE, one.at(f'metadata.annotations["{_AUTOSCALER}"]'), message, value=annotations.get(_AUTOSCALER))
+            self.problems.add(
+                "anywhere.manifest", one.at(f'metadata.annotations["{_AUTOSCALER}"]'), message, value=annotations.get(_AUTOSCALER)
+            )
 
     def etcd(self) -> None:
         etcd = self.cluster.etcd

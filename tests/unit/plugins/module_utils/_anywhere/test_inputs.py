@@ -91,7 +91,7 @@ def test_machines_of_another_provider_are_not_forgotten_when_their_objects_are_g
     bed.kill_when, bed.state["container"], bed.state["halves"]["boot"] = (lambda _state: False), None, None
     result = bed.run("create", **with_vsphere(bed))
     assert result is not None and result["failed"] and not result["steps"]
-    assert mentions(result["msg"], "machines of the cluster may exist")
+    assert mentions(result["msg"], "clusterctl")
 
 
 def test_files_that_the_repository_lacks_are_told_before_anything_is_created(bed: Bed) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import engine, image_list, ledger, lock
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import engine, image_list, ledger, lock, user_manifests
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.capi_machines import CapiOptions, NodeImage
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model import Mirror
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.validate import validate
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems, SpecError
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters, vsphere_manifests
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.clusters import DELETE, Change
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row
 
@@ -48,6 +48,17 @@ def _engine(what: str, provider: str, *changes: Change) -> Row:
         problems.raise_any()
 
     return Row(f"anywhere: {what}", call)
+
+
+def _manifests() -> None:
+    """The manifests of another cluster."""
+    found = validate(vsphere_manifests.cluster_file())
+    problems = Problems()
+    changes = [("Cluster", "metadata.namespace", "default"), ("KubeadmControlPlane", "spec.replicas", 1)]
+    changes += [("MachineDeployment", "metadata.name", "pool"), ("VSphereCluster", "spec.controlPlaneEndpoint", DELETE)]
+    if found.cluster is not None:
+        user_manifests.check(user_manifests.read([vsphere_manifests.text(*changes)], problems), found.cluster, problems)
+    problems.raise_any()
 
 
 def _images() -> None:
@@ -223,6 +234,7 @@ ROWS = [
         (C, f"{PLANE}.skipAdmissionForSystemResources", True),
         (C, f"{NETWORK}.cniConfig.cilium", {"policyEnforcementMode": "always"}),
     ),
+    Row("anywhere: manifests of another cluster", _manifests),
     Row("anywhere: images", _images),
     Row("anywhere: a ledger", _ledger),
     Row("anywhere: a lock", _lock),
