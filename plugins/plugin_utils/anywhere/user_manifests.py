@@ -243,9 +243,8 @@ class _Check:
         etcd = self.cluster.etcd
         if etcd is None:
             for one in self.of(_ETCD, "EtcdadmCluster"):
-                self.problems.add(
-                    RULE, one.place, f"is there, and {self.spec} has no externalEtcdConfiguration", fix="change one of the two"
-                )
+                message = f"is there, and {self.spec} has no externalEtcdConfiguration"
+                self.problems.add("anywhere.manifest", one.place, message, fix="change one of the two")
             return
         found = self.only(_ETCD, "EtcdadmCluster")
         if found is not None:

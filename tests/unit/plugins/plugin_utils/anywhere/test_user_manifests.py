@@ -105,6 +105,14 @@ def test_external_etcd_must_be_in_both() -> None:
     assert {problem.path for problem in found} == {"manifests", f"{PLANE}.spec.kubeadmConfigSpec.clusterConfiguration.etcd.external"}
 
 
+def test_external_etcd_in_the_manifests_alone_is_a_problem() -> None:
+    etcd = {"apiVersion": "etcdcluster.cluster.x-k8s.io/v1beta1", "kind": "EtcdadmCluster", "metadata": {"name": "dev-etcd"}}
+    problems = Problems()
+    found = user_manifests.read([vsphere.text(), clusters.dump([etcd])], problems)
+    user_manifests.check(found, cluster(vsphere.cluster_file()), problems)
+    assert [problem.path for problem in problems] == ["manifests[1][EtcdadmCluster/dev-etcd]"]
+
+
 @pytest.mark.parametrize(("text", "rule"), [("a: [", "input.unreadable_file"), ("a: 1", "input.wrong_type"), ("- a", "input.wrong_type")])
 def test_what_is_not_an_object_is_refused(text: str, rule: str) -> None:
     problems = Problems()
