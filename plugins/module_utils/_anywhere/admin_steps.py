@@ -12,6 +12,7 @@ from . import bootstrap_cluster, cluster_changes, observe, packages, work_folder
 from .cluster_objects import read_objects
 from .kubectl import Kubectl
 from .programs import PROGRAMS, AdminPrograms, StepFailed
+from .work_folder import EKSCTL_RECORD
 
 
 def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
@@ -30,6 +31,10 @@ def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check
             "{0} {1} not installed on the admin machine; fix: install {2} into a folder of PATH".format(
                 ", ".join(absent), "is" if len(absent) == 1 else "are", "it" if len(absent) == 1 else "them"
             )
+        )
+    if work_folder.read(os.path.join(folder, EKSCTL_RECORD)) is not None:
+        raise StepFailed(
+            "eksctl anywhere made the cluster of {0}; fix: set eks_anywhere_engine to eksctl, or use another work folder".format(folder)
         )
     lost = [path for path in values.get("needed", ()) if not os.path.isfile(os.path.expanduser(path))]
     if lost:

@@ -19,7 +19,8 @@ from .._node.redaction import HIDDEN, redact_string
 from . import bootstrap_cluster, work_folder
 from .programs import AdminPrograms, StepFailed
 
-_RECORD, _LOG, _STATUS, _FOLDER, _GUARD = "eksctl.json", "eksctl.log", "eksctl.status", "eksctl", ".guard"
+_RECORD = work_folder.EKSCTL_RECORD
+_LOG, _STATUS, _FOLDER, _GUARD = "eksctl.log", "eksctl.status", "eksctl", ".guard"
 RUNNING, DONE, FAILED, LOST = "running", "done", "failed", "lost"
 _POLL = 0.5
 _WIDTH = 400
@@ -56,6 +57,10 @@ def _observe(programs: AdminPrograms, options: Mapping[str, Any]) -> Dict[str, A
     if absent:
         raise StepFailed("{0} not installed on the admin machine; fix: install it into a folder of PATH".format(" and ".join(absent)))
     name, folder = options["name"], options["work_dir"]
+    if os.path.isdir(folder) and any(one.startswith(work_folder.LEDGERS) for one in os.listdir(folder)):
+        raise StepFailed(
+            "the engine capi made the cluster of {0}; fix: set eks_anywhere_engine to capi, or use another work folder".format(folder)
+        )
     bootstrap = name + "-eks-a-cluster"
     record = _record(folder)
     if record is not None:

@@ -32,6 +32,7 @@ ENVIRONMENT = (
 """The variables of the controller that the program gets. They can be secret, so they are in no command line and in no result."""
 
 _OWN = ("-f", "--filename", "-v", "--verbosity", "-z", "--hardware-csv")
+_OPERATIONS = ("create", "upgrade", "delete", "status")
 _VERBOSITY = "4"
 """From here on, the log has the lines C(Task start)."""
 
@@ -72,6 +73,9 @@ def plan_of(options: Mapping[str, Any], read: Callable[[str, str], str], environ
     problems = Problems()
     found = validate(text, hardware=hardware, allow_api_server_args=allow)
     problems.extend(found.errors)
+    if options["operation"] not in _OPERATIONS:
+        fix = "use eks_anywhere_status, which tells what the last command left"
+        problems.add("anywhere.engine", "operation", "is not one of the engine eksctl", value=options["operation"], fix=fix)
     if not options["work_dir"].startswith(("/", "~")):
         fix = "write the path on the admin machine from / or ~"
         problems.add("input.invalid_text", "work_dir", "is not an absolute path", value=options["work_dir"], fix=fix)

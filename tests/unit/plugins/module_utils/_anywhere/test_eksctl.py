@@ -248,6 +248,12 @@ def test_the_kubeconfig_is_given_to_eks_anywhere_where_it_looks_for_it(bench: Be
     assert not bench.run("upgrade")["changed"]
 
 
+def test_one_engine_does_not_continue_what_the_other_one_began(bench: Bench) -> None:
+    bench.work.mkdir(parents=True)
+    (bench.work / "ledger-create.json").write_text("{}", encoding="utf-8")
+    assert mentions(bench.run("create")["msg"], "capi", "eks_anywhere_engine") and not bench.calls
+
+
 def test_a_missing_program_and_a_damaged_record_are_told(bench: Bench) -> None:
     (bench.folder / "bin" / "eksctl-anywhere").unlink()
     assert mentions(bench.run("create")["msg"], "eksctl-anywhere")

@@ -103,6 +103,15 @@ def test_files_that_the_repository_lacks_are_told_before_anything_is_created(bed
     assert bed.state["moments"] == 0
 
 
+def test_a_cluster_of_the_other_engine_is_not_touched(bed: Bed) -> None:
+    bed.folder.mkdir()
+    (bed.folder / "eksctl.json").write_text("{}", encoding="utf-8")
+    for command in ("create", "delete"):
+        result = bed.run(command)
+        assert result is not None and result["failed"] and mentions(result["msg"], "eks_anywhere_engine", "eksctl")
+    assert bed.state["moments"] == 0
+
+
 # --- external etcd, load balancer, images of machines ----------------------------------------------------------------------------------
 
 

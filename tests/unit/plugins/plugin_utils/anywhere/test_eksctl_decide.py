@@ -104,6 +104,7 @@ def test_hardware_is_for_what_needs_machines() -> None:
     ("changes", "found"),
     [
         ({"eksctl": {"arguments": ["-f=x"]}}, [("input.conflict", "eksctl.arguments[0]")]),
+        ({"operation": "recover"}, [("anywhere.engine", "operation")]),
         ({"work_dir": "x"}, [("input.invalid_text", "work_dir")]),
     ],
 )
