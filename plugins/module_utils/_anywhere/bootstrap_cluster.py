@@ -94,11 +94,10 @@ def _present(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bo
         work_folder.write(config, options["config"])
         for path, text in sorted(options["files"].items()):
             _write_below(os.path.dirname(config), path, text)
-        # kind gives the proxy to its node, and adds its own networks to NO_PROXY.
-        programs.variables.update(options["environment"])
         # Without --retain, kind deletes a node that does not start, and with it the logs that say why. Its option -q hides errors.
         argv = ["kind", "create", "cluster", "--name", name, "--kubeconfig", kubeconfig, "--config", config, "--retain"]
-        programs.run(argv, options["timeout"])
+        # kind gives the proxy to its node, and adds its own networks to NO_PROXY.
+        programs.with_variables(options["environment"]).run(argv, options["timeout"])
         os.chmod(kubeconfig, 0o600)
     return _result(True, state, RUNNING, kubeconfig)
 

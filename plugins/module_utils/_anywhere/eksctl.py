@@ -143,9 +143,8 @@ def _start(programs: AdminPrograms, options: Mapping[str, Any]) -> Dict[str, Any
             "boot_id": work_folder.boot_id(),
         }
         work_folder.write(os.path.join(folder, _RECORD), json.dumps(row))
-        programs.variables.update(options["environment"])
         words = [inner, os.path.join(folder, _LOG), os.path.join(folder, _STATUS), *options["command"]]
-        row["pid"] = int(programs.run(["sh", "-c", _SCRIPT, "sh", *words]).strip())
+        row["pid"] = int(programs.with_variables(options["environment"]).run(["sh", "-c", _SCRIPT, "sh", *words]).strip())
         row["start_time"] = work_folder.start_time(row["pid"]) or 0
         work_folder.write(os.path.join(folder, _RECORD), json.dumps(row))
         return {"changed": True, "pid": row["pid"]}

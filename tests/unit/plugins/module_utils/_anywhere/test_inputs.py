@@ -172,10 +172,9 @@ def test_the_proxy_is_for_kind_and_clusterctl_and_near_addresses_do_not_use_it(b
 
 
 def test_programs_get_the_variables_of_their_step_only(tmp_path: Path) -> None:
-    programs = AdminPrograms(None)
-    programs.variables["NB_TEST_PROXY"] = "x"
-    assert programs.run(["sh", "-c", "echo $NB_TEST_PROXY"]) == "x\n"
-    assert AdminPrograms(None).run(["sh", "-c", "echo $NB_TEST_PROXY"]) == "\n"
+    programs = AdminPrograms(str(tmp_path))
+    assert programs.with_variables({"NB_TEST_PROXY": "x"}).run(["sh", "-c", "echo $NB_TEST_PROXY"]) == "x\n"
+    assert programs.run(["sh", "-c", "echo $NB_TEST_PROXY"]) == "\n"
 
 
 def test_the_bootstrap_cluster_uses_the_mirror_with_its_certificate_authority(bed: Bed) -> None:
