@@ -19,6 +19,9 @@ _PROXY_UNIT = "/etc/systemd/system/containerd.service.d/http-proxy.conf"
 _AUDIT_POLICY = "/etc/kubernetes/audit-policy.yaml"
 _AUDIT_LOG = "/var/log/kubernetes/api-audit.log"
 _AUDIT_FLAGS = {"audit-log-maxage": "30", "audit-log-maxbackup": "10", "audit-log-maxsize": "512"}
+ETCD_PLACEHOLDER = "https://placeholder:2379"
+"""The endpoint of external etcd that EKS Anywhere writes until etcd runs."""
+
 _ETCD_FILES = {
     "caFile": "/etc/kubernetes/pki/etcd/ca.crt",
     "certFile": "/etc/kubernetes/pki/apiserver-etcd-client.crt",
@@ -161,8 +164,8 @@ def _cluster_configuration(cluster: Cluster) -> dict[str, Any]:
         server["extraArgs"] = arguments(flags)
     config: dict[str, Any] = {"apiServer": server}
     if cluster.etcd is not None:
-        # The controller of Cluster API writes the endpoints when etcd runs. kubeadm gets its certificates from the same Secret.
-        config["etcd"] = {"external": {"endpoints": [], **_ETCD_FILES}}
+        # The API needs one endpoint, and the controllers write the real ones when etcd runs. An apply keeps those.
+        config["etcd"] = {"external": {"endpoints": [ETCD_PLACEHOLDER], **_ETCD_FILES}}
     if cluster.network.node_mask is not None:
         config["controllerManager"] = {"extraArgs": arguments({"node-cidr-mask-size": str(cluster.network.node_mask)})}
     return config

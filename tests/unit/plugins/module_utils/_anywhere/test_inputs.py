@@ -131,6 +131,26 @@ def test_external_etcd_is_rendered_with_its_providers(bed: Bed) -> None:
     assert any(path.endswith("bootstrap-etcdadm-controller/v1.0.16/bootstrap-components.yaml") for path in found.needed_files)
 
 
+def test_endpoints_of_external_etcd_that_the_controllers_wrote_are_kept(bed: Bed) -> None:
+    names = ("bootstrap-components.yaml", "metadata.yaml")
+    more = [f"bootstrap-{one['name']}/{one['version']}/{name}" for one in vsphere.ETCDADM for name in names]
+    options = {"repository": repository(bed.folder.parent / "repository", *more), "providers": vsphere.ETCDADM, "etcd_version": "3.5.21"}
+    options["texts"] = {"cluster_file": clusters.file("docker", ONE, ETCD)}
+    bed.kill_when = lambda state: len(state["machines"]) == 1
+    assert bed.run("create", **options) is None
+    bed.kill_when = lambda _state: False
+
+    def endpoints(half: str) -> list[str]:
+        plane = bed.state["halves"][half]["objects"]["KubeadmControlPlane/dev"]
+        return plane["spec"]["kubeadmConfigSpec"]["clusterConfiguration"]["etcd"]["external"]["endpoints"]
+
+    assert endpoints("boot") == ["https://placeholder:2379"]
+    endpoints("boot")[:] = ["https://10.0.0.5:2379"]
+    succeeded(bed.run("create", **options))
+    assert endpoints("target") == ["https://10.0.0.5:2379"]
+    assert not succeeded(bed.run("create", **options))["changed"]
+
+
 @pytest.mark.parametrize("options", [{}, {"providers": vsphere.ETCDADM}, {"providers": vsphere.ETCDADM[:1], "etcd_version": "3.5.21"}])
 def test_external_etcd_without_what_it_needs_is_refused(bed: Bed, options: dict[str, Any]) -> None:
     with pytest.raises(SpecError) as error:
