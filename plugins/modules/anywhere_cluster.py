@@ -222,7 +222,7 @@ EXAMPLES = r"""
     bootstrap_image: kindest/node:v1.34.2
     node_images:
       - {version: v1.34.2, image: "kindest/node:v1.34.2"}
-    repository: /srv/providers
+    repository: ~/eks-anywhere/repository
     cluster_api_version: v1.13.4
     cert_manager_version: v1.20.2
     network_manifest: cni.yaml

@@ -45,11 +45,11 @@ seealso:
 EXAMPLES = r"""
 - name: Load the images into Docker
   nodebootstrap.eks.kind_images:
-    images_dir: /srv/images
+    images_dir: ~/images
 
 - name: Load them into the bootstrap cluster
   nodebootstrap.eks.kind_images:
-    images_dir: /srv/images
+    images_dir: ~/images
     name: dev-eks-a-cluster
 """
 
