@@ -48,4 +48,6 @@ class ActionModule(ActionBase):
         for name in ("diagnostics_dir", "status_file"):
             options[name] = options[name] and folder.absolute(options[name])
         write = partial(folder.write_file, option="diagnostics_dir", private=True)
-        return cluster_task.cluster_task(options, read=folder.read_text, admin=admin, check_mode=self._task.check_mode, write=write)
+        return cluster_task.cluster_task(
+            options, read=folder.read_text, admin=admin, check_mode=self._task.check_mode, write=write, environment=os.environ
+        )

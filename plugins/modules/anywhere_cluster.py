@@ -11,16 +11,17 @@ module: anywhere_cluster
 short_description: Create, upgrade or delete a cluster the way EKS Anywhere makes it
 version_added: 0.1.0
 description:
-  - Creates a cluster of Docker machines from the file of an EKS Anywhere cluster. A temporary bootstrap cluster of kind makes its machines
-    with Cluster API. Then the management moves into the cluster itself, and the bootstrap cluster is deleted. A deletion goes the other
-    way. An upgrade needs no bootstrap cluster.
+  - Creates a cluster from the file of an EKS Anywhere cluster. A temporary bootstrap cluster of kind makes its machines with Cluster API.
+    Then the management moves into the cluster itself, and the bootstrap cluster is deleted. A deletion goes the other way. An upgrade
+    needs no bootstrap cluster.
   - Before each step, reads what is true of the machine and of both clusters, and decides on that alone. A run that was interrupted at any
     moment is continued by the same task. What cannot be known stops the run, with the way out.
   - Before the lock is taken, V(create) and V(upgrade) check the admin machine as M(nodebootstrap.eks.anywhere_preflight) does. A run that
     continues is not refused for what the run before it made. While they wait, they print the cause when it changes, and end early if it is
     one that waiting does not end.
   - Refuses invalid files, files that need EKS Anywhere itself, missing programs, and a second run, before anything is changed.
-  - This is not EKS Anywhere. It uses upstream Cluster API, and installs no controller of EKS Anywhere and no packages.
+  - This is not EKS Anywhere. It uses upstream Cluster API, and installs no controller of EKS Anywhere. With O(engine=eksctl), it runs
+    C(eksctl anywhere) instead.
 author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
@@ -50,10 +51,10 @@ options:
     type: str
     required: true
   bootstrap_image:
-    description: The image of the node of the bootstrap cluster.
+    description: The image of the node of the bootstrap cluster. O(engine=capi) needs it.
     type: str
   node_images:
-    description: The images of the nodes, with C(version), such as V(v1.34.2), and C(image).
+    description: The images of Docker machines, with C(version), such as V(v1.34.2), and C(image).
     type: list
     elements: dict
     default: []
@@ -67,13 +68,13 @@ options:
         type: str
         required: true
   repository:
-    description: The folder on the admin machine with the providers of Cluster API.
+    description: The folder on the admin machine with the providers of Cluster API. O(engine=capi) needs it.
     type: path
   cluster_api_version:
-    description: The version of Cluster API with its C(v).
+    description: The version of Cluster API with its C(v). O(engine=capi) needs it.
     type: str
   cert_manager_version:
-    description: The version of cert-manager with its C(v).
+    description: The version of cert-manager with its C(v). O(engine=capi) needs it.
     type: str
   network_manifest:
     description: The path of the manifest of the CNI and the storage class on the controller.
@@ -81,9 +82,106 @@ options:
   image_repository:
     description: A registry with a namespace for all images of the providers.
     type: str
-  haproxy_config_map:
-    description: The name of a ConfigMap with a configuration of the load balancer.
+  haproxy_config:
+    description:
+      - The path of a configuration of the load balancer of Docker machines on the controller. The run applies it as a ConfigMap in the
+        namespace of the cluster, before the objects that need it.
+    type: path
+  manifests:
+    description:
+      - The paths of the manifests of Cluster API on the controller, for other providers than Docker. They are compared with the file of
+        the cluster, and must be in the namespace V(eksa-system).
+    type: list
+    elements: path
+    default: []
+  providers:
+    description:
+      - Providers beside those of Cluster API and Docker, or in other versions. The manifests need their infrastructure provider, and
+        external etcd needs V(etcdadm-bootstrap) and V(etcdadm-controller), both of the type V(BootstrapProvider).
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: The name, such as V(vsphere).
+        type: str
+        required: true
+      type:
+        description: The type.
+        type: str
+        required: true
+        choices: [CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider]
+      version:
+        description: The version with its C(v).
+        type: str
+        required: true
+      components:
+        description: The name of the file in the repository, if it is not the usual one, such as V(bootstrap-components.yaml).
+        type: str
+  etcd_version:
+    description: The version of etcd for external etcd of Docker machines, such as V(3.5.21).
     type: str
+  images_dir:
+    description:
+      - A folder on the admin machine with archives of images, for machines that reach no registry. They are loaded into Docker before the
+        bootstrap cluster is created, and into its node.
+    type: str
+  preload_images:
+    description: Images that Docker has, and that every Docker machine gets before it starts.
+    type: list
+    elements: str
+    default: []
+  packages:
+    description: Charts that helm installs as the last step, in this order.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: The name of the release.
+        type: str
+        required: true
+      chart:
+        description: The absolute path of the chart on the admin machine, or C(oci://REGISTRY/CHART).
+        type: str
+        required: true
+      version:
+        description: The version of the chart. It is required for a chart in a registry.
+        type: str
+      namespace:
+        description: The namespace, which is created.
+        type: str
+        default: eksa-packages
+      values:
+        description: The values of the chart.
+        type: dict
+        default: {}
+  engine:
+    description: V(capi) takes the steps itself. V(eksctl) runs C(eksctl anywhere), which cannot be resumed.
+    type: str
+    choices: [capi, eksctl]
+    default: capi
+  eksctl:
+    description: Options of O(engine=eksctl).
+    type: dict
+    default: {}
+    suboptions:
+      hardware_csv:
+        description: The path of the CSV file with the machines of a Bare Metal cluster on the controller.
+        type: path
+      arguments:
+        description: Other arguments of the command, such as V(--no-timeouts).
+        type: list
+        elements: str
+        default: []
+      rerun:
+        description: Whether a command is run again although machines of the last one may exist. Set it when you have deleted them.
+        type: bool
+        default: false
+      timeout:
+        description: Seconds for which the command is watched. It is not ended after them.
+        type: float
+        default: 14400.0
   docker_socket:
     description: The socket of the Docker that makes the machines.
     type: path
@@ -149,7 +247,7 @@ EXAMPLES = r"""
     bootstrap_image: kindest/node:v1.34.2
     node_images:
       - {version: v1.34.2, image: "kindest/node:v1.34.2"}
-    repository: /srv/providers
+    repository: ~/eks-anywhere/repository
     cluster_api_version: v1.13.4
     cert_manager_version: v1.20.2
     network_manifest: cni.yaml

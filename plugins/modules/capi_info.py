@@ -70,9 +70,11 @@ options:
     elements: dict
     default: []
   machines_from:
-    description: V(docker) lists the machines of the provider Docker. With V(none), RV(machines) is null.
+    description:
+      - V(docker) lists the machines of the provider Docker. V(machines) lists the objects C(Machine) of both sides, for providers whose
+        machines cannot be seen from here. With V(none), RV(machines) is null.
     type: str
-    choices: [docker, none]
+    choices: [docker, machines, none]
     default: none
 seealso:
   - module: nodebootstrap.eks.capi_move

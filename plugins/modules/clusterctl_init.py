@@ -45,6 +45,10 @@ options:
     description: The configuration of clusterctl as YAML. It says where the providers come from.
     type: str
     default: ""
+  environment:
+    description: Variables for clusterctl, such as C(HTTPS_PROXY), and the variables of the components of a provider.
+    type: dict
+    default: {}
   timeout:
     description: Seconds that clusterctl, and then the Deployments, may take.
     type: float
@@ -99,6 +103,7 @@ def main() -> None:
         "providers": dict(module_call.PROVIDERS, required=True),
         "config": {"type": "str", "default": ""},
         "timeout": {"type": "float", "default": 1800.0},
+        **module_call.ENVIRONMENT,
         **module_call.WORK_DIR,
     }
     module = AnsibleModule(specification, supports_check_mode=True)

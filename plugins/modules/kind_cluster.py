@@ -41,6 +41,16 @@ options:
     description: The configuration of kind as YAML. It is needed to create a cluster.
     type: str
     default: ""
+  files:
+    description:
+      - Files that the configuration mounts into the node, as their paths in O(work_dir) and their texts, such as C(hosts.toml) of a
+        registry mirror. Their mode is 0600, and V(absent) removes them.
+    type: dict
+    default: {}
+  environment:
+    description: Variables for kind, such as C(HTTPS_PROXY). kind gives the proxy to its node.
+    type: dict
+    default: {}
   unreachable_is_empty:
     description: Whether V(absent) may delete a cluster whose API server does not answer. Only set it if the cluster owns no machines.
     type: bool
@@ -104,6 +114,8 @@ def main() -> None:
         "state": {"type": "str", "choices": ["present", "started", "absent"], "default": "present"},
         "kubeconfig": {"type": "path", "required": True},
         "config": {"type": "str", "default": ""},
+        "files": {"type": "dict", "default": {}, "no_log": True},
+        **module_call.ENVIRONMENT,
         "unreachable_is_empty": {"type": "bool", "default": False},
         "timeout": {"type": "float", "default": 900.0},
         **module_call.WORK_DIR,

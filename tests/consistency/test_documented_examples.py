@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -122,6 +123,28 @@ def whole_cluster() -> AbstractContextManager[dict[str, Any]]:
     return clusters_of(lambda bed: bed.run("create", texts={"cluster_file": clusters.file("docker")}))
 
 
+def archives_of_images() -> AbstractContextManager[dict[str, Any]]:
+    def prepare(bed: anywhere_bed.Bed) -> None:
+        anywhere_bed.before_the_move(bed)
+        folder = bed.folder.parents[1] / "images"
+        folder.mkdir()
+        (folder / "manifest.json").write_text('[{"RepoTags": ["capi:1"]}]', encoding="utf-8")
+        with tarfile.open(folder / "capi.tar", "w") as archive:
+            archive.add(folder / "manifest.json", "manifest.json")
+
+    return clusters_of(prepare)
+
+
+def eks_anywhere() -> AbstractContextManager[dict[str, Any]]:
+    def prepare(bed: anywhere_bed.Bed) -> None:
+        for name in ("eksctl", "eksctl-anywhere"):
+            program = bed.folder.parents[1] / "bin" / name
+            program.write_text("#!/bin/sh\n", encoding="utf-8")
+            program.chmod(0o755)
+
+    return clusters_of(prepare)
+
+
 @contextmanager
 def builder() -> Iterator[dict[str, Any]]:
     """A stand-in for a machine that becomes an image: the examples of these modules would change this one."""
@@ -225,16 +248,19 @@ def nothing() -> AbstractContextManager[dict[str, Any]]:
 # could change the machine on which the tests run.
 STAND_INS: dict[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
     "anywhere_cluster": whole_cluster,
+    "anywhere_eksctl": eks_anywhere,
     "anywhere_step": no_cluster,
     "capi_apply": before_the_move,
     "capi_delete": before_the_move,
     "capi_info": before_the_move,
     "capi_kubeconfig": before_the_move,
     "capi_move": before_the_move,
+    "capi_package": whole_cluster,
     "capi_wait": before_the_move,
     "clusterctl_init": before_the_move,
     "clusterctl_upgrade": whole_cluster,
     "kind_cluster": no_cluster,
+    "kind_images": archives_of_images,
     "anywhere_diagnostics": admin_machine,
     "anywhere_images": admin_machine,
     "anywhere_limits": admin_machine,

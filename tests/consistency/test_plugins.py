@@ -125,7 +125,7 @@ def test_ansible_doc_lists_internal_modules_as_internal() -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
     listed = {name.rpartition(".")[2]: text for name, text in json.loads(done.stdout).items()}
     assert set(listed) == set(project.plugins("modules"))
-    assert [name for name, text in listed.items() if text.startswith("Internal")] == ["anywhere_step", "apply_plan"]
+    assert [name for name, text in listed.items() if text.startswith("Internal")] == ["anywhere_eksctl", "anywhere_step", "apply_plan"]
 
 
 def test_the_public_surface_is_the_written_one() -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Dict, Mapping
 
-from . import bootstrap_cluster, cluster_changes, cluster_upgrade, observe, upgrade_state, work_folder
+from . import bootstrap_cluster, cluster_changes, cluster_upgrade, observe, packages, upgrade_state, work_folder
 from .cluster_objects import read_objects
 from .kubectl import Kubectl
-from .programs import AdminPrograms, StepFailed
+from .programs import PROGRAMS, AdminPrograms, StepFailed
+from .work_folder import EKSCTL_RECORD
 
 
 def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
@@ -24,13 +25,21 @@ def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: 
 
 def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
     """What a run must know before it takes the lock. Creates the work folder."""
-    absent = programs.missing()
+    absent = programs.missing([*PROGRAMS, *values.get("programs", ())])
     if absent:
         raise StepFailed(
             "{0} {1} not installed on the admin machine; fix: install {2} into a folder of PATH".format(
                 ", ".join(absent), "is" if len(absent) == 1 else "are", "it" if len(absent) == 1 else "them"
             )
         )
+    if work_folder.read(os.path.join(folder, EKSCTL_RECORD)) is not None:
+        raise StepFailed(
+            "eksctl anywhere made the cluster of {0}; fix: set eks_anywhere_engine to eksctl, or use another work folder".format(folder)
+        )
+    lost = [path for path in values.get("needed", ()) if not os.path.isfile(os.path.expanduser(path))]
+    if lost:
+        raise StepFailed("there is no file {0} on the admin machine; fix: put the providers into the repository, or name the versions "
+                         "that it has".format(", ".join(lost)))  # fmt: skip
     # It fails with the reason if Docker is not running, or if the user is not in its group.
     bootstrap_cluster.nodes(programs, values["name"])
     if not check_mode:
@@ -72,6 +81,8 @@ def _observe(programs: AdminPrograms, folder: str, values: Mapping[str, Any], ch
     found["upgrade"] = upgrade_state.read(programs, values, found["differs"]) if values["upgrade"] else None
     found["has_backup"] = cluster_upgrade.has_backup(folder, values)
     found["backups"] = upgrade_state.backups(folder, values["backups"])
+    found["packages_wanted"] = bool(values.get("packages"))
+    found["packages_installed"] = packages.are_installed(programs, values["kubeconfig"], values.get("packages") or ())
     return dict(found, changed=changed)
 
 

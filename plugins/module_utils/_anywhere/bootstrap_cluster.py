@@ -10,6 +10,7 @@ its node and the role of its label, and never by that list.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
@@ -116,11 +117,23 @@ def _present(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bo
     if not check_mode:
         config = os.path.join(options["work_dir"] or os.path.dirname(kubeconfig), "kind.yaml")
         work_folder.write(config, options["config"])
+        for path, text in sorted(options["files"].items()):
+            _write_below(os.path.dirname(config), path, text)
         # Without --retain, kind deletes a node that does not start, and with it the logs that say why. Its option -q hides errors.
         argv = ["kind", "create", "cluster", "--name", name, "--kubeconfig", kubeconfig, "--config", config, "--retain"]
-        programs.run(argv, options["timeout"])
+        # kind gives the proxy to its node, and adds its own networks to NO_PROXY.
+        programs.with_variables(options["environment"]).run(argv, options["timeout"])
         os.chmod(kubeconfig, 0o600)
     return _result(True, state, RUNNING, kubeconfig)
+
+
+def _write_below(folder: str, name: str, text: str) -> None:
+    """Write a file of the node with mode 0600: it may have a password, and the node reads it as root."""
+    path = os.path.join(folder, *name.split("/"))
+    if os.path.relpath(path, folder).startswith(".."):
+        raise StepFailed("{0} is not in the work folder".format(name))
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    work_folder.write(path, text)
 
 
 def _started(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
@@ -154,6 +167,8 @@ def _absent(programs: AdminPrograms, options: Mapping[str, Any], check_mode: boo
     if not check_mode:
         # First, because nothing removes it if the run is killed after the cluster is gone. kind can write it again.
         work_folder.remove(kubeconfig)
+        for top in {path.partition("/")[0] for path in options["files"] if "/" in path}:
+            shutil.rmtree(os.path.join(options["work_dir"] or os.path.dirname(kubeconfig), top), ignore_errors=True)
         if state != ABSENT:
             programs.run(["kind", "delete", "cluster", "--name", name, "--kubeconfig", kubeconfig], options["timeout"])
     return _result(state != ABSENT, state, ABSENT, kubeconfig)

@@ -15,6 +15,7 @@ from .programs import AdminPrograms, StepFailed, failure
 MANAGER = "nodebootstrap-eks"
 """The field manager of applied objects."""
 
+ETCD_PLACEHOLDER = "https://placeholder:2379"
 _REQUEST_TIMEOUT = "--request-timeout=20s"
 _VOLATILE = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid")
 _HIDDEN = "********"
@@ -73,14 +74,26 @@ class Kubectl:
         """What an apply would change, as the API server says. Raises C(StepFailed)."""
         if not objects:
             return []
-        text = _list(objects)
+        text = _list(self._with_endpoints(objects))
         live = {name_of(one): stable(one) for one in self.get("-f", "-", "-n", self.namespace, stdin=text)}
         output = self.run(*_APPLY, "--dry-run=server", "-o", "json", "-n", self.namespace, "-f", "-", stdin=text)
         return [Comparison(name_of(one), live.get(name_of(one)), stable(one)) for one in items(output)]
 
     def apply(self, objects: Sequence[Mapping[str, Any]]) -> None:
         """Apply objects on the server. Raises C(StepFailed)."""
-        self.run(*_APPLY, "-n", self.namespace, "-f", "-", stdin=_list(objects), timeout=120.0)
+        self.run(*_APPLY, "-n", self.namespace, "-f", "-", stdin=_list(self._with_endpoints(objects)), timeout=120.0)
+
+    def _with_endpoints(self, objects: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """The objects with the endpoints of external etcd that the controllers wrote, which a placeholder must not replace."""
+        if not any(_endpoints(one) == [ETCD_PLACEHOLDER] for one in objects):
+            return objects
+        live = {name_of(one): _endpoints(one) for one in self.get("-f", "-", "-n", self.namespace, stdin=_list(objects))}
+        result = [copy.deepcopy(dict(one)) for one in objects]
+        for one in result:
+            found = live.get(name_of(one))
+            if found and _endpoints(one) == [ETCD_PLACEHOLDER]:
+                _external_etcd(one)["endpoints"] = found
+        return result
 
     def patch(self, kind: str, name: str, patch: Mapping[str, Any]) -> None:
         """Merge a patch into an object. Raises C(StepFailed)."""
@@ -88,6 +101,19 @@ class Kubectl:
 
 
 _APPLY = ("apply", "--server-side", "--force-conflicts", "--field-manager=" + MANAGER)
+
+
+def _external_etcd(one: Mapping[str, Any]) -> Dict[str, Any]:
+    """The configuration of external etcd of a KubeadmControlPlane, empty for all other objects."""
+    value: Any = one if one.get("kind") == "KubeadmControlPlane" else {}
+    for key in ("spec", "kubeadmConfigSpec", "clusterConfiguration", "etcd", "external"):
+        value = value.get(key) or {}
+    found: Dict[str, Any] = value
+    return found
+
+
+def _endpoints(one: Mapping[str, Any]) -> Optional[List[str]]:
+    return _external_etcd(one).get("endpoints")
 
 
 def items(output: str) -> List[Dict[str, Any]]:

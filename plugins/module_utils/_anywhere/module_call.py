@@ -16,6 +16,7 @@ from .providers import PROVIDER_TYPES
 Work = Callable[[AdminPrograms, Mapping[str, Any], bool], Dict[str, Any]]
 
 WORK_DIR: Dict[str, Any] = {"work_dir": {"type": "path"}}
+ENVIRONMENT: Dict[str, Any] = {"environment": {"type": "dict", "default": {}, "no_log": True}}
 CLUSTER: Dict[str, Any] = {
     "kubeconfig": {"type": "path", "required": True},
     "name": {"type": "str", "required": True},
@@ -39,8 +40,9 @@ OBSERVED: Dict[str, Any] = {
     "providers": dict(PROVIDERS, default=[]),
     "objects": {"type": "list", "elements": "dict", "default": []},
     "network": {"type": "list", "elements": "dict", "default": []},
-    "machines_from": {"type": "str", "choices": ["docker", "none"], "default": "none"},
+    "machines_from": {"type": "str", "choices": ["docker", "machines", "none"], "default": "none"},
 }
+_HIDDEN = ("config", "values", "files", "environment", "chart_values")
 _PATHS = ("work_dir", "kubeconfig", "bootstrap_kubeconfig", "dest")
 
 
@@ -69,7 +71,7 @@ def _fail(module: Any, message: str) -> None:
 
 def _invocation(module: Any) -> Dict[str, Any]:
     """The options for C(-vvv), without the values of Secrets and without files that may contain passwords."""
-    shown = {name: value for name, value in module.params.items() if name not in ("config", "values")}
+    shown = {name: value for name, value in module.params.items() if name not in _HIDDEN}
     for name in ("objects", "network"):
         if shown.get(name):
             shown[name] = [without_secrets(one) for one in shown[name]]

@@ -56,7 +56,7 @@ def observe(programs: AdminPrograms, options: Mapping[str, Any], check_mode: boo
         "bootstrap_providers": bootstrap.providers,
         "target_side": target.plain(),
         "target_providers": target.providers,
-        "machines": _machines(programs, options),
+        "machines": _machines(programs, options, container, bootstrap, target),
         "has_kubeconfig": has_kubeconfig,
         "is_initialized": is_initialized(objects),
         "is_available": is_available(objects),
@@ -89,8 +89,17 @@ def _is_applied(kubectl: Optional[Kubectl], wanted: List[Dict[str, Any]]) -> boo
     return kubectl is not None and upgrade_state.differences(kubectl, wanted) == []
 
 
-def _machines(programs: AdminPrograms, options: Mapping[str, Any]) -> Optional[List[str]]:
-    """The real machines by name, None if only the provider knows them."""
-    if options["machines_from"] != "docker":
+def _machines(programs: AdminPrograms, options: Mapping[str, Any], container: str, bootstrap: _Half, target: _Half) -> Optional[List[str]]:
+    """The real machines by name, None if they are not known."""
+    if options["machines_from"] == "docker":
+        return [one.name for one in bootstrap_cluster.nodes(programs, options["name"])]
+    if options["machines_from"] == "none":
         return None
-    return [one.name for one in bootstrap_cluster.nodes(programs, options["name"])]
+    sides = [half.objects for half in (bootstrap, target) if half.objects is not None]
+    found = {one["metadata"]["name"] for side in sides for one in side.of_kind("Machine")}
+    if found:
+        return sorted(found)
+    # Without objects, machines of the provider may exist that no side knows any more. There are none for certain if a Cluster says so, or
+    # if the bootstrap cluster is empty and the cluster itself has never answered.
+    is_new = container == RUNNING and bootstrap.objects is not None and target.kubectl is None
+    return [] if is_new or any(side.cluster is not None for side in sides) else None

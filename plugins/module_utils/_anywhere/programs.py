@@ -9,10 +9,11 @@ a killed run left behind.
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import time
-from typing import Callable, Dict, List, Optional, Sequence
+from typing import Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._node.programs import ProgramTimedOut, Result, execute
 from .._node.redaction import redact_string
@@ -44,7 +45,14 @@ class AdminPrograms:
         self.work_dir = work_dir
         self.now = now
         self.sleep = sleep
-        self._execute = execute or self._execute_recorded
+        self._variables: Dict[str, str] = {}
+        self._execute = execute
+
+    def with_variables(self, variables: Mapping[str, str]) -> "AdminPrograms":
+        """The same programs with more variables in their environment. They may be secret."""
+        other = copy.copy(self)
+        other._variables = dict(self._variables, **variables)
+        return other
 
     def missing(self, names: Sequence[str] = PROGRAMS) -> List[str]:
         """The programs that are not in C(PATH)."""
@@ -52,7 +60,7 @@ class AdminPrograms:
 
     def try_run(self, argv: Sequence[str], timeout: float = 60.0, stdin: str = "") -> Result:
         """Run a program, and return how it ended. Raises C(StepFailed) if it is missing, or after the time limit."""
-        return self._execute(argv, stdin, timeout)
+        return (self._execute or self._execute_recorded)(argv, stdin, timeout)
 
     def run(self, argv: Sequence[str], timeout: float = 60.0, stdin: str = "") -> str:
         """The output of a program that succeeds. Raises C(StepFailed) with its last lines otherwise."""
@@ -66,7 +74,7 @@ class AdminPrograms:
             return execute(
                 argv,
                 timeout,
-                environment(),
+                dict(environment(), **self._variables),
                 stdin=stdin.encode("utf-8"),
                 during=lambda pid: work_folder.recorded(self.work_dir, pid, argv),
             )

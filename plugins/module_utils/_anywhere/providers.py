@@ -78,7 +78,8 @@ def init(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) 
     if missing:
         config = os.path.join(options["work_dir"] or os.path.dirname(options["kubeconfig"]), "clusterctl.yaml")
         work_folder.write(config, options["config"])
-        programs.run(_argv(wanted, options["kubeconfig"], config), options["timeout"])
+        argv = _argv(wanted, options["kubeconfig"], config)
+        programs.with_variables(options["environment"]).run(argv, options["timeout"])
     wait_for_all(programs, kubectl, options["timeout"])
     return dict(result, state=READY)
 

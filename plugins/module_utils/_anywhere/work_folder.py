@@ -20,6 +20,12 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 from .._node.host import read_hostname
 
 LOCK = "lock.json"
+LEDGERS = "ledger-"
+"""How the names of the ledgers of the engine capi begin."""
+
+EKSCTL_RECORD = "eksctl.json"
+"""The record of the engine eksctl. One engine does not continue what the other one began."""
+
 _RUNNING, _GUARD = "running-", ".guard"
 
 

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-from . import names
+from . import bootstrap_config, names
 from .move import MoveStep, deletion_order
 from .observed import Action, Step
 from .wait_task import wait
@@ -32,6 +32,7 @@ class Timeouts:
     machines: float = 3600.0
     move: float = 1800.0
     delete: float = 3600.0
+    packages: float = 600.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Plan:
 
     command: C(create), C(upgrade), C(delete) or C(recover). objects, network: what is applied. providers: of Cluster API with their
     versions. config_text: the file of the cluster, which is kept beside its kubeconfig. digest: of all inputs. cert_manager: its version.
+    environment: of kind and clusterctl. mirror_files: of the bootstrap cluster, by their paths in the work folder. images_dir: a folder
+    with archives of images on the admin machine. packages: what helm installs. needed_files: of the repository.
     """
 
     command: str
@@ -58,6 +61,15 @@ class Plan:
     machines_from: str = "docker"
     take_lock: bool = False
     timeouts: Timeouts = Timeouts()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    mirror_files: Mapping[str, str] = field(default_factory=dict)
+    images_dir: str | None = None
+    packages: tuple[Mapping[str, Any], ...] = ()
+    needed_files: tuple[str, ...] = ()
+
+    def requirements(self) -> dict[str, list[str]]:
+        """What the admin machine must have before anything is changed: programs beside the usual ones, and files."""
+        return {"programs": ["helm"] if self.packages else [], "needed": list(self.needed_files)}
 
     @property
     def kubeconfig(self) -> str:
@@ -127,8 +139,17 @@ class Work:
 
 def _kind(work: Work, state: str, **options: Any) -> None:
     plan = work.plan
-    work.module("kind_cluster", name=plan.bootstrap_name, state=state, kubeconfig=plan.bootstrap_kubeconfig, config=plan.kind_config,
-                timeout=plan.timeouts.bootstrap, **options)  # fmt: skip
+    config = bootstrap_config.in_folder(plan.kind_config, plan.work_dir)
+    if state == "present":
+        _load_images(work, None)
+    work.module("kind_cluster", name=plan.bootstrap_name, state=state, kubeconfig=plan.bootstrap_kubeconfig, config=config,
+                files=dict(plan.mirror_files), environment=dict(plan.environment), timeout=plan.timeouts.bootstrap, **options)  # fmt: skip
+
+
+def _load_images(work: Work, cluster: str | None) -> None:
+    """Load the archives of images into Docker, or into the nodes of a cluster of kind."""
+    if work.plan.images_dir is not None:
+        work.module("kind_images", name=cluster, images_dir=work.plan.images_dir, timeout=work.plan.timeouts.providers)
 
 
 def _replace_bootstrap(work: Work) -> None:
@@ -144,7 +165,18 @@ def _delete_bootstrap(work: Work) -> None:
 def _install(work: Work, kubeconfig: str) -> None:
     plan = work.plan
     work.module("clusterctl_init", kubeconfig=kubeconfig, providers=list(plan.providers), config=plan.clusterctl_config,
-                timeout=plan.timeouts.providers)  # fmt: skip
+                environment=dict(plan.environment), timeout=plan.timeouts.providers)  # fmt: skip
+
+
+def _install_on_bootstrap(work: Work) -> None:
+    _load_images(work, work.plan.bootstrap_name)
+    _install(work, work.plan.bootstrap_kubeconfig)
+
+
+def _install_packages(work: Work) -> None:
+    for one in work.plan.packages:
+        work.module("capi_package", kubeconfig=work.plan.kubeconfig, name=one["name"], chart=one["chart"], version=one["version"],
+                    namespace=one["namespace"], chart_values=one["values"], timeout=work.plan.timeouts.packages)  # fmt: skip
 
 
 def apply_objects(work: Work, kubeconfig: str, objects: tuple[Mapping[str, Any], ...]) -> None:
@@ -212,7 +244,7 @@ ACTS: Mapping[Step, Callable[[Work], None]] = {
     Step.CREATE_BOOTSTRAP: lambda work: _kind(work, "present"),
     Step.REPLACE_BOOTSTRAP: _replace_bootstrap,
     Step.START_BOOTSTRAP: lambda work: _kind(work, "started"),
-    Step.INSTALL_ON_BOOTSTRAP: lambda work: _install(work, work.plan.bootstrap_kubeconfig),
+    Step.INSTALL_ON_BOOTSTRAP: _install_on_bootstrap,
     Step.APPLY_CLUSTER: lambda work: apply_objects(work, work.plan.bootstrap_kubeconfig, work.plan.objects),
     Step.WAIT_CONTROL_PLANE: lambda work: wait_for(work, "control_plane", work.plan.bootstrap_kubeconfig, work.plan.timeouts.control_plane),
     Step.SAVE_KUBECONFIG: _save_kubeconfig,
@@ -225,5 +257,6 @@ ACTS: Mapping[Step, Callable[[Work], None]] = {
     Step.DELETE_CLUSTER: _delete_cluster,
     Step.WAIT_DELETED: lambda work: wait_for(work, "deleted", work.plan.bootstrap_kubeconfig, work.plan.timeouts.delete),
     Step.REMOVE_FILES: _remove_files,
+    Step.INSTALL_PACKAGES: _install_packages,
 }
 """Step → what it does. Those of an upgrade and a recovery are in C(acts_upgrade)."""

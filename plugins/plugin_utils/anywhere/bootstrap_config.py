@@ -10,8 +10,11 @@ from typing import Any
 
 from ..formats import toml, yaml
 from . import names
-from .mirror_files import CERTS_DIR
+from .mirror_files import CERTS_DIR, Credentials, mirror_files
 from .model import DOCKER, Cluster
+
+CERTS_FOLDER = "certs.d"
+"""The folder with the files of the registry mirror, in the work folder."""
 
 _PLUGINS = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.images"}
 """Version of containerd's configuration → the plugin that reads certs.d. kind ignores the patch of the other version."""
@@ -19,7 +22,8 @@ _PLUGINS = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.images"}
 
 @dataclass(frozen=True)
 class BootstrapOptions:
-    """What the admin machine adds. image: of the node of kind. certs_dir: the folder with the files of the registry mirror, if any.
+    """What the admin machine adds. image: of the node of kind. certs_dir: the folder with the files of the registry mirror, if any. A path
+    that is not absolute is in the work folder, see C(in_folder).
 
     docker_socket: of the Docker that makes the machines of the provider Docker. allow_cgroup_v1: whether kubelet starts on a machine with
     cgroup v1.
@@ -62,3 +66,21 @@ def _kubelet_patch(kind: str) -> str:
 
 def _containerd_patch(version: int) -> str:
     return toml.dump({"version": version, "plugins": {_PLUGINS[version]: {"registry": {"config_path": CERTS_DIR}}}}, quoted_headers=True)
+
+
+def mirror_of(cluster: Cluster, credentials: Credentials | None) -> dict[str, str]:
+    """The files of the registry mirror of the cluster by their paths in the work folder. They can contain a password."""
+    if cluster.mirror is None:
+        return {}
+    found = mirror_files(cluster.mirror, credentials)
+    return {CERTS_FOLDER + file.path.removeprefix(CERTS_DIR): file.content for file in found}
+
+
+def in_folder(config: str, folder: str) -> str:
+    """The configuration with absolute host paths. folder: the work folder, which is known when the admin machine has been asked."""
+    found = yaml.load(config)
+    mounts = [mount for node in found["nodes"] for mount in node.get("extraMounts", ())]
+    relative = [mount for mount in mounts if not mount["hostPath"].startswith("/")]
+    for mount in relative:
+        mount["hostPath"] = f"{folder}/{mount['hostPath']}"
+    return yaml.dump(found) if relative else config

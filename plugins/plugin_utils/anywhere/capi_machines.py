@@ -11,7 +11,7 @@ from typing import Any
 
 from ..formats import systemd, yaml
 from .mirror_files import Credentials, NodeFile, mirror_files
-from .model import Cluster, Machines, Proxy, Taint
+from .model import Cluster, Machines, Taint
 
 _PATCHES = "/etc/kubernetes/patches"
 _KUBELET_PATCH = f"{_PATCHES}/kubeletconfiguration0+strategic.yaml"
@@ -19,6 +19,14 @@ _PROXY_UNIT = "/etc/systemd/system/containerd.service.d/http-proxy.conf"
 _AUDIT_POLICY = "/etc/kubernetes/audit-policy.yaml"
 _AUDIT_LOG = "/var/log/kubernetes/api-audit.log"
 _AUDIT_FLAGS = {"audit-log-maxage": "30", "audit-log-maxbackup": "10", "audit-log-maxsize": "512"}
+ETCD_PLACEHOLDER = "https://placeholder:2379"
+"""The endpoint of external etcd that EKS Anywhere writes until etcd runs."""
+
+_ETCD_FILES = {
+    "caFile": "/etc/kubernetes/pki/etcd/ca.crt",
+    "certFile": "/etc/kubernetes/pki/apiserver-etcd-client.crt",
+    "keyFile": "/etc/kubernetes/pki/apiserver-etcd-client.key",
+}
 _DIRECT = ("localhost", "127.0.0.1", "::1", ".svc", ".cluster.local")
 """What nodes reach without a proxy, beside the networks of the cluster."""
 
@@ -38,14 +46,18 @@ class NodeImage:
 class CapiOptions:
     """What the file of a cluster does not say. node_images: by minor version, such as C("1.34").
 
-    registry: the credentials of a mirror with C(authenticate). haproxy_config_map: the name of a ConfigMap with another configuration
-    of the load balancer. allow_cgroup_v1: whether kubelet starts on a machine with cgroup v1.
+    registry: the credentials of a mirror with C(authenticate). haproxy_config: the text of another configuration of the load balancer.
+    allow_cgroup_v1: whether kubelet starts on a machine with cgroup v1. preload_images: images that Docker has, and that every machine
+    gets before it starts. etcd_version: of external etcd. has_etcdadm: does the repository have the providers of external etcd?
     """
 
     node_images: Mapping[str, NodeImage]
     registry: Credentials | None = None
-    haproxy_config_map: str | None = None
+    haproxy_config: str | None = None
     allow_cgroup_v1: bool = True
+    preload_images: tuple[str, ...] = ()
+    etcd_version: str | None = None
+    has_etcdadm: bool = False
 
 
 def control_plane_config(cluster: Cluster, options: CapiOptions) -> dict[str, Any]:
@@ -73,7 +85,7 @@ def node_files(cluster: Cluster, machines: Machines, options: CapiOptions) -> tu
     if cluster.mirror is not None:
         files += mirror_files(cluster.mirror, options.registry)
     if cluster.proxy is not None:
-        files.append(NodeFile(_PROXY_UNIT, _proxy_unit(cluster.proxy, cluster)))
+        files.append(NodeFile(_PROXY_UNIT, _proxy_unit(cluster)))
     if machines.kubelet is not None:
         fields = {"apiVersion": "kubelet.config.k8s.io/v1beta1", **machines.kubelet}
         files.append(NodeFile(_KUBELET_PATCH, yaml.dump(fields)))
@@ -151,12 +163,23 @@ def _cluster_configuration(cluster: Cluster) -> dict[str, Any]:
     if flags:
         server["extraArgs"] = arguments(flags)
     config: dict[str, Any] = {"apiServer": server}
+    if cluster.etcd is not None:
+        # The API needs one endpoint, and the controllers write the real ones when etcd runs. An apply keeps those.
+        config["etcd"] = {"external": {"endpoints": [ETCD_PLACEHOLDER], **_ETCD_FILES}}
     if cluster.network.node_mask is not None:
         config["controllerManager"] = {"extraArgs": arguments({"node-cidr-mask-size": str(cluster.network.node_mask)})}
     return config
 
 
-def _proxy_unit(proxy: Proxy, cluster: Cluster) -> str:
+def proxy_variables(cluster: Cluster) -> dict[str, str]:
+    """The environment of programs that use the proxy of the cluster, empty without one. What is near is reached without it."""
+    proxy = cluster.proxy
+    if proxy is None:
+        return {}
     direct = [*proxy.no_proxy, *_DIRECT, *cluster.network.pods, *cluster.network.services, cluster.control_plane.endpoint]
-    values = {"HTTP_PROXY": proxy.http, "HTTPS_PROXY": proxy.https, "NO_PROXY": ",".join(dict.fromkeys(filter(None, direct)))}
+    return {"HTTP_PROXY": proxy.http, "HTTPS_PROXY": proxy.https, "NO_PROXY": ",".join(dict.fromkeys(filter(None, direct)))}
+
+
+def _proxy_unit(cluster: Cluster) -> str:
+    values = proxy_variables(cluster)
     return systemd.unit({"Service": [("Environment", systemd.environment_assignment(name, text)) for name, text in values.items()]})

@@ -12,12 +12,13 @@ from typing import Any
 from ..formats import json, yaml
 from . import names
 from .capi_machines import CapiOptions, NodeImage, control_plane_config, node_files, secret_key, secret_name, worker_config
-from .model import Cluster, HealthCheck, WorkerGroup
+from .model import Cluster, Etcd, HealthCheck, WorkerGroup
 from .timeouts import seconds
 
 _CORE, _VERSION = "cluster.x-k8s.io", "v1beta2"
 _BOOTSTRAP = "bootstrap.cluster.x-k8s.io"
 _CONTROL_PLANE = "controlplane.cluster.x-k8s.io"
+_ETCD, _ETCD_VERSION = "etcdcluster.cluster.x-k8s.io", "v1beta1"
 _INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io"
 _NAME_LABEL = f"{_CORE}/cluster-name"
 _DEPLOYMENT_LABEL = f"{_CORE}/deployment-name"
@@ -41,10 +42,15 @@ def objects(cluster: Cluster, options: CapiOptions) -> Iterator[dict[str, Any]]:
     secret = _secret(cluster, options)
     if secret is not None:
         yield secret
+    if options.haproxy_config is not None:
+        # Before the DockerCluster: the load balancer is made once, with what is there then.
+        yield _haproxy(cluster, options.haproxy_config)
     yield _cluster(cluster)
     yield _docker_cluster(cluster, options)
-    template = _machine_template(f"{cluster.name}-control-plane", _image(cluster.version, options))
+    template = _machine_template(f"{cluster.name}-control-plane", _image(cluster.version, options), options)
     yield template
+    if cluster.etcd is not None:
+        yield from _external_etcd(cluster, cluster.etcd, options)
     yield _kubeadm_control_plane(cluster, options, template)
     for group in cluster.workers:
         yield from _workers(cluster, group, options)
@@ -79,36 +85,60 @@ def _secret(cluster: Cluster, options: CapiOptions) -> dict[str, Any] | None:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": f"{_CORE}/secret", "stringData": content}
 
 
+def _haproxy(cluster: Cluster, text: str) -> dict[str, Any]:
+    """The configuration of the load balancer. The provider Docker reads it in the namespace of the cluster, so it moves along."""
+    labels = {_NAME_LABEL: cluster.name, _MOVE_LABEL: ""}
+    metadata = {"name": names.haproxy(cluster.name), "namespace": names.NAMESPACE, "labels": labels}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"value": text}}
+
+
 def _cluster(cluster: Cluster) -> dict[str, Any]:
-    return _object(
-        _CORE,
-        "Cluster",
-        cluster.name,
-        {
-            "clusterNetwork": {
-                "pods": {"cidrBlocks": list(cluster.network.pods)},
-                "services": {"cidrBlocks": list(cluster.network.services)},
-                "serviceDomain": "cluster.local",
-            },
-            "controlPlaneRef": _reference(_CONTROL_PLANE, "KubeadmControlPlane", names.control_plane(cluster.name)),
-            "infrastructureRef": _reference(_INFRASTRUCTURE, "DockerCluster", cluster.name),
+    spec: dict[str, Any] = {
+        "clusterNetwork": {
+            "pods": {"cidrBlocks": list(cluster.network.pods)},
+            "services": {"cidrBlocks": list(cluster.network.services)},
+            "serviceDomain": "cluster.local",
         },
-        labels={_NAME_LABEL: cluster.name},
-    )
+        "controlPlaneRef": _reference(_CONTROL_PLANE, "KubeadmControlPlane", names.control_plane(cluster.name)),
+        "infrastructureRef": _reference(_INFRASTRUCTURE, "DockerCluster", cluster.name),
+    }
+    if cluster.etcd is not None:
+        spec["managedExternalEtcdRef"] = _reference(_ETCD, "EtcdadmCluster", names.external_etcd(cluster.name))
+    return _object(_CORE, "Cluster", cluster.name, spec, labels={_NAME_LABEL: cluster.name})
+
+
+def _external_etcd(cluster: Cluster, etcd: Etcd, options: CapiOptions) -> Iterator[dict[str, Any]]:
+    """etcd on machines of its own, as the providers etcdadm-bootstrap and etcdadm-controller of EKS Anywhere make it."""
+    name = names.external_etcd(cluster.name)
+    template = _machine_template(name, _image(cluster.version, options), options)
+    yield template
+    spec = {
+        "replicas": etcd.count,
+        "etcdadmConfigSpec": {"etcdadmBuiltin": True, "cloudInitConfig": {"version": options.etcd_version}},
+        # A reference of the older form: with its version and its namespace.
+        "infrastructureTemplate": {
+            "apiVersion": template["apiVersion"], "kind": template["kind"], "name": template["metadata"]["name"],
+            "namespace": names.NAMESPACE,
+        },
+    }  # fmt: skip
+    metadata = {"name": name, "namespace": names.NAMESPACE, "labels": {_NAME_LABEL: cluster.name}}
+    yield {"apiVersion": f"{_ETCD}/{_ETCD_VERSION}", "kind": "EtcdadmCluster", "metadata": metadata, "spec": spec}
 
 
 def _docker_cluster(cluster: Cluster, options: CapiOptions) -> dict[str, Any]:
     spec: dict[str, Any] = {}
-    if options.haproxy_config_map is not None:
-        spec["loadBalancer"] = {"customHAProxyConfigTemplateRef": {"name": options.haproxy_config_map}}
+    if options.haproxy_config is not None:
+        spec["loadBalancer"] = {"customHAProxyConfigTemplateRef": {"name": names.haproxy(cluster.name)}}
     return _object(_INFRASTRUCTURE, "DockerCluster", cluster.name, spec)
 
 
-def _machine_template(prefix: str, image: NodeImage) -> dict[str, Any]:
+def _machine_template(prefix: str, image: NodeImage, options: CapiOptions) -> dict[str, Any]:
     """A template cannot be changed, and another name makes Cluster API replace the machines. So the name depends on the content."""
     machine: dict[str, Any] = {"customImage": image.image}
     # The provider Docker runs the pods of the cluster of Docker machines itself, once the cluster manages itself.
     machine["extraMounts"] = [{"containerPath": "/var/run/docker.sock", "hostPath": "/var/run/docker.sock"}]
+    if options.preload_images:
+        machine["preLoadImages"] = list(options.preload_images)
     return _template(_INFRASTRUCTURE, "DockerMachineTemplate", prefix, {"template": {"spec": machine}})
 
 
@@ -135,7 +165,7 @@ def _kubeadm_control_plane(cluster: Cluster, options: CapiOptions, template: Map
 def _workers(cluster: Cluster, group: WorkerGroup, options: CapiOptions) -> Iterator[dict[str, Any]]:
     name = names.machine_deployment(cluster.name, group.name)
     image = _image(group.version or cluster.version, options)
-    machine = _machine_template(name, image)
+    machine = _machine_template(name, image, options)
     config = _template(_BOOTSTRAP, "KubeadmConfigTemplate", name, {"template": {"spec": worker_config(cluster, group, options)}})
     yield machine
     yield config

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import Problem, SpecError
-from . import preflight, preflight_run
+from . import eksctl_plan, eksctl_run, packages, preflight, preflight_run
 from .around import Diagnostics, around
+from .check import CAPI, EKSCTL, ENGINES
 from .cluster_plan import Read, plan_of
 from .diagnostics_task import Write
 from .run import Admin, run
@@ -20,6 +22,16 @@ from .run_upgrade import upgrade
 from .status_task import NEEDED, status_task
 
 _IMAGE = {"version": {"type": "str", "required": True}, "image": {"type": "str", "required": True}}
+_PROVIDER = {
+    "name": {"type": "str", "required": True},
+    "type": {
+        "type": "str",
+        "required": True,
+        "choices": ["CoreProvider", "BootstrapProvider", "ControlPlaneProvider", "InfrastructureProvider"],
+    },
+    "version": {"type": "str", "required": True},
+    "components": {"type": "str"},
+}
 OPTIONS: dict[str, Any] = {
     "operation": {"type": "str", "choices": ["create", "delete", "recover", "status", "upgrade"], "required": True},
     "cluster_file": {"type": "path"},
@@ -31,7 +43,15 @@ OPTIONS: dict[str, Any] = {
     "cert_manager_version": {"type": "str"},
     "network_manifest": {"type": "path"},
     "image_repository": {"type": "str"},
-    "haproxy_config_map": {"type": "str"},
+    "haproxy_config": {"type": "path"},
+    "manifests": {"type": "list", "elements": "path", "default": []},
+    "providers": {"type": "list", "elements": "dict", "default": [], "options": _PROVIDER},
+    "etcd_version": {"type": "str"},
+    "images_dir": {"type": "str"},
+    "preload_images": {"type": "list", "elements": "str", "default": []},
+    "packages": {"type": "list", "elements": "dict", "default": [], "options": packages.OPTIONS},
+    "engine": {"type": "str", "choices": list(ENGINES), "default": CAPI},
+    "eksctl": {"type": "dict", "default": {}, "options": eksctl_plan.OPTIONS},
     "docker_socket": {"type": "path", "default": "/var/run/docker.sock"},
     "allow_cgroup_v1": {"type": "bool", "default": True},
     "registry_username": {"type": "str"},
@@ -49,12 +69,24 @@ OPTIONS: dict[str, Any] = {
 RULES: dict[str, Any] = {"required_together": [["registry_username", "registry_password"]]}
 
 
-def cluster_task(options: Mapping[str, Any], *, read: Read, admin: Admin, check_mode: bool, write: Write | None = None) -> dict[str, Any]:
+def cluster_task(
+    options: Mapping[str, Any],
+    *,
+    read: Read,
+    admin: Admin,
+    check_mode: bool,
+    write: Write | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Create, upgrade, recover or delete the cluster, or tell where it stands. Raises C(SpecError) before anything is changed.
 
-    write: writes a file on the controller that only its owner can read. Without it, there are no diagnostics.
+    write: writes a file on the controller that only its owner can read. Without it, there are no diagnostics. environment: of the
+    controller.
     """
     command = options["operation"]
+    if options["engine"] == EKSCTL and options["cluster_file"]:
+        wanted = eksctl_plan.plan_of(options, read, environment)
+        return eksctl_run.run(wanted, admin.call, admin.say, check_mode=check_mode)
     if command == "status":
         return status_task(options, admin, read=read, write=write)
     if not options["cluster_file"]:

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import Problems, joined
 from ..formats import yaml
 
 _CERT_MANAGER_TIMEOUT = "30m"
@@ -23,12 +26,32 @@ class Provider:
     components: str
 
 
+@dataclass(frozen=True)
+class Release:
+    """A provider in a version with its C(v)."""
+
+    provider: Provider
+    version: str
+
+    @property
+    def folder(self) -> str:
+        """The folder of its files in a repository."""
+        return f"{self.provider.label}/{self.version}"
+
+
 CORE = Provider("cluster-api", "CoreProvider", "cluster-api", "core-components.yaml")
 BOOTSTRAP = Provider("kubeadm", "BootstrapProvider", "bootstrap-kubeadm", "bootstrap-components.yaml")
 CONTROL_PLANE = Provider("kubeadm", "ControlPlaneProvider", "control-plane-kubeadm", "control-plane-components.yaml")
 DOCKER = Provider("docker", "InfrastructureProvider", "infrastructure-docker", "infrastructure-components-development.yaml")
 PROVIDERS = (CORE, BOOTSTRAP, CONTROL_PLANE, DOCKER)
 """What a cluster of Docker machines needs."""
+
+ETCDADM = ("etcdadm-bootstrap", "etcdadm-controller")
+"""The providers of external etcd, both of the type BootstrapProvider. They belong to EKS Anywhere and not to upstream Cluster API."""
+
+_LABELS = {"BootstrapProvider": "bootstrap-", "ControlPlaneProvider": "control-plane-", "InfrastructureProvider": "infrastructure-"}
+_PATTERN = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?", re.ASCII)
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -39,18 +62,48 @@ class Versions:
     cert_manager: str
 
 
-def clusterctl_config(repository: str, versions: Versions, image_repository: str | None = None) -> str:
+def releases(versions: Versions, more: Sequence[Release] = (), infrastructure: Provider | None = DOCKER) -> tuple[Release, ...]:
+    """Every provider with its version: those of Cluster API, and others. One of the others replaces a provider with its type and name."""
+    own = [Release(one, versions.cluster_api) for one in (CORE, BOOTSTRAP, CONTROL_PLANE, infrastructure) if one is not None]
+    by_key = {(one.provider.kind, one.provider.name): one for one in (*own, *more)}
+    return tuple(by_key.values())
+
+
+def read_releases(rows: Sequence[Mapping[str, Any]], option: str, problems: Problems) -> tuple[Release, ...]:
+    """The providers that the user names, with C(name), C(type), C(version) and, if its file has another name, C(components)."""
+    found = []
+    for index, row in enumerate(rows):
+        place, kind, name = joined(option, index), row["type"], row["name"]
+        core = kind == CORE.kind
+        if not _NAME.fullmatch(name) or (core and name != CORE.name):
+            problems.add("input.invalid_text", f"{place}.name", "is not the name of a provider", value=name,
+                         allowed=CORE.name if core else "lower-case letters, digits, - and .")  # fmt: skip
+        if not _PATTERN.fullmatch(row["version"]):
+            problems.add("input.invalid_text", f"{place}.version", "is not a version", value=row["version"], allowed="such as v1.13.4")
+        known = next((one for one in PROVIDERS if (one.kind, one.name) == (kind, name)), None)
+        label = CORE.label if core else _LABELS[kind] + name
+        components = row.get("components") or (known.components if known else f"{_LABELS.get(kind, '').rstrip('-')}-components.yaml")
+        if "/" in components:
+            problems.add("input.invalid_text", f"{place}.components", "is not the name of a file", value=components)
+        found.append(Release(Provider(name, kind, label, components), row["version"]))
+    return tuple(found)
+
+
+def clusterctl_config(
+    repository: str, versions: Versions, image_repository: str | None = None, providers: Sequence[Release] | None = None
+) -> str:
     """The configuration as YAML. repository: the absolute path of a folder LABEL/VERSION/FILE, such as clusterctl itself writes it.
 
     image_repository: a registry with a namespace that replaces those of all images of the providers. Without it, they keep their names.
+    providers: of C(releases), those of Docker machines without it.
     """
     config: dict[str, Any] = {
         "providers": [
-            {"name": one.name, "type": one.kind, "url": f"{repository}/{one.label}/{versions.cluster_api}/{one.components}"}
-            for one in PROVIDERS
+            {"name": one.provider.name, "type": one.provider.kind, "url": f"{repository}/{one.folder}/{one.provider.components}"}
+            for one in (releases(versions) if providers is None else providers)
         ],
         "cert-manager": {
-            "url": f"{repository}/cert-manager/{versions.cert_manager}/cert-manager.yaml",
+            "url": f"{repository}/{_cert_manager(versions)}",
             "version": versions.cert_manager,
             "timeout": _CERT_MANAGER_TIMEOUT,
         },
@@ -62,9 +115,20 @@ def clusterctl_config(repository: str, versions: Versions, image_repository: str
     return yaml.dump(config)
 
 
-def wanted(versions: Versions) -> list[dict[str, str]]:
+def _cert_manager(versions: Versions) -> str:
+    return f"cert-manager/{versions.cert_manager}/cert-manager.yaml"
+
+
+def files(repository: str, versions: Versions, providers: Sequence[Release]) -> tuple[str, ...]:
+    """The files that the repository must have."""
+    names = [f"{one.folder}/{name}" for one in providers for name in (one.provider.components, "metadata.yaml")]
+    return tuple(f"{repository}/{name}" for name in (*names, _cert_manager(versions)))
+
+
+def wanted(versions: Versions, providers: Sequence[Release] | None = None) -> list[dict[str, str]]:
     """Every provider with its version, as the module C(clusterctl_init) takes it."""
-    return [{"name": one.name, "type": one.kind, "version": versions.cluster_api} for one in PROVIDERS]
+    rows = releases(versions) if providers is None else providers
+    return [{"name": one.provider.name, "type": one.provider.kind, "version": one.version} for one in rows]
 
 
 def init_arguments(versions: Versions) -> tuple[str, ...]:

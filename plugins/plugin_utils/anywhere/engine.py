@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..errors import Problems, joined
 from .capi_machines import CapiOptions
+from .clusterctl_config import ETCDADM, Release
 from .model import CILIUM, DOCKER, Cluster
+from .user_manifests import INFRASTRUCTURE
 
 _EKSCTL = "use the engine eksctl"
 _NEEDS_CONTROLLER = {
@@ -17,28 +21,50 @@ _NEEDS_CONTROLLER = {
 }
 
 
-def check(cluster: Cluster, options: CapiOptions, problems: Problems) -> None:
-    """Report what the manifests could not express. The cluster is valid."""
-    if cluster.provider != DOCKER:
+def check(cluster: Cluster, options: CapiOptions, problems: Problems, *, has_manifests: bool = False) -> None:
+    """Report what the manifests could not express. The cluster is valid. has_manifests: does the user give the manifests?"""
+    if cluster.provider != DOCKER and not has_manifests:
         path = f"{cluster.path}.spec.datacenterRef.kind"
         message = f"the engine capi renders Docker only, and the provider is {cluster.provider_name}"
         fix = f"{_EKSCTL}, or give the manifests of Cluster API as eks_anywhere_manifests"
         problems.add("anywhere.engine", path, message, fix=fix)
         return
-    _check_etcd(cluster, problems)
+    if cluster.provider == DOCKER and has_manifests:
+        fix = "remove them; for what they add, use another provider or kubectl"
+        problems.add("anywhere.engine", "manifests", "are for other providers: the engine capi renders Docker itself", fix=fix)
+    _check_etcd(cluster, options, problems, is_rendered=not has_manifests)
     _check_fields(cluster, problems)
     _check_cni(cluster, problems)
-    _check_images(cluster, options, problems)
+    if not has_manifests:
+        _check_images(cluster, options, problems)
     mirror = cluster.mirror
     if mirror is not None and mirror.authenticate and options.registry is None:
-        fix = "set REGISTRY_USERNAME and REGISTRY_PASSWORD, or remove authenticate"
+        fix = "set eks_anywhere_registry_username and eks_anywhere_registry_password, or remove authenticate"
         problems.add("anywhere.engine", joined(mirror.path, "authenticate"), "is true, and there are no credentials", fix=fix)
 
 
-def _check_etcd(cluster: Cluster, problems: Problems) -> None:
-    if cluster.etcd is not None:
-        message = "needs the providers etcdadm-bootstrap and etcdadm-controller, which upstream Cluster API does not have"
-        problems.add("anywhere.engine", cluster.etcd.path, message, fix=f"remove it: etcd then runs on the control plane; or {_EKSCTL}")
+def check_infrastructure(cluster: Cluster, providers: Sequence[Release], problems: Problems) -> None:
+    """Report a provider of the manifests that the user does not name. Its version cannot be guessed."""
+    if cluster.provider not in INFRASTRUCTURE:
+        return
+    _kind, name = INFRASTRUCTURE[cluster.provider]
+    found = [one.provider.name for one in providers if one.provider.kind == "InfrastructureProvider"]
+    if name not in found:
+        message = f"have no infrastructure provider {name}, which the manifests need"
+        fix = f"add name: {name}, type: InfrastructureProvider, and the version that the repository has"
+        problems.add("anywhere.engine", "providers", message, value=", ".join(found) or None, fix=fix)
+
+
+def _check_etcd(cluster: Cluster, options: CapiOptions, problems: Problems, *, is_rendered: bool) -> None:
+    if cluster.etcd is None:
+        return
+    if not options.has_etcdadm:
+        message = f"needs the providers {' and '.join(ETCDADM)}, which upstream Cluster API does not have"
+        fix = f"name them in eks_anywhere_providers; or remove it: etcd then runs on the control plane; or {_EKSCTL}"
+        problems.add("anywhere.engine", cluster.etcd.path, message, fix=fix)
+    elif is_rendered and options.etcd_version is None:
+        fix = "set eks_anywhere_etcd_version, such as 3.5.21"
+        problems.add("anywhere.engine", cluster.etcd.path, "needs the version of etcd, and it is not set", fix=fix)
 
 
 def _check_fields(cluster: Cluster, problems: Problems) -> None:

@@ -29,3 +29,13 @@ def control_plane(cluster: str) -> str:
 def machine_deployment(cluster: str, group: str) -> str:
     """The name of the MachineDeployment of a group of workers."""
     return f"{cluster}-{group}"
+
+
+def external_etcd(cluster: str) -> str:
+    """The name of the EtcdadmCluster."""
+    return f"{cluster}-etcd"
+
+
+def haproxy(cluster: str) -> str:
+    """The name of the ConfigMap with the configuration of the load balancer of Docker machines."""
+    return f"{cluster}-haproxy"

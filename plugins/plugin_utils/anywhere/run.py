@@ -90,7 +90,7 @@ class Run:
     def read_folder(self, problems: Problems) -> Mapping[str, Any]:
         """Read the work folder with its ledgers. A ledger that cannot be read is a problem, and then empty."""
         names = {command: self.plan.ledger_file(command) for command in _COMMANDS}
-        found = self.step("open", name=self.plan.name, files=list(names.values()))
+        found = self.step("open", name=self.plan.name, files=list(names.values()), **self.plan.requirements())
         # From here on, the paths are absolute: ~ is the home of the user on the admin machine.
         self.plan = replace(self.plan, work_dir=found["work_dir"])
         for command, name in names.items():
@@ -122,7 +122,7 @@ class Run:
         """What is true now. The same call writes how the last step ended."""
         plan = self.plan
         files, self.unwritten = self.unwritten, {}
-        found = self.step("observe", files=files, **plan.observation(), config_file=plan.config_file,
+        found = self.step("observe", files=files, **plan.observation(), config_file=plan.config_file, packages=list(plan.packages),
                           config_text=plan.config_text if plan.command in ("create", "upgrade") else None,
                           upgrade=plan.command != "create", plane=list(control_plane_part(plan.objects)),
                           backup=plan.backup, digest=plan.digest, backups=plan.backups)  # fmt: skip
@@ -199,7 +199,7 @@ class Run:
 
 
 _FLAGS = ("has_kubeconfig", "is_initialized", "has_network", "is_available", "is_applied", "is_deleting", "config_written",
-          "has_backup")  # fmt: skip
+          "has_backup", "packages_wanted", "packages_installed")  # fmt: skip
 
 
 def _side(found: Mapping[str, Any] | None) -> Side | None:

@@ -29,7 +29,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "bin").mkdir()
-        for name in ("docker", "kind", "kubectl", "clusterctl"):
+        for name in ("docker", "kind", "kubectl", "clusterctl", "helm"):
             program = folder / "bin" / name
             program.write_text(f"#!{sys.executable} -SE\n{PROGRAM.read_text(encoding='utf-8')}", encoding="utf-8")
             program.chmod(0o755)
@@ -55,7 +55,7 @@ class Machine:
             "work_dir": str(self.folder),
             "bootstrap_image": "kindest/node:v1.34.2",
             "node_images": [{"version": "v1.34.2", "image": "kindest/node:v1.34.2"}],
-            "repository": "/srv/providers",
+            "repository": anywhere_bed.repository(self.folder / "repository"),
             "cluster_api_version": "v1.13.4",
             "cert_manager_version": "v1.20.2",
             "network_manifest": "network.yaml",

@@ -172,6 +172,31 @@ def check_end(machine: Machine, operation: str) -> None:
         assert not state["machines"] and not kubeconfig.exists()
 
 
+def test_packages_are_installed_by_the_playbook_and_their_values_are_not_shown(machine: Machine) -> None:
+    bed = anywhere_bed.Bed(machine.folder / anywhere_programs.NAME)
+    assert bed.run("create") is not None
+    machine.save(bed.state)
+    package = {"name": "harbor", "chart": "/srv/charts/harbor", "values": {"password": "password-of-harbor"}}
+    variables = json.dumps({"eks_anywhere_packages": [package]})
+    done = machine.play("create", "-e", variables, "-vvv")
+    assert done.returncode == 0 and machine.state["releases"]["harbor"]["status"] == "deployed"
+    shown = [line for line in done.stdout.splitlines() if "password-of-harbor" in line]
+    assert all("nodebootstrap.eks.anywhere_cluster" not in line and "capi_package" not in line for line in shown), shown
+    again = machine.play("create", "-e", variables)
+    assert again.returncode == 0 and mentions(again.stdout, "changed=0")
+
+
+def test_the_engine_eksctl_needs_only_the_file_of_the_cluster_and_tells_what_is_missing(machine: Machine) -> None:
+    variables = json.dumps({"eks_anywhere_engine": "eksctl", "eks_anywhere_bootstrap_image": None, "eks_anywhere_repository": None})
+    refused = machine.play("create", "--check", "-e", variables)
+    assert refused.returncode == 2 and mentions(refused.stdout, "eksctl-anywhere")
+    for name in ("eksctl", "eksctl-anywhere"):
+        (machine.folder / "bin" / name).write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+        (machine.folder / "bin" / name).chmod(0o755)
+    shown = machine.play("create", "--check", "-e", variables)
+    assert shown.returncode == 0 and mentions(shown.stdout, "cluster.yaml", "changed=1")
+
+
 @pytest.mark.matrix
 def test_a_cluster_is_created_shown_and_deleted(machine: Machine) -> None:
     finish(machine, "create")

@@ -15,12 +15,15 @@ from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere import
     bootstrap_cluster,
     cluster_changes,
     cluster_upgrade,
+    image_archives,
     observe,
+    packages,
     providers,
 )
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._anywhere.programs import AdminPrograms, StepFailed
 from ansible_collections.nodebootstrap.eks.plugins.module_utils._node.programs import Result
-from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_task
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import cluster_task, clusterctl_config
+from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.clusterctl_config import Versions
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.lock import Machine, Owner, Process
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.run import Admin
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.module_utils import anywhere_programs as stand_in
@@ -38,11 +41,23 @@ _WORK = {
     "capi_delete": (cluster_changes.delete, {}),
     "capi_info": (observe.observe, {"objects": [], "network": [], "machines_from": "none", "providers": [], "namespace": "eksa-system"}),
     "capi_kubeconfig": (cluster_changes.save_kubeconfig, {}),
+    "capi_package": (packages.install, {}),
     "capi_wait": (blockers.wait, {"fail": True, "pods_from": []}),
-    "clusterctl_init": (providers.init, {}),
+    "clusterctl_init": (providers.init, {"environment": {}}),
     "clusterctl_upgrade": (cluster_upgrade.upgrade_providers, {"cert_manager_version": None, "config": ""}),
-    "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False}),
+    "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False, "files": {}, "environment": {}}),
+    "kind_images": (image_archives.load, {"name": None}),
 }
+
+
+def repository(folder: Path, *more: str) -> str:
+    """A repository with the files of the providers for Docker machines, and others by their paths in it."""
+    versions = Versions("v1.13.4", "v1.20.2")
+    names = [*clusterctl_config.files(str(folder), versions, clusterctl_config.releases(versions)), *(f"{folder}/{name}" for name in more)]
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("", encoding="utf-8")
+    return str(folder)
 
 
 def _machine_info(bed: Bed, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +154,7 @@ class Bed:
             "work_dir": str(self.folder.parent),
             "bootstrap_image": "kindest/node:v1.34.2",
             "node_images": [{"version": "v1.34.2", "image": "kindest/node:v1.34.2"}],
-            "repository": "/srv/providers",
+            "repository": repository(self.folder.parent / "repository"),
             "cluster_api_version": "v1.13.4",
             "cert_manager_version": "v1.20.2",
             "network_manifest": "network.yaml",

@@ -18,7 +18,7 @@ NAME, NAMESPACE, BOOTSTRAP = "dev", "eksa-system", "dev-eks-a-cluster"
 CORE, PLANE_GROUP, INFRA = "cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1beta2", "infrastructure.cluster.x-k8s.io/v1beta2"
 LABEL = "cluster.x-k8s.io/cluster-name"
 MOVED = ("Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck", "Machine", "DockerCluster", "DockerMachineTemplate",
-         "KubeadmConfigTemplate", "Secret")  # fmt: skip
+         "KubeadmConfigTemplate", "EtcdadmCluster", "VSphereCluster", "VSphereMachineTemplate", "Secret", "ConfigMap")  # fmt: skip
 CRDS = {
     "clusters.cluster.x-k8s.io": "Cluster",
     "machines.cluster.x-k8s.io": "Machine",
@@ -27,6 +27,9 @@ CRDS = {
     "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io": "KubeadmControlPlane",
     "dockerclusters.infrastructure.cluster.x-k8s.io": "DockerCluster",
     "dockermachinetemplates.infrastructure.cluster.x-k8s.io": "DockerMachineTemplate",
+    "etcdadmclusters.etcdcluster.cluster.x-k8s.io": "EtcdadmCluster",
+    "vsphereclusters.infrastructure.cluster.x-k8s.io": "VSphereCluster",
+    "vspheremachinetemplates.infrastructure.cluster.x-k8s.io": "VSphereMachineTemplate",
     "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io": "KubeadmConfigTemplate",
 }
 PROVIDERS = "providers.clusterctl.cluster.x-k8s.io"
@@ -41,7 +44,7 @@ class Failed(Exception):
 def new_state() -> dict[str, Any]:
     """An admin machine without clusters."""
     return {"container": None, "halves": {"boot": None, "target": None}, "machines": [], "created": 0, "uid": 0, "moments": 0,
-            "kill_at": None, "log": [], "broken": "", "lost": [], "made": []}  # fmt: skip
+            "kill_at": None, "log": [], "broken": "", "lost": [], "made": [], "images": {"docker": [], "boot": []}, "releases": {}}  # fmt: skip
 
 
 class World:

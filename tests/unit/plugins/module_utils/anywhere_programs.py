@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand-ins of docker, kind, clusterctl and kubectl over one state: as a function for tests in a process, and as programs for real runs.
+"""Stand-ins of docker, kind, clusterctl, kubectl and helm over one state: a function for tests in a process, and programs for real runs.
 
 They behave as was measured with the real programs. C(kind get clusters) also lists the cluster of Docker machines. A killed C(kind create)
 leaves a container without a kubeconfig. C(clusterctl move) refuses paused clusters, and leaves both sides paused if it is killed.
@@ -15,6 +15,7 @@ import json
 import os
 import signal
 import sys
+import tarfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,22 +90,41 @@ def _option(argv: list[str], name: str) -> str:
 
 
 def _docker(world: World, argv: list[str], _stdin: str) -> str:
-    container = world.state["container"]
+    container, images = world.state["container"], world.state["images"]
+    if argv[0] == "image":
+        if not set(argv[4:]) <= set(images["docker"]):
+            raise Failed("Error response from daemon: No such image")
+        return ""
+    if argv[0] == "load":
+        images["docker"] += _archive(argv[2])
+        world.changed()
+        return ""
+    if argv[0] == "exec":
+        return "".join(f"docker.io/library/{name}\n" for name in images["boot"])
     if argv[0] == "start":
         container["state"] = "running"
         world.changed()
         return ""
     rows = []
-    if argv[3] == f"label=io.x-k8s.kind.cluster={BOOTSTRAP}" and container:
+    if _option(argv, "--filter") == f"label=io.x-k8s.kind.cluster={BOOTSTRAP}" and container:
         rows.append(f"{BOOTSTRAP}-control-plane\t{container['state']}\tcontrol-plane")
-    if argv[3] == f"label=io.x-k8s.kind.cluster={NAME}":
+    if _option(argv, "--filter") == f"label=io.x-k8s.kind.cluster={NAME}":
         rows += [f"{name}\trunning\tworker" for name in world.state["machines"]]
         rows += [f"{NAME}-lb\trunning\texternal-load-balancer"] if rows else []
     return "".join(f"{row}\n" for row in rows)
 
 
+def _archive(path: str) -> list[str]:
+    with tarfile.open(path) as archive:
+        return [tag for row in json.load(archive.extractfile("manifest.json") or sys.stdin) for tag in row["RepoTags"]]
+
+
 def _kind(world: World, argv: list[str], _stdin: str) -> str:
     name, state = _option(argv, "--name"), world.state
+    if argv[:2] == ["load", "image-archive"]:
+        state["images"]["boot"] += _archive(argv[2])
+        world.changed()
+        return ""
     if argv[:2] == ["get", "clusters"]:
         return f"{NAME}\n{BOOTSTRAP}\n"
     if name != BOOTSTRAP:
@@ -118,7 +138,7 @@ def _kind(world: World, argv: list[str], _stdin: str) -> str:
             raise Failed(f'ERROR: failed to create cluster: node(s) already exist for a cluster with the name "{name}"')
         state["container"] = {"state": "created"}
         world.changed()
-        state["container"] = {"state": "running", "is_unfinished": True}
+        state["container"], state["images"]["boot"] = {"state": "running", "is_unfinished": True}, []
         state["halves"]["boot"] = {"objects": {}, "providers": {}}
         # Killed here, the API server answers, and there is no network.
         world.changed()
@@ -328,8 +348,40 @@ def _annotate(world: World, half: dict[str, Any], argv: list[str], _stdin: str) 
     return ""
 
 
+def _helm(world: World, argv: list[str], _stdin: str) -> str:
+    releases, verb = world.state["releases"], argv[0]
+    if verb == "show":
+        return f"apiVersion: v2\nname: {os.path.basename(argv[2])}\nversion: 1.0.0\n"
+    _half(world, _option(argv, "--kubeconfig"))
+    if verb == "list":
+        shown = [{"name": name, "chart": one["chart"]} for name, one in releases.items() if not one["status"].startswith("pending-")]
+        return json.dumps(shown)
+    name = argv[2] if verb == "upgrade" else argv[1]
+    found = releases.get(name)
+    if verb == "status":
+        if found is None:
+            raise Failed("Error: release: not found")
+        return json.dumps({"name": name, "info": {"status": found["status"]}, "config": found["values"]})
+    if verb == "uninstall":
+        del releases[name]
+    elif verb == "rollback":
+        releases[name] = found["before"]
+    else:
+        if found and found["status"].startswith("pending-"):
+            raise Failed("Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress")
+        with open(_option(argv, "--values"), encoding="utf-8") as stream:
+            values = json.load(stream)
+        chart = f"{os.path.basename(argv[3])}-{_option(argv, '--version') or '1.0.0'}"
+        new = {"chart": chart, "values": values, "status": "deployed"}
+        releases[name] = {**new, "status": "pending-upgrade" if found else "pending-install", "before": found}
+        world.changed()
+        releases[name] = new
+    world.changed()
+    return ""
+
+
 _VERBS = {"get": _get, "apply": _apply, "patch": _patch, "delete": _delete, "annotate": _annotate}
-_PROGRAMS = {"docker": _docker, "kind": _kind, "clusterctl": _clusterctl, "kubectl": _kubectl}
+_PROGRAMS = {"docker": _docker, "kind": _kind, "clusterctl": _clusterctl, "kubectl": _kubectl, "helm": _helm}
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ PASSWORD = "password-of-registry"
 IMAGES = {
     minor: NodeImage(f"v{minor}.{patch}", f"kindest/node:v{minor}.{patch}") for minor, patch in (("1.33", 6), ("1.34", 2), ("1.36", 3))
 }
-OPTIONS = CapiOptions(IMAGES, Credentials("robot", PASSWORD))
+OPTIONS = CapiOptions(IMAGES, Credentials("robot", PASSWORD), etcd_version="3.5.21", has_etcdadm=True)
 VERSIONS = Versions("v1.13.4", "v1.20.2")
 C = "Cluster"
 PLANE, WORKERS = "spec.controlPlaneConfiguration", "spec.workerNodeGroupConfigurations"
@@ -69,6 +69,7 @@ CASES: dict[str, list[Change]] = {
         (C, "spec.proxyConfiguration", {"httpProxy": "http://proxy.lan:3128", "httpsProxy": "proxy.lan:3128", "noProxy": ["10.0.0.0/8"]}),
         (C, "spec.podIamConfig", {"serviceAccountIssuer": "https://issuer.example.com"}),
     ],
+    "external-etcd": [(C, "spec.externalEtcdConfiguration", {"count": 3})],
     "mirror": [(C, "spec.registryMirrorConfiguration", MIRROR)],
     "mirror-with-password": [(C, "spec.registryMirrorConfiguration", {**MIRROR, "authenticate": True})],
     "mirror-not-verified": [(C, "spec.registryMirrorConfiguration", {"endpoint": "10.0.0.5", "insecureSkipVerify": True})],

@@ -156,7 +156,7 @@ def test_what_the_engine_cannot_do_is_refused(provider: str, change: Change | No
     found = validate(clusters.file(provider, *([] if change is None else [change])), "cluster")
     assert not found.errors and found.cluster
     problems = Problems()
-    engine.check(found.cluster, dataclasses.replace(OPTIONS, registry=None), problems)
+    engine.check(found.cluster, dataclasses.replace(OPTIONS, registry=None, has_etcdadm=False), problems)
     assert [rule_and_path(problem) for problem in problems] == [f"anywhere.engine Cluster/dev.{path}"]
 
 

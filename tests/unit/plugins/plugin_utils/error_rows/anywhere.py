@@ -16,6 +16,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere import 
     lock,
     status_task,
     upgrade_plan,
+    user_manifests,
 )
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.capi_machines import CapiOptions, NodeImage
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.check import Check
@@ -23,7 +24,7 @@ from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.model i
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.preflight_run import Preflights
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.anywhere.validate import validate
 from ansible_collections.nodebootstrap.eks.plugins.plugin_utils.errors import Problems, SpecError
-from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters
+from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import clusters, vsphere_manifests
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere.clusters import DELETE, Change
 from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.error_rows.row import Row
 
@@ -59,6 +60,17 @@ def _engine(what: str, provider: str, *changes: Change) -> Row:
         problems.raise_any()
 
     return Row(f"anywhere: {what}", call)
+
+
+def _manifests() -> None:
+    """The manifests of another cluster."""
+    found = validate(vsphere_manifests.cluster_file())
+    problems = Problems()
+    changes = [("Cluster", "metadata.namespace", "default"), ("KubeadmControlPlane", "spec.replicas", 1)]
+    changes += [("MachineDeployment", "metadata.name", "pool"), ("VSphereCluster", "spec.controlPlaneEndpoint", DELETE)]
+    if found.cluster is not None:
+        user_manifests.check(user_manifests.read([vsphere_manifests.text(*changes)], problems), found.cluster, problems)
+    problems.raise_any()
 
 
 def _images() -> None:
@@ -293,6 +305,7 @@ ROWS = [
         (C, f"{NETWORK}.cniConfig.cilium", {"policyEnforcementMode": "always"}),
     ),
     Row("anywhere: an admin machine", _admin_machine, ("me:word",)),
+    Row("anywhere: manifests of another cluster", _manifests),
     Row("anywhere: images", _images),
     Row("anywhere: a ledger", _ledger),
     Row("anywhere: a lock", _lock),
