@@ -125,14 +125,14 @@ compile_once()
 from ..module_utils._anywhere_admin import tool_files
 from ..module_utils._node.errors import ApplyRefused
 
-NAMES = ["kind", "clusterctl", "kubectl", "helm", "eksctl", "eksctl-anywhere"]
+NAMES = ("kind", "clusterctl", "kubectl", "helm", "eksctl", "eksctl-anywhere")
 OPTIONS = {
     "tools": {
         "type": "list",
         "elements": "dict",
         "required": True,
         "options": {
-            "name": {"type": "str", "choices": NAMES, "required": True},
+            "name": {"type": "str", "choices": list(NAMES), "required": True},
             "version": {"type": "str", "required": True},
             "sha256": {"type": "str", "required": True},
             "url": {"type": "str"},

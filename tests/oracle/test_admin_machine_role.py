@@ -151,7 +151,7 @@ def test_problems_change_nothing(node: Node, tmp_path: Path) -> None:
     bad = {"eks_anywhere_admin_machine_work_dir": "eks", "eks_anywhere_admin_machine_tools": [{"name": "knid"}]}
     shown = play(node, tmp_path, given | bad, fails=True)
     assert mentions(shown, "admin_machine.work_dir", "admin_machine.tools[0].name", "admin_machine.tools[0].sha256")
-    assert mentions(play(node, tmp_path, given | {"eks_anywhere_admin_machine_user": "nobody-here"}, fails=True), "nobody-here")
+    assert mentions(play(node, tmp_path, given | {"eks_anywhere_admin_machine_user": "unknown-user"}, fails=True), "unknown-user")
     # Docker is not there.
     assert mentions(play(node, tmp_path, given | {"eks_anywhere_admin_machine_docker": "check"}, fails=True), "docker")
     assert not any(map(node.exists, ("/usr/local/bin/kind", SYSCTL, "/home/admin/eks-anywhere")))

@@ -45,7 +45,7 @@ def check_host(document: Document, problems: Problems) -> None:
         _check_time_servers(tuple(time.get("servers") or ()), f"{path}.ntpConfiguration.servers", problems)
     is_bottlerocket = document.spec.get("osFamily") == BOTTLEROCKET
     for name in ("bottlerocketConfiguration", "certBundles"):
-        # An empty mapping is a configuration for EKS Anywhere, and an empty list is none.
+        # For EKS Anywhere, an empty mapping is a configuration, and an empty list has no bundle.
         if host.get(name) not in (None, []) and not is_bottlerocket:
             problems.add("anywhere.only_bottlerocket", joined(path, name), "is for osFamily: bottlerocket only", fix="remove it")
     if is_bottlerocket:
