@@ -44,7 +44,8 @@ class Failed(Exception):
 def new_state() -> dict[str, Any]:
     """An admin machine without clusters."""
     return {"container": None, "halves": {"boot": None, "target": None}, "machines": [], "created": 0, "uid": 0, "moments": 0,
-            "kill_at": None, "log": [], "broken": "", "lost": [], "made": [], "images": {"docker": [], "boot": []}, "releases": {}}  # fmt: skip
+            "kill_at": None, "log": [], "broken": "", "lost": [], "made": [], "images": {"docker": [], "boot": []},
+            "releases": {}}  # fmt: skip
 
 
 class World:
