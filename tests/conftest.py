@@ -94,6 +94,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if "golden_message" in getattr(item, "fixturenames", ())]
 
 
+def pytest_collection_finish() -> None:
+    """Start the server of Ansible (C(tests/unit/ansible_runs.py)) before ansible-test forks for each test, if any test has imported it.
+
+    Otherwise each of the forks would start a server for itself.
+    """
+    runs = sys.modules.get("ansible_collections.nodebootstrap.eks.tests.unit.ansible_runs")
+    if UNDER_ANSIBLE_TEST and runs is not None:
+        runs.start()
+
+
 @pytest.fixture
 def golden_message(request: pytest.FixtureRequest) -> Any:
     """Compares messages with C(tests/golden/messages): see C(tests/unit/messages.py)."""
