@@ -13,7 +13,7 @@ Tests choose one of three hypothesis settings:
 * C(settings.get_profile("part")), used as a decorator, for a property of one field or one output of a family;
 * C(settings.get_profile("family")) for a property over everything that a family renders (one test).
 
-HYPOTHESIS_PROFILE sets how many examples each of them tries: C(dev) (the default), C(ci) (C(make test)), C(matrix), C(fuzz).
+HYPOTHESIS_PROFILE sets how many examples each of them tries: C(ci) (the default, and C(make test)), C(matrix), C(fuzz).
 All but C(fuzz) try the same examples in every run.
 """
 
@@ -33,8 +33,7 @@ UNDER_ANSIBLE_TEST = REPOSITORY.parts[-3:] == ("ansible_collections", "nodeboots
 # profile → examples for a small property, for a part of a family, for a family
 EXAMPLES = {
     "ansible-test": (10, 20, 20),
-    "dev": (25, 50, 100),
-    "ci": (40, 75, 150),
+    "ci": (25, 50, 100),
     "matrix": (200, 1_000, 3_000),
     "fuzz": (2_000, 100_000, 100_000),
 }
@@ -54,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _register_profiles() -> None:
-    chosen = os.environ.get("HYPOTHESIS_PROFILE") or ("ansible-test" if UNDER_ANSIBLE_TEST else "dev")
+    chosen = os.environ.get("HYPOTHESIS_PROFILE") or ("ansible-test" if UNDER_ANSIBLE_TEST else "ci")
     small, part, family = EXAMPLES[chosen]
     common = settings(
         deadline=None,  # on busy cores single examples are slow, which is not an error
@@ -93,6 +92,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """While golden messages are written (C(tools/golden.py)), run only the tests that have some."""
     if os.environ.get("WRITE_GOLDEN_MESSAGES"):
         items[:] = [item for item in items if "golden_message" in getattr(item, "fixturenames", ())]
+
+
+def pytest_collection_finish() -> None:
+    """Start the server of Ansible (C(tests/unit/ansible_runs.py)) before ansible-test forks for each test, if any test has imported it.
+
+    Otherwise each of the forks would start a server for itself.
+    """
+    runs = sys.modules.get("ansible_collections.nodebootstrap.eks.tests.unit.ansible_runs")
+    if UNDER_ANSIBLE_TEST and runs is not None:
+        runs.start()
 
 
 @pytest.fixture

@@ -2,18 +2,22 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes tests/golden and the generated reference of the input: the output of every example, and the message of every problem.
+"""Writes tests/golden and the generated pages: the output of every example, and the message of every problem.
+
+C(tools/golden.py anywhere errors pages) writes only these parts; C(tools/golden.py --help) lists all of them.
 
 Review the difference before you commit it.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
@@ -86,28 +90,61 @@ def write_messages() -> None:
     subprocess.run(command, cwd=TOP, env={**os.environ, "WRITE_GOLDEN_MESSAGES": "1"}, check=True)
 
 
-def main() -> None:
-    sys.path.insert(0, str(TOP / ".cache"))
-    print("tests/golden/examples", flush=True)
-    write_examples()
+def write_errors() -> None:
+    """Write the problems of every topic."""
     from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils import test_error_table as errors
-    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import rendered as anywhere
-    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image import test_plan
-    from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes, sealing_page
 
     for topic, module in errors.TOPICS.items():
-        print(f"tests/golden: problems of {topic}", flush=True)
+        print(f"  {topic}", flush=True)
         errors.write(topic, module)
-    print("tests/golden/image_plans", flush=True)
+
+
+def write_image_plans() -> None:
+    """Write the plans of images."""
+    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.image import test_plan
+
     test_plan.write()
-    print("tests/golden/anywhere", flush=True)
+
+
+def write_anywhere() -> None:
+    """Write what is rendered for EKS Anywhere."""
+    from ansible_collections.nodebootstrap.eks.tests.unit.plugins.plugin_utils.anywhere import rendered as anywhere
+
     anywhere.write()
-    print("reference of the input, causes of joins, what is sealed", flush=True)
+
+
+def write_pages() -> None:
+    """Write the reference of the input, the causes of joins, and what is sealed."""
+    from ansible_collections.nodebootstrap.eks.tools import input_reference, join_causes, sealing_page
+
     input_reference.main()
     join_causes.main()
     sealing_page.main()
-    print("tests/golden/messages", flush=True)
-    write_messages()
+
+
+#: In the order in which they are written.
+PARTS = {
+    "examples": write_examples,
+    "errors": write_errors,
+    "image_plans": write_image_plans,
+    "anywhere": write_anywhere,
+    "pages": write_pages,
+    "messages": write_messages,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all by default")
+    wanted = parser.parse_args(arguments).parts
+    unknown = sorted({*wanted} - PARTS.keys())
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)}. The parts are {', '.join(PARTS)}")
+    sys.path.insert(0, str(TOP / ".cache"))
+    for name, write in PARTS.items():
+        if not wanted or name in wanted:
+            print(name, flush=True)
+            write()
 
 
 if __name__ == "__main__":

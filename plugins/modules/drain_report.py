@@ -42,7 +42,7 @@ options:
     default: false
   target_version:
     description: The version of kubelet after an upgrade, for example V("1.36"). It is compared with the version of the API server.
-    type: str
+    type: raw
   dry_run_evictions:
     description:
       - Whether to ask the API server with a dry run of an eviction, for one pod of each PodDisruptionBudget that refuses evictions. If an

@@ -63,7 +63,7 @@ options:
     description:
       - The version of kubelet that new nodes must have, for example V(1.36) or V(1.36.1). Without it, any version is accepted.
       - For a managed node group, the version to which EKS upgrades. The default is that of the cluster.
-    type: str
+    type: raw
   release_version:
     description: The release of the AMI of a managed node group. The default is the latest one.
     type: str

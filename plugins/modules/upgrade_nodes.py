@@ -63,7 +63,7 @@ options:
     default: the tasks of the play run on the node
   kubernetes_version:
     description: The version of kubelet that upgraded nodes must have, for example V(1.36). Nodes that have it are not upgraded.
-    type: str
+    type: raw
   max_unavailable:
     description:
       - How many nodes may be unavailable, as a number or a percentage of the nodes. A percentage is rounded down, and at least 1.

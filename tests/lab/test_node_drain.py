@@ -178,6 +178,7 @@ def test_a_budget_is_waited_for_and_honored(stage: Stage, space: Namespace, tmp_
     assert stage.state() == (True, set()) and healthy.least == 1
 
 
+@pytest.mark.matrix
 def test_several_budgets_end_the_drain_at_once(stage: Stage, space: Namespace, tmp_path: Path) -> None:
     stage.place(space, web(1), budget("web", maxUnavailable=1), budget("too", "web", maxUnavailable=1))
     before = stage.state()

@@ -36,6 +36,7 @@ def names(pods: list[Object]) -> set[str]:
     return {one["metadata"]["name"] for one in pods}
 
 
+@pytest.mark.matrix
 def test_pods_of_every_kubelet_are_replaced_without_a_failed_request(lab: Lab) -> None:
     with ExitStack() as stack:
         nodes = {minor: stack.enter_context(worker(lab, minor)) for minor in KUBELETS}

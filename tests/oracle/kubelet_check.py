@@ -33,6 +33,7 @@ SOURCE = Path(__file__).resolve().parent / "kubelet_check"
 
 _SERVER = "cmd/kubelet/app/server.go"
 _REPLACED = re.compile(r"^\tk8s\.io/(\S+) => \./staging/", re.MULTILINE)
+_STAGING = re.compile(r"^\t(k8s\.io/\S+) => k8s\.io/\S+ (v\S+)$", re.MULTILINE)
 _REQUIRED_STAGING = re.compile(r"^\tk8s\.io/(\S+) v0\.0\.0(?:\s|$)", re.MULTILINE)
 # Without the cloud providers inside Kubernetes, which 1.31 removed and nodes of EKS do not use from 1.27 on.
 _TAGS = "providerless"
@@ -119,6 +120,19 @@ def _build(go: str, minor: int, pinned: Path | None, program: Path) -> None:
         fresh.replace(program)  # in one step: what is there is whole
 
 
+def selected(minor: int) -> tuple[dict[str, str], dict[str, str]]:
+    """The packages in the program of a pinned minor and in kubelet of the lab, each with the version of its module that Go selects."""
+    tags = ["-tags", _TAGS] if minor < 31 else []
+    words = ("list", "-deps", *tags, "-f", "{{with .Module}}{{$.ImportPath}} {{.Version}}{{with .Replace}} {{.Version}}{{end}}{{end}}")
+    pinned = binaries.MODULES / f"kubernetes-1.{minor}"
+    with tempfile.TemporaryDirectory() as name:
+        _assemble(minor, Path(name), pinned)
+        own = _go("go", Path(name), go_programs.GOFLAGS.replace("-mod=readonly", "-mod=mod"), *words, ".")
+    labs = _go("go", pinned, go_programs.GOFLAGS, *words, "k8s.io/kubernetes/cmd/kubelet")
+    found = [dict(line.split(" ", 1) for line in text.splitlines() if " " in line.strip()) for text in (own, labs)]
+    return found[0], found[1]
+
+
 def sources(minor: int) -> Path:
     """Where the source of Kubernetes is."""
     with tempfile.TemporaryDirectory() as empty:
@@ -152,6 +166,8 @@ def _assemble(minor: int, folder: Path, pinned: Path | None) -> None:
     if pinned:
         for path in pinned.iterdir():
             shutil.copy2(path, folder)
+        with (folder / "go.mod").open("a", encoding="utf-8") as pinned_module:
+            pinned_module.write(_excluded((pinned / "go.mod").read_text(encoding="utf-8")))
         return
     text = (code / "go.mod").read_text(encoding="utf-8")
     staging = sorted({*_REPLACED.findall(text), *_REQUIRED_STAGING.findall(text)})
@@ -159,6 +175,16 @@ def _assemble(minor: int, folder: Path, pinned: Path | None) -> None:
     lines = ["module kubelet_check", "", "go 1.22", "", f"require k8s.io/kubernetes {_version(minor)}", "", "replace ("]
     lines += [f"\tk8s.io/{name} => k8s.io/{name} {version}" for name in staging]
     (folder / "go.mod").write_text("\n".join([*lines, ")", ""]), encoding="utf-8")
+
+
+def _excluded(module: str) -> str:
+    """Lines for a go.mod of the lab that let Go select v0.0.0 of the staging modules, as it does for the programs of the lab.
+
+    Kubernetes requires them as v0.0.0, and each other as v0.MINOR.PATCH. This program imports some of them itself, so Go would read their
+    own requirements too and select v0.MINOR.PATCH. The source is the same, because both are replaced by it, but with -trimpath the
+    version is a part of the names of files, and Go would compile most of what kubelet consists of again.
+    """
+    return "\n".join(["", "exclude (", *(f"\t{name} {version}" for name, version in _STAGING.findall(module)), ")", ""])
 
 
 def _glue(sources: Path) -> str:

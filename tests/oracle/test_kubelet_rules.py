@@ -145,6 +145,14 @@ def test_a_drop_in_keeps_the_settings_of_the_file_but_in_kubelet_1_28(kubelet_of
 
 
 @pytest.mark.parametrize("minor", kubelet_groups.PINNED)
+def test_go_compiles_no_package_again_that_the_kubelet_of_the_lab_has(minor: int) -> None:
+    """With -trimpath, a package that comes from another version of its module is compiled again, even if its source is the same."""
+    own, labs = kubelet_check.selected(minor)
+    assert len(own.keys() & labs.keys()) > 1_000
+    assert {name: (own[name], labs[name]) for name in own.keys() & labs.keys() if own[name] != labs[name]} == {}
+
+
+@pytest.mark.parametrize("minor", kubelet_groups.PINNED)
 def test_the_recorded_errors_are_those_of_kubelet(kubelet_of: Kubelets, minor: int) -> None:
     """join_check finds causes in them: tests/unit/plugins/module_utils/_join/test_refusals.py."""
     recorded = json.loads(record_refusals.FILE.read_text(encoding="utf-8"))

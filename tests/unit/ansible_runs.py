@@ -32,7 +32,7 @@ def run(folder: Path, *command: str, settings: Mapping[str, str] | None = None) 
     Runs with the same C(ANSIBLE_) variables share a server, so anything that differs from test to test has a name of its own.
     """
     environment = os.environ | _SETTINGS | dict(settings or {})
-    server = _server(tuple(sorted((name, value) for name, value in environment.items() if name.startswith("ANSIBLE_"))))
+    server = _server(_configuration(environment))
     with tempfile.TemporaryDirectory() as outputs:
         stdout, stderr = Path(outputs, "stdout"), Path(outputs, "stderr")
         files = {"stdout": str(stdout), "stderr": str(stderr)}
@@ -42,6 +42,15 @@ def run(folder: Path, *command: str, settings: Mapping[str, str] | None = None) 
         status = server.stdout.readline()
         assert status, f"the server of {command} has ended"
         return subprocess.CompletedProcess(command, int(status), stdout.read_text(encoding="utf-8"), stderr.read_text(encoding="utf-8"))
+
+
+def start() -> None:
+    """Start the server that most runs use. Processes that are forked later share it, one run at a time."""
+    _server(_configuration(os.environ | _SETTINGS))
+
+
+def _configuration(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in environment.items() if name.startswith("ANSIBLE_")))
 
 
 @functools.cache

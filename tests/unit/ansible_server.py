@@ -4,7 +4,8 @@
 """Imports Ansible and the collection once, and forks for each run of a program of Ansible.
 
 Starting ansible-playbook takes over a second of processor time: Python imports Ansible, and Ansible's collection loader compiles the
-collection, which it does without bytecode files. C(ansible_runs.run) is the interface for tests; this file is its server process.
+collection, which it does without bytecode files. The server uses those of Python. C(ansible_runs.run) is the
+interface for tests; this file is its server process.
 
 A request is a line of JSON on standard input with the keys C(command), C(folder), C(environment), C(stdout) and C(stderr), the answer a
 line with the exit status on standard output. The configuration of Ansible is read at the start of the server, so the environment of a
@@ -20,28 +21,41 @@ import signal
 import sys
 import traceback
 from importlib import import_module
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType
 from typing import Any
 
 # A run that takes longer is stuck.
 TIMEOUT_SECONDS = 900
 
 
-# Plugins that most runs use. Any other plugin is imported by the run that needs it.
+ACTIONS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "plugins" / "action").glob("[!_]*.py"))
+# Plugins that most runs use, and all actions of the collection. Any other plugin is imported by the run that needs it.
 PLUGINS = {
-    "action": (
-        "debug",
-        "include_vars",
-        "normal",
-        "nodebootstrap.eks.apply",
-        "nodebootstrap.eks.bottlerocket_settings",
-        "nodebootstrap.eks.render",
-    ),
+    "action": ("debug", "include_vars", "normal", *(f"nodebootstrap.eks.{name}" for name in ACTIONS)),
     "inventory": ("auto", "host_list", "ini", "script", "toml", "yaml"),
     "strategy": ("linear",),
 }
 LIBRARY = "ansible_collections.nodebootstrap.eks.plugins.plugin_utils"
 # What the library imports when it needs it.
 LATE = ("artifacts.live_plan", "formats.toml", "formats.yaml_reader", "nodeconfig.merge", "rules")
+
+
+def use_bytecode() -> None:
+    """Let Ansible's loader of collections take the code of a file from Python's own loader, which keeps it as bytecode."""
+    finder: Any = import_module("ansible.utils.collection_loader._collection_finder")
+    loader = finder._AnsibleCollectionPkgLoaderBase
+    compiled = loader.get_code
+
+    def get_code(self: Any, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        if self._compiled_code is None and path and os.path.isfile(path):
+            self._compiled_code = SourceFileLoader(fullname, path).get_code(fullname)
+        code: CodeType | None = compiled(self, fullname)
+        return code
+
+    loader.get_code = get_code
 
 
 def prepare() -> None:
@@ -54,6 +68,7 @@ def prepare() -> None:
     import_module("ansible.cli.playbook")
     # Waiting for a task a thousand times a second takes as much processor time as the task.
     constants.DEFAULT_INTERNAL_POLL_INTERVAL = 0.01
+    use_bytecode()
     loader.init_plugin_loader()
     # Each run would do it again, with a warning.
     cli.init_plugin_loader = lambda *_paths: None

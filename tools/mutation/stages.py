@@ -111,6 +111,5 @@ def _environment(tree: Path) -> dict[str, str]:
     result.pop("PYTHONDONTWRITEBYTECODE", None)
     result["PATH"] = f"{tree / '.venv' / 'bin'}{os.pathsep}{result.get('PATH', '')}"
     result["ANSIBLE_COLLECTIONS_PATH"] = result["MYPYPATH"] = str(tree / ".cache")
-    result.setdefault("HYPOTHESIS_PROFILE", "dev")
     result["PYTHONPYCACHEPREFIX"] = str(tree / ".cache" / "pycache")
     return result

@@ -11,6 +11,8 @@ from typing import Any
 from ..errors import Problems, SpecError, listed, nearest
 from ..kubernetes import parse_version
 from ..model.described_cluster import check_cluster
+from ..model.plain import INVALID
+from ..model.values import kubernetes_version
 from ..quantities import parse_duration
 from ..workloads.model import Cluster, Node
 from .finding import Settings
@@ -38,10 +40,7 @@ def read_options(options: Mapping[str, Any], now: float) -> tuple[dict[str, Any]
 
 
 def _drain_settings(options: Mapping[str, Any], now: float, problems: Problems) -> Settings:
-    target = options.get("target_version") or ""
-    if target and parse_version(target) is None:
-        problems.add("input.invalid_text", "target_version", "is not a version of Kubernetes", value=target, fix='write it as "1.36"')
-        target = ""
+    target = checked_version(options.get("target_version"), "target_version", problems)
     return Settings(
         timeout_seconds(options["timeout"], problems),
         options["delete_after_timeout"],
@@ -51,6 +50,21 @@ def _drain_settings(options: Mapping[str, Any], now: float, problems: Problems) 
         target,
         now,
     )
+
+
+def checked_version(value: Any, path: str, problems: Problems) -> str:
+    """A version of Kubernetes as text, '' without one or if it is not valid.
+
+    Ansible may turn the number into text before it gets here, so 1.3 is refused as text, too: it was 1.30.
+    """
+    if value is None or value == "":
+        return ""
+    version = parse_version(value)
+    if version is not None and version[1] < 10:
+        problems.add("input.invalid_text", path, "is too old; as a number, 1.30 is 1.3", value=value, fix='quote it, for example "1.30"')
+        return ""
+    found = kubernetes_version(value, path, problems)
+    return "" if found is INVALID else str(found)
 
 
 def timeout_seconds(text: Any, problems: Problems) -> float:

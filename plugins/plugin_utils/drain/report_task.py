@@ -27,7 +27,7 @@ OPTIONS: dict[str, Any] = {
     "nodes": {"type": "list", "elements": "str", "default": []},
     "labels": {"type": "dict", "default": {}},
     "surge": {"type": "bool", "default": False},
-    "target_version": {"type": "str"},
+    "target_version": {"type": "raw"},
     "dry_run_evictions": {"type": "bool", "default": True},
     "format": {"type": "str", "choices": list(FORMATS)},
     "report": {"type": "path"},

@@ -36,7 +36,7 @@ OPTIONS: dict[str, Any] = {
     "nodes": {"type": "list", "elements": "str"},
     "node": {"type": "str"},
     "tasks": {"type": "str", "default": "the tasks of the play run on the node"},
-    "kubernetes_version": {"type": "str"},
+    "kubernetes_version": {"type": "raw"},
     "max_unavailable": {"type": "raw"},
     "by_zone": {"type": "bool", "default": False},
     "canary": {"type": "int", "default": 1},

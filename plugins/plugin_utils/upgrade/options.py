@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..drain.finding import Settings
+from ..drain.options import checked_version
 from ..errors import Problems
 from ..model.described_cluster import check_cluster
 from ..model.plain import INVALID
@@ -25,7 +26,7 @@ OPTIONS: dict[str, Any] = {
     "managed_node_group": {"type": "str"},
     "state": {"type": "str", "choices": ["present", "resumed", "aborted"], "default": "present"},
     "launch_template_version": {"type": "str"},
-    "kubernetes_version": {"type": "str"},
+    "kubernetes_version": {"type": "raw"},
     "release_version": {"type": "str"},
     "max_unavailable": {"type": "raw"},
     "surge": {"type": "bool", "default": True},
@@ -76,6 +77,7 @@ def read_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def check_shared(options: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """Check the options of every upgrade. Returns the valid fields of the cluster."""
     cluster = check_cluster(options["cluster"], problems)
+    checked_version(options["kubernetes_version"], "kubernetes_version", problems)
     if options["max_unavailable"] is not None:
         check_max_unavailable(options["max_unavailable"], problems)
     if options["canary"] < 0:

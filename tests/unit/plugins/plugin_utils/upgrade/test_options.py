@@ -34,6 +34,20 @@ def test_a_misspelt_endpoint_does_not_switch_off_its_check(read: Read, table: di
     assert set(found) == {"cluster.endpont", "max_unavailable", "canary"}
 
 
+@pytest.mark.parametrize("version", [1.3, 1.36, 1, True, "1.3", "1.x", "latest", ["1.36"]], ids=repr)
+@pytest.mark.parametrize(("read", "table"), BOTH, ids=("group", "in place"))
+def test_a_version_must_be_text_of_the_right_form(read: Read, table: dict[str, Any], version: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        read(given(table, kubernetes_version=version))
+    assert [problem.path for problem in caught.value.problems] == ["kubernetes_version"]
+
+
+@pytest.mark.parametrize("version", [None, "", "1.30", "1.36.1"], ids=repr)
+@pytest.mark.parametrize(("read", "table"), BOTH, ids=("group", "in place"))
+def test_a_quoted_version_is_accepted(read: Read, table: dict[str, Any], version: Any) -> None:
+    assert read(given(table, kubernetes_version=version)) == CLUSTER
+
+
 def test_eks_needs_the_name_of_the_cluster() -> None:
     with pytest.raises(SpecError) as caught:
         options.read_options(given(options.OPTIONS, cluster={}, managed_node_group="workers"))
