@@ -52,8 +52,10 @@ _WORK = {
 
 def repository(folder: Path, *more: str) -> str:
     """A repository with the files of the providers for Docker machines, and others by their paths in it."""
-    versions = Versions("v1.13.4", "v1.20.2")
-    names = [*clusterctl_config.files(str(folder), versions, clusterctl_config.releases(versions)), *(f"{folder}/{name}" for name in more)]
+    names = [f"{folder}/{name}" for name in more]
+    for cluster_api in ("v1.12.0", "v1.13.3", "v1.13.4", "v1.14.0"):
+        versions = Versions(cluster_api, "v1.20.2")
+        names += clusterctl_config.files(str(folder), versions, clusterctl_config.releases(versions))
     for name in names:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("", encoding="utf-8")

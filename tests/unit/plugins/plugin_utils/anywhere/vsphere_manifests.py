@@ -36,12 +36,14 @@ def objects() -> list[dict[str, Any]]:
     network = {"pods": {"cidrBlocks": ["192.168.0.0/16"]}, "services": {"cidrBlocks": ["10.96.0.0/12"]}}
     references = {"controlPlaneRef": _reference(PLANE, "KubeadmControlPlane", "dev"),
                   "infrastructureRef": _reference(INFRA, "VSphereCluster", "dev")}  # fmt: skip
+    machines = {"spec": {"infrastructureRef": _reference(INFRA, "VSphereMachineTemplate", "dev")}}
+    plane = {"replicas": 3, "version": "v1.34.2", "kubeadmConfigSpec": {}, "machineTemplate": machines}
     template = {"clusterName": "dev", "version": "v1.34.2", "infrastructureRef": _reference(INFRA, "VSphereMachineTemplate", "dev")}
     return [
         _one(CORE, "Cluster", "dev", {"clusterNetwork": network, **references}),
         _one(INFRA, "VSphereCluster", "dev", {"controlPlaneEndpoint": {"host": "10.0.0.10", "port": 6443}}),
         _one(INFRA, "VSphereMachineTemplate", "dev", {"template": {"spec": {"template": "ubuntu"}}}),
-        _one(PLANE, "KubeadmControlPlane", "dev", {"replicas": 3, "version": "v1.34.2", "kubeadmConfigSpec": {}}),
+        _one(PLANE, "KubeadmControlPlane", "dev", plane),
         _one(CORE, "MachineDeployment", "dev-md-0", {"clusterName": "dev", "replicas": 2, "template": {"spec": template}}),
     ]
 
