@@ -45,9 +45,9 @@ PARTS = {
     "-----END CERTIFICATE": {"_node/certificates.py"},
     "conf_dir": {"_join/containerd.py"},
     "-version.txt": {"_node/program_versions.py"},
-    "--version": {"_node/program_versions.py"},
+    "--version": {"_node/program_versions.py", "_anywhere/packages.py"},
 }
-"""Parts of text constants → the files that may contain them, outside docstrings."""
+"""Parts of text constants → the files that may contain them, outside docstrings. For helm, C(--version) is that of a chart."""
 
 CALLS = {
     "uname": {"_node/host.py", "_inspect/versions.py", "_kubernetes/holder.py"},

@@ -182,7 +182,7 @@ def _excluded(module: str) -> str:
 
     Kubernetes requires them as v0.0.0, and each other as v0.MINOR.PATCH. This program imports some of them itself, so Go would read their
     own requirements too and select v0.MINOR.PATCH. The source is the same, because both are replaced by it, but with -trimpath the
-    version is a part of the names of files, and Go would compile most of what kubelet consists of again.
+    version is a part of the names of files, and Go would compile most packages of kubelet again.
     """
     return "\n".join(["", "exclude (", *(f"\t{name} {version}" for name, version in _STAGING.findall(module)), ")", ""])
 

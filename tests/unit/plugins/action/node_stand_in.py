@@ -60,6 +60,7 @@ _MODULES: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = {
             "kubeconfigs": ["dict"],
             "folder": ["str"],
             "timeout": ["int", "float"],
+            "secrets": ["list"],
         },
         "anywhere_limits": {"max_user_watches": ["int"], "max_user_instances": ["int"]},
         "anywhere_tools": {"tools": ["list"], "folder": ["str"], "timeout": ["int", "float"], "staged": ["dict"]},
