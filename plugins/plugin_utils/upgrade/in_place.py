@@ -29,12 +29,17 @@ def obstacle(observed: Observed, wanted: Wanted, due: Iterable[str]) -> str:
     return ""
 
 
+def is_reserved(node: Node) -> bool:
+    """Whether the upgrade holds a node. Pods can have come to one that somebody uncordoned before its tasks began."""
+    return node.mark is not None and (node.is_cordoned or node.mark.step not in ("drain", "settle", "act"))
+
+
 def reserve(observed: Observed, wanted: Wanted, name: str) -> Action:
     """Cordon a node as soon as the group can spare it."""
     node = find(observed, name)
     if node is None:
         return _gone(name)
-    if node.mark is not None:
+    if is_reserved(node):
         return Done(f"{name} is reserved")
     most = availability.limit(wanted.max_unavailable, len(observed.nodes))
     if availability.unavailable_with(observed, node) <= most:
@@ -55,6 +60,8 @@ def prepare(observed: Observed, wanted: Wanted, name: str) -> Action:
     mark = node.mark
     if mark is None:
         return Stop("not_reserved", f"{name} is not reserved any more: it was put back meanwhile")
+    if not is_reserved(node):
+        return reserve(observed, wanted, name)
     if mark.step in ("act", "verify", "done"):
         return Act(name)
     failure = steps.drain_failure(node, mark, observed)

@@ -10,7 +10,23 @@ from dataclasses import replace
 from typing import Protocol
 
 from .decide import decide
-from .model import Act, Action, Done, DrainState, Finish, Observed, Run, SetGroup, Stop, Terminate, Wait, Wanted, WriteCapacity, WriteRun
+from .model import (
+    Act,
+    Action,
+    Done,
+    DrainState,
+    Finish,
+    Observed,
+    Reserve,
+    Run,
+    SetGroup,
+    Stop,
+    Terminate,
+    Wait,
+    Wanted,
+    WriteCapacity,
+    WriteRun,
+)
 from .replacement import NO_INSTANCE, View, settle_operation, waits
 from .steps import release
 from .text import describe
@@ -126,7 +142,9 @@ class _Loop:
             self._reason = action.message
         self._changes += 1
         self._world.perform(action)
-        self._memory = replace(observed, changed=observed.now)
+        # What was evicted before a node is cordoned again says nothing about the pods that it has now.
+        drains = {name: drain for name, drain in observed.drains.items() if not (isinstance(action, Reserve) and name == action.node)}
+        self._memory = replace(observed, changed=observed.now, drains=drains)
         self._request(action, observed)
         return self._explained(action.outcome) if isinstance(action, Finish) else None
 

@@ -15,8 +15,9 @@ EVICTION = "PodEvictionFailure"
 
 
 def begin(node: Node, observed: Observed, run: str, is_surplus: bool = False) -> Mark:
-    """The first mark of a node. It records what to leave as it was."""
-    return Mark(run, "drain", observed.now, was_cordoned=node.is_cordoned, was_excluded=node.is_excluded, is_surplus=is_surplus)
+    """The first mark of a node. It records what to leave as it was. The label of a node that has a mark already can be from the upgrade."""
+    excluded = node.is_excluded if node.mark is None else node.mark.was_excluded
+    return Mark(run, "drain", observed.now, was_cordoned=node.is_cordoned, was_excluded=excluded, is_surplus=is_surplus)
 
 
 def next_step(node: Node, mark: Mark, observed: Observed, wanted: Wanted) -> SetMark | None:

@@ -76,6 +76,7 @@ class Fleet:
         assert isinstance(action, (Reserve, SetMark, Release))
         node = self.nodes[action.node]
         if isinstance(action, Reserve):
+            self._drains.pop(node.name, None)
             self.nodes[node.name] = replace(node, mark=action.mark, is_cordoned=True)
             most = availability.limit(self.wanted.max_unavailable, len(self.nodes))
             assert not node.is_available or availability.unavailable(self.observe()) <= most
@@ -169,6 +170,26 @@ def test_a_pod_that_does_not_leave_stops_and_its_node_is_uncordoned() -> None:
     assert isinstance(outcome, Stop)
     assert (outcome.rule, "default/web-0" in outcome.message) == (steps.EVICTION, True)
     assert fleet.problems() == []
+
+
+@pytest.mark.parametrize("step", ["drain", "settle", "act"])
+def test_a_node_that_was_uncordoned_meanwhile_is_cordoned_and_drained_again(step: str) -> None:
+    """An administrator uncordoned it after an interruption: pods can be on it again."""
+    fleet = Fleet(nodes(3))
+    held = Mark("r1", step, 0.0, was_cordoned=True, was_excluded=False)
+    fleet.nodes["node-1"] = replace(fleet.nodes["node-1"], mark=held, is_cordoned=False, is_excluded=True)
+    fleet.nodes["node-0"] = replace(fleet.nodes["node-0"], is_ready=False)
+    # It is available, so others are waited for before it is cordoned.
+    outcome = fleet.drive(in_place.prepare, "node-1")
+    assert isinstance(outcome, Stop) and not fleet.nodes["node-1"].is_cordoned
+    fleet.nodes["node-0"] = replace(fleet.nodes["node-0"], is_ready=True)
+    assert isinstance(fleet.drive(in_place.reserve, "node-1"), Done)
+    taken = fleet.nodes["node-1"]
+    # The label was set by the upgrade, and that it was cordoned before is not true any more.
+    assert taken.is_cordoned and taken.mark == Mark("r1", "drain", fleet.now, was_cordoned=False, was_excluded=False)
+    fleet.refused = "default/web-0: came back"
+    stopped = fleet.drive(in_place.prepare, "node-1")
+    assert isinstance(stopped, Stop) and stopped.rule == steps.EVICTION
 
 
 def test_a_node_with_another_version_after_its_tasks_stops() -> None:
