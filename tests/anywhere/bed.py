@@ -171,6 +171,8 @@ class Bed:
             "eks_anywhere_cert_manager_version": programs.CERT_MANAGER,
             "eks_anywhere_network_manifest": str(FOLDER / "network.yaml"),
             "eks_anywhere_docker_socket": str(self.socket),
+            # The bed has no registry: all images are in those of the nodes.
+            "eks_anywhere_skip_checks": ["registries"],
         }
         path = FOLDER / "variables.json"
         path.write_text(json.dumps(values, indent=1))
