@@ -41,16 +41,21 @@ FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=f
 _REQUIRED = re.compile(r"^require \S+ (v\S+)$", re.MULTILINE)
 _KUBERNETES = "k8s.io/kubernetes/cmd/"
 
+#: The Go package whose variables hold the version, by the start of a program's package. Without a version it is v0.0.0, and every
+#: comparison of versions fails.
+_VERSIONS = {_KUBERNETES: "k8s.io/component-base/version", "sigs.k8s.io/cluster-api": "sigs.k8s.io/cluster-api/version"}
+
 
 @dataclass(frozen=True)
 class Binary:
     """A program.
 
     name     file name
-    module   directory below modules/
+    module   directory below the folder
     package  Go package of its main function
     minutes  duration of a build on two idle cores, for the progress line
     tags     Go build tags
+    folder   the folder of the modules
     """
 
     name: str
@@ -58,13 +63,14 @@ class Binary:
     package: str
     minutes: float
     tags: str = ""
+    folder: Path = MODULES
 
     @property
     def version(self) -> str:
         """The version in the module's one direct requirement, such as `v1.36.3`; '' for a program of the lab itself."""
         if self.module == "pod":
             return ""
-        found = _REQUIRED.search((MODULES / self.module / "go.mod").read_text())
+        found = _REQUIRED.search((self.folder / self.module / "go.mod").read_text())
         if found is None:
             raise LabError(f"modules/{self.module}/go.mod has no line 'require MODULE VERSION'")
         return found[1]
@@ -72,17 +78,17 @@ class Binary:
     @property
     def link_flags(self) -> str:
         flags = ["-s", "-w"]
-        if self.package.startswith(_KUBERNETES):
-            # Without these, its version is v0.0.0, and every comparison of versions fails.
+        package = next((package for start, package in _VERSIONS.items() if self.package.startswith(start)), None)
+        if package is not None:
             major, minor = self.version[1:].split(".")[:2]
             version = {"gitVersion": self.version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-            flags += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in version.items()]
+            flags += [f"-X {package}.{name}={value}" for name, value in version.items()]
         return " ".join(flags)
 
     @property
     def digest(self) -> str:
         parts = [self.name, self.package, self.tags, self.link_flags, *FLAGS, sys.platform, platform.machine()]
-        for path in sorted((MODULES / self.module).iterdir()):
+        for path in sorted((self.folder / self.module).iterdir()):
             parts += [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -191,7 +197,7 @@ def _build(go: str, binary: Binary, position: str) -> None:
         made = Path(folder, binary.name)
         command = [go, "build", *FLAGS, "-tags", binary.tags, "-ldflags", binary.link_flags, "-o", str(made), binary.package]
         with Path(folder, "log").open("w+") as log:
-            running = subprocess.Popen(command, cwd=MODULES / binary.module, env=_environment(), stdout=log, stderr=log)
+            running = subprocess.Popen(command, cwd=binary.folder / binary.module, env=_environment(), stdout=log, stderr=log)
             try:
                 _wait(running, title, began)
             finally:

@@ -72,16 +72,25 @@ class Kubectl:
 
     def compare(self, objects: Sequence[Mapping[str, Any]]) -> List[Comparison]:
         """What an apply would change, as the API server says. Raises C(StepFailed)."""
-        if not objects:
-            return []
-        text = _list(self._with_endpoints(objects))
-        live = {name_of(one): stable(one) for one in self.get("-f", "-", "-n", self.namespace, stdin=text)}
-        output = self.run(*_APPLY, "--dry-run=server", "-o", "json", "-n", self.namespace, "-f", "-", stdin=text)
-        return [Comparison(name_of(one), live.get(name_of(one)), stable(one)) for one in items(output)]
+        result = []
+        for namespace, group in self._by_namespace(self._with_endpoints(objects)).items():
+            text = _list(group)
+            live = {name_of(one): stable(one) for one in self.get("-f", "-", "-n", namespace, stdin=text)}
+            output = self.run(*_APPLY, "--dry-run=server", "-o", "json", "-n", namespace, "-f", "-", stdin=text)
+            result += [Comparison(name_of(one), live.get(name_of(one)), stable(one)) for one in items(output)]
+        return result
 
     def apply(self, objects: Sequence[Mapping[str, Any]]) -> None:
         """Apply objects on the server. Raises C(StepFailed)."""
-        self.run(*_APPLY, "-n", self.namespace, "-f", "-", stdin=_list(self._with_endpoints(objects)), timeout=120.0)
+        for namespace, group in self._by_namespace(self._with_endpoints(objects)).items():
+            self.run(*_APPLY, "-n", namespace, "-f", "-", stdin=_list(group), timeout=120.0)
+
+    def _by_namespace(self, objects: Sequence[Mapping[str, Any]]) -> Dict[str, List[Mapping[str, Any]]]:
+        """Objects by their namespace, those without one first: kubectl refuses objects of another namespace than that of its option."""
+        groups: Dict[str, List[Mapping[str, Any]]] = {self.namespace: []}
+        for one in objects:
+            groups.setdefault(one["metadata"].get("namespace") or self.namespace, []).append(one)
+        return {namespace: group for namespace, group in groups.items() if group}
 
     def _with_endpoints(self, objects: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         """The objects with the endpoints of external etcd that the controllers wrote, which a placeholder must not replace."""

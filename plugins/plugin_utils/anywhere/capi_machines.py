@@ -49,6 +49,7 @@ class CapiOptions:
     registry: the credentials of a mirror with C(authenticate). haproxy_config: the text of another configuration of the load balancer.
     allow_cgroup_v1: whether kubelet starts on a machine with cgroup v1. preload_images: images that Docker has, and that every machine
     gets before it starts. etcd_version: of external etcd. has_etcdadm: does the repository have the providers of external etcd?
+    docker_socket: of the Docker that makes the machines, on the machine where Docker runs.
     """
 
     node_images: Mapping[str, NodeImage]
@@ -58,6 +59,7 @@ class CapiOptions:
     preload_images: tuple[str, ...] = ()
     etcd_version: str | None = None
     has_etcdadm: bool = False
+    docker_socket: str = "/var/run/docker.sock"
 
 
 def control_plane_config(cluster: Cluster, options: CapiOptions) -> dict[str, Any]:

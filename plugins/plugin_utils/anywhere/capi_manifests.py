@@ -136,7 +136,7 @@ def _machine_template(prefix: str, image: NodeImage, options: CapiOptions) -> di
     """A template cannot be changed, and another name makes Cluster API replace the machines. So the name depends on the content."""
     machine: dict[str, Any] = {"customImage": image.image}
     # The provider Docker runs the pods of the cluster of Docker machines itself, once the cluster manages itself.
-    machine["extraMounts"] = [{"containerPath": "/var/run/docker.sock", "hostPath": "/var/run/docker.sock"}]
+    machine["extraMounts"] = [{"containerPath": "/var/run/docker.sock", "hostPath": options.docker_socket}]
     if options.preload_images:
         machine["preLoadImages"] = list(options.preload_images)
     return _template(_INFRASTRUCTURE, "DockerMachineTemplate", prefix, {"template": {"spec": machine}})

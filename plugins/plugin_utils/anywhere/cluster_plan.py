@@ -120,6 +120,7 @@ def _capi_options(options: Mapping[str, Any], read: Read, more: tuple[Release, .
         tuple(options["preload_images"]),
         options["etcd_version"],
         given >= set(clusterctl_config.ETCDADM),
+        options["docker_socket"],
     )
 
 
