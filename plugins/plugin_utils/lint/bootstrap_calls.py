@@ -45,7 +45,7 @@ _DASHED = re.compile("[-\u2010-\u2015\u2212]{1,2}[A-Za-z-]")
 """The beginning of an option, also with a dash that a word processor wrote."""
 _ONE_DASH = re.compile(r"-(?!v\b)[A-Za-z][A-Za-z-]+(?==|$)")
 _CHANGED = re.compile(r"[\"'\\]")
-_LOST_WORD = re.compile(r"[^\s-][^\s]*\s+--[a-z]|^[^\s=-][^\s=]*=")
+_LOST_WORD = re.compile(r"[^\s-]-*\s+--[a-z]|^[^\s=-][^\s=]*=")
 """A word that is neither a name nor an option: a piece of the value of --kubelet-extra-args."""
 _LINE_BREAK = re.compile(r"(?<!\\)\n")
 _SEVERAL_FLAGS = re.compile(r"\s--[a-z]")
