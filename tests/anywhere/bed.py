@@ -25,7 +25,8 @@ from .kills import Kill
 from .programs import ClusterApi, Kubernetes
 from .verifier import Seen, Side
 
-CLUSTER = "bed"
+#: A name of its own for each bed of a machine.
+CLUSTER = os.environ.get("BED_CLUSTER", "bed")
 BOOTSTRAP = f"{CLUSTER}-eks-a-cluster"
 PODS, SERVICES = "192.168.0.0/16", "10.96.0.0/16"
 NAMESPACE = "eksa-system"
@@ -34,7 +35,7 @@ LOGS = FOLDER / "logs"
 WORK = FOLDER / "clusters"
 
 #: Sockets have short paths, which those of a checkout may not be.
-SOCKET = Path(tempfile.gettempdir()) / f"nodebootstrap-anywhere-{os.getuid()}.sock"
+SOCKET = Path(tempfile.gettempdir()) / f"nodebootstrap-anywhere-{os.getuid()}-{CLUSTER}.sock"
 
 #: Of a whole playbook. The playbook ends on its own before.
 MOST_SECONDS = 1500.0
@@ -171,6 +172,8 @@ class Bed:
             "eks_anywhere_cert_manager_version": programs.CERT_MANAGER,
             "eks_anywhere_network_manifest": str(FOLDER / "network.yaml"),
             "eks_anywhere_docker_socket": str(self.socket),
+            # The bed has no registry: all images are in those of the nodes.
+            "eks_anywhere_skip_checks": ["registries"],
         }
         path = FOLDER / "variables.json"
         path.write_text(json.dumps(values, indent=1))
