@@ -294,10 +294,10 @@ def engine_socket() -> Path:
     say("the engine starts no privileged containers: a filter on its socket asks for all capabilities that it has")
     package = __package__ or ""
     with (LOGS / "filter.log").open("w") as log:
-        command = [sys.executable, "-m", package, "filter", str(SOCKET)]
+        command = [sys.executable, "-m", f"{package}.engine_filter", str(SOCKET)]
         process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
     pid.write_text(str(process.pid))
-    wait_for("the filter of the engine", SOCKET.exists, 30)
+    wait_for("the filter of the engine", SOCKET.exists, 120)
     return SOCKET
 
 
