@@ -6,7 +6,6 @@
 run [STEP ...]   run the steps: build, create and delete, kills, upgrade (default: all)
 compare          create a cluster three times, beside a script of plain kind and clusterctl commands
 down             remove everything but the programs and images
-filter SOCKET    listen on a socket in front of Docker's (the bed starts it where it is needed)
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from ..lab.progress import LabError, say
 from . import bed, scenarios
-from .engine_filter import Filter
 
 
 def _with_bed(work: Callable[[bed.Bed], None]) -> Callable[[], None]:
@@ -50,9 +47,6 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("steps", nargs="*", choices=[*STEPS, []], metavar="STEP")
     one.set_defaults(act=lambda options: run(options.steps))
     verbs.add_parser("down").set_defaults(act=lambda _options: bed.down())
-    one = verbs.add_parser("filter")
-    one.add_argument("socket", type=Path)
-    one.set_defaults(act=lambda options: Filter(options.socket).serve())
     return result
 
 

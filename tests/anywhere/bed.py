@@ -25,7 +25,8 @@ from .kills import Kill
 from .programs import ClusterApi, Kubernetes
 from .verifier import Seen, Side
 
-CLUSTER = "bed"
+#: A name of its own for each bed of a machine.
+CLUSTER = os.environ.get("BED_CLUSTER", "bed")
 BOOTSTRAP = f"{CLUSTER}-eks-a-cluster"
 PODS, SERVICES = "192.168.0.0/16", "10.96.0.0/16"
 NAMESPACE = "eksa-system"
@@ -34,7 +35,7 @@ LOGS = FOLDER / "logs"
 WORK = FOLDER / "clusters"
 
 #: Sockets have short paths, which those of a checkout may not be.
-SOCKET = Path(tempfile.gettempdir()) / f"nodebootstrap-anywhere-{os.getuid()}.sock"
+SOCKET = Path(tempfile.gettempdir()) / f"nodebootstrap-anywhere-{os.getuid()}-{CLUSTER}.sock"
 
 #: Of a whole playbook. The playbook ends on its own before.
 MOST_SECONDS = 1500.0
@@ -293,10 +294,10 @@ def engine_socket() -> Path:
     say("the engine starts no privileged containers: a filter on its socket asks for all capabilities that it has")
     package = __package__ or ""
     with (LOGS / "filter.log").open("w") as log:
-        command = [sys.executable, "-m", package, "filter", str(SOCKET)]
+        command = [sys.executable, "-m", f"{package}.engine_filter", str(SOCKET)]
         process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
     pid.write_text(str(process.pid))
-    wait_for("the filter of the engine", SOCKET.exists, 30)
+    wait_for("the filter of the engine", SOCKET.exists, 120)
     return SOCKET
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -162,3 +163,7 @@ def _relay(source: socket.socket, target: socket.socket) -> None:
         target.shutdown(socket.SHUT_WR)
     except OSError:
         return
+
+
+if __name__ == "__main__":
+    Filter(Path(sys.argv[1])).serve()

@@ -46,7 +46,7 @@ _NETWORK_TOOLS = ("sh", "ip", "iptables", "ip6tables", "iptables-save", "iptable
 #: The one container of the sandbox of each pod. kubeadm and containerd name different versions.
 PAUSES = ("registry.k8s.io/pause:3.10", "registry.k8s.io/pause:3.10.1", "registry.k8s.io/pause:3.10.2")
 #: A number for what the functions below do. Another one builds all images again.
-_RECIPE = 1
+_RECIPE = 2
 _MACHINES = {"aarch64": "arm64", "x86_64": "amd64"}
 
 
@@ -206,7 +206,7 @@ def _images(folder: Path, kubernetes: Kubernetes, apis: Sequence[ClusterApi]) ->
 def _collect(tools: Sequence[str]) -> str:
     """A script of bash that packs programs, what they link to, the extensions of iptables with theirs, and the libraries, as an archive.
 
-    A name of a program is a chain of links, and each link of it is needed.
+    A name of a program is a chain of links, and each link of it is needed. Where they lead must stay as it is: some are absolute.
     """
     return f"""
 set -euo pipefail
@@ -224,9 +224,9 @@ programs() {{ for name in {" ".join(tools)}; do links "$(command -v "$name")"; d
 libraries() {{ while read -r path; do ldd "$path" 2>/dev/null || true; done | grep -o '/[^ ]*'; }}
 all=$(programs)
 needed=$(echo "$all" | libraries | sort -u | while read -r path; do links "$path"; done)
-printf '%s\\n' /bin /sbin /lib /lib64 /etc/nsswitch.conf /etc/protocols $all $needed | sort -u | while read -r path; do
-  [ -e "$path" ] && echo "$path"
-done | tar --create --no-recursion --absolute-names --transform 's,^/,,' --files-from -
+printf '%s\\n' /bin /sbin /lib /lib64 /etc/nsswitch.conf /etc/protocols $all $needed | sed -E 's,^/(bin|sbin|lib|lib64)/,/usr/\\1/,' \\
+  | sort -u | while read -r path; do [ -e "$path" ] && echo "$path"; done \\
+  | tar --create --no-recursion --absolute-names --transform 's,^/,,S' --files-from -
 """
 
 
