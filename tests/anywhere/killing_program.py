@@ -1,7 +1,7 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in PATH with the name of a program, runs it, and kills as a file says. Standard library only: it starts for every call.
+"""Has the name of a program and comes before it in PATH, runs it, and kills as a file says. Standard library only: it starts each time.
 
 BED_KILL names the folder of the kill: kill.json (kills.Kill), cluster (its name), log (of the playbook), calls (a byte for each call that
 fits), fired (there after the kill). BED_PROGRAMS names the folder of the real programs. BED_ROOT is the process of the playbook.

@@ -65,7 +65,7 @@ class ClusterApi:
 
 @dataclass(frozen=True)
 class Kubernetes:
-    """The programs of one version of Kubernetes. pods: those that run as static pods or in DaemonSets; the others are on the nodes."""
+    """The programs of one version of Kubernetes. pods: the programs of static pods and DaemonSets; the others are on the nodes."""
 
     minor: str
     kubelet: Binary

@@ -30,7 +30,7 @@ def obstacle(observed: Observed, wanted: Wanted, due: Iterable[str]) -> str:
 
 
 def is_reserved(node: Node) -> bool:
-    """Whether the upgrade holds a node. Pods can have come to one that somebody uncordoned before its tasks began."""
+    """Whether the upgrade holds a node. Pods can have come to one that was uncordoned before its tasks began."""
     return node.mark is not None and (node.is_cordoned or node.mark.step not in ("drain", "settle", "act"))
 
 

@@ -1,3 +1,7 @@
+// Copyright (c) 2026, nodebootstrap.eks contributors
+// GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 module nodebootstrap.invalid/anywhere/coredns
 
 go 1.26.0

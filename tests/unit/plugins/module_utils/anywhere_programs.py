@@ -57,9 +57,9 @@ def call(world: World, argv: list[str], stdin: str) -> tuple[int, str, str]:
 def _told(world: World, argv: list[str]) -> str | None:
     """What the checks of the admin machine ask: versions, the daemon, all containers."""
     if argv[1] == "version" and "--kubeconfig" not in argv:
-        return {"docker": "28.0.1", "kind": f"kind v{world.state.get('kind', '0.33.0')} go1.26.8", "clusterctl": "v1.14.0"}.get(
-            argv[0], "Client Version: v1.34.1"
-        )
+        kind = f"kind v{world.state.get('kind', '0.33.0')} go1.26.8"
+        versions = {"docker": "28.0.1", "kind": kind, "clusterctl": "v1.14.0", "helm": "v3.18.0+g0123456"}
+        return versions.get(argv[0], "Client Version: v1.34.1")
     if argv[:2] == ["docker", "info"]:
         info = {
             "ServerVersion": "28.0.1",
