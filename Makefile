@@ -99,6 +99,13 @@ lab-node: ## add a node to the running lab: USER_DATA=FILE or SPEC=FILE [OPTIONS
 lab-join-check: ## run join_check on a node of the running lab: NODE=NAME
 	@PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.lab join-check "$(NODE)" $(OPTIONS)
 
+.PHONY: anywhere anywhere-down
+anywhere anywhere-down:
+	@$(SETUP) debian docker venv
+	@PYTHONPATH=.cache $(VENV)/python -m ansible_collections.nodebootstrap.eks.tests.anywhere $(if $(filter %-down,$@),down,run $(STEP))
+anywhere: ## create and delete a cluster with real kind, kubeadm and Cluster API; builds them first (40 minutes); [STEP=build|create|kills]
+anywhere-down: ## remove what it left
+
 .PHONY: demo
 demo: ## render every family from the examples into out/; with Docker, bootstrap a node, too
 	@$(SETUP) venv

@@ -18,7 +18,7 @@ options:
 requirements:
   - Python 3.7 or newer, C(kind), C(clusterctl), C(kubectl) and C(docker) in C(PATH), as far as the module uses them
 notes:
-  - Tested only with stand-ins of these programs, and never with real clusters.
+  - A creation and a deletion ran with real programs. Everything else was tested with stand-ins of them.
   - Set variables such as C(DOCKER_HOST) and C(HTTPS_PROXY) with the keyword C(environment). C(KUBECONFIG) has no effect.
 attributes:
   platform:

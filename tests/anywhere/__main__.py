@@ -1,10 +1,9 @@
 # Copyright (c) 2026, nodebootstrap.eks contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line of the bed; `make anywhere`, `make anywhere-compare` and `make anywhere-down` call it.
+"""The command line of the bed; `make anywhere` and `make anywhere-down` call it.
 
-run [STEP ...]   run the steps: build, create and delete, kills, upgrade (default: all)
-compare          create a cluster three times, beside a script of plain kind and clusterctl commands
+run [STEP ...]   run the steps: build, create (and delete), kills (default: all)
 down             remove everything but the programs and images
 """
 
