@@ -99,5 +99,5 @@ def while_deleting(before: Seen, seen: Seen, *, started: bool) -> list[str]:
 def after_deletion(seen: Seen, others: Sequence[str], files: Sequence[str]) -> list[str]:
     """What a deletion left. others: all containers of both clusters. files: in the work folder."""
     found = [f"the container {name} is still there" for name in sorted({*seen.containers, *others})]
-    # Backups are kept on purpose: they are the last copy of the private keys of the cluster.
-    return found + [f"the file {name} is still there" for name in sorted(files) if not name.startswith("backup-")]
+    # Backups are kept on purpose: they are the last copy of the private keys of the cluster. The guard of the lock is an empty file.
+    return found + [f"the file {name} is still there" for name in sorted(files) if not name.startswith(("backup-", ".guard"))]

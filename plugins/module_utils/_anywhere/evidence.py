@@ -28,6 +28,9 @@ def collect(kubectl: Kubectl, objects: ClusterObjects, pods_from: Sequence[str])
         if not work_folder.read(path):
             continue
         other = Kubectl(kubectl.programs, path)
+        if path != kubectl.kubeconfig and not other.answers():
+            # kubectl would look for a cluster that is gone several times, for each kind.
+            continue
         bad = [one for one in _read(other, "pods,deployments", "-A") if not _is_good(one)]
         names = {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]) for one in bad}
         found += bad[:_MOST]

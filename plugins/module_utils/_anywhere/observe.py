@@ -49,7 +49,8 @@ def observe(programs: AdminPrograms, options: Mapping[str, Any], check_mode: boo
     target = _Half(Kubectl(programs, options["kubeconfig"], options["namespace"]) if has_kubeconfig else None, options)
     here = _here(bootstrap, target)
     objects = here.objects or NOTHING
-    differs = None if here.kubectl is None else upgrade_state.differences(here.kubectl, options["objects"])
+    # Without a Cluster everything differs, and a comparison would ask every webhook about every object.
+    differs = None if here.kubectl is None or objects.cluster is None else upgrade_state.differences(here.kubectl, options["objects"])
     return {
         "bootstrap": container,
         "bootstrap_side": bootstrap.plain(),

@@ -236,8 +236,8 @@ def _write_config(work: Work) -> None:
 
 
 def _remove_files(work: Work) -> None:
-    # The kubeconfig is last: the step is repeated until it is gone.
-    work.step("remove", files=[work.plan.config_file, work.plan.kubeconfig])
+    # The kubeconfig is last: the step is repeated until it is gone. The modules wrote the configurations of the tools.
+    work.step("remove", files=["kind.yaml", "clusterctl.yaml", work.plan.config_file, work.plan.kubeconfig])
 
 
 ACTS: Mapping[Step, Callable[[Work], None]] = {

@@ -264,6 +264,7 @@ def _get(world: World, half: dict[str, Any], argv: list[str], stdin: str) -> str
     if what == "customresourcedefinitions":
         return "".join(f"customresourcedefinition.apiextensions.k8s.io/{name}\n" for name in CRDS) if half["providers"] else ""
     if what == "-f":
+        _refuse_other_namespaces(argv, json.loads(stdin)["items"])
         return _list([objects[key] for key in _keys(stdin) if key in objects])
     if what == PROVIDERS:
         types = {"--core": "Core", "--bootstrap": "Bootstrap", "--control-plane": "ControlPlane", "--infrastructure": "Infrastructure"}
@@ -299,8 +300,17 @@ def _list(objects: list[dict[str, Any]]) -> str:
     return json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}) if objects else ""
 
 
+def _refuse_other_namespaces(argv: list[str], wanted: list[dict[str, Any]]) -> None:
+    option = _option(argv, "-n")
+    for one in wanted:
+        found = one["metadata"].get("namespace", option)
+        if option and found != option:
+            raise Failed(f"error: the namespace from the provided object {found!r} does not match the namespace {option!r}")
+
+
 def _apply(world: World, half: dict[str, Any], argv: list[str], stdin: str) -> str:
     objects, wanted = half["objects"], json.loads(stdin)["items"]
+    _refuse_other_namespaces(argv, wanted)
     if any(one["apiVersion"].split("/")[0].endswith("cluster.x-k8s.io") for one in wanted) and not half["providers"]:
         raise Failed('error: no matches for kind "Cluster" in version "cluster.x-k8s.io/v1beta2"')
     if "--dry-run=server" not in argv:

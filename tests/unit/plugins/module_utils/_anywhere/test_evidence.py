@@ -48,7 +48,7 @@ def test_nothing_secret_is_returned_and_the_cause_is_found(tmp_path: Path) -> No
     healthy = made("Pod", "web", condition("Ready", "True"), namespace="default")
     spoken = event(machine, "Failed", f"curl -H 'Authorization: Bearer {PLANTED}' failed, password={PLANTED}")
     objects = ClusterObjects(None, {"Secret/dev-kubeconfig": secret, "DockerMachine/dev-cp": machine})
-    found = evidence.collect(kubectl({"events": [spoken], "pods,deployments": [healthy, manager]}), objects, [str(path)])
+    found = evidence.collect(kubectl({"events": [spoken], "pods,deployments": [healthy, manager], "--raw": []}), objects, [str(path)])
     assert PLANTED not in json.dumps(found)
     assert {(one["kind"], one["metadata"].get("name")) for one in found if one["kind"] != "Event"} == {
         ("DockerMachine", "dev-cp"),
@@ -56,6 +56,20 @@ def test_nothing_secret_is_returned_and_the_cause_is_found(tmp_path: Path) -> No
     }
     first = cause.find(found)
     assert first is not None and first.name == "Pod capd-manager in capd-system"
+
+
+def test_a_cluster_that_is_gone_is_asked_once(tmp_path: Path) -> None:
+    # kubectl tries several times for each kind, and a deletion would wait for minutes after its cluster is gone.
+    path = tmp_path / "kubeconfig"
+    path.write_text("users: []", encoding="utf-8")
+    asked: list[str] = []
+
+    def execute(argv: Any, _stdin: str, _timeout: float) -> Result:
+        asked.extend([argv[2]] if str(path) in argv else [])
+        return Result(1, "", "no route to host")
+
+    here = Kubectl(AdminPrograms(None, execute, lambda: 0.0, lambda _seconds: None), "kubeconfig", "eksa-system")
+    assert evidence.collect(here, ClusterObjects(None, {}), [str(path)]) == [] and asked == ["--raw"]
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:

@@ -91,6 +91,13 @@ def test_another_image_makes_another_template_and_nothing_else() -> None:
     assert {name.partition("/")[0] for name in old ^ new} == {"DockerMachineTemplate"}
 
 
+def test_machines_have_the_socket_of_the_option() -> None:
+    cluster, socket = rendered.cluster(), "/run/user/1000/docker.sock"
+    found = list(capi_manifests.objects(cluster, dataclasses.replace(OPTIONS, docker_socket=socket)))
+    mounts = [one["spec"]["template"]["spec"]["extraMounts"] for one in found if one["kind"] == "DockerMachineTemplate"]
+    assert mounts and all(mount == [{"containerPath": "/var/run/docker.sock", "hostPath": socket}] for mount in mounts)
+
+
 def test_the_autoscaler_owns_the_number_of_machines() -> None:
     deployments = {one["metadata"]["name"]: one for one in objects("everything") if one["kind"] == "MachineDeployment"}
     assert "replicas" not in deployments["dev-md-0"]["spec"]
