@@ -209,6 +209,7 @@ def test_a_failure_after_the_kubeconfig_was_written_does_not_lose_it(bench: Benc
     assert (bench.work / "dev-eks-a-cluster.kubeconfig").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.matrix
 def test_a_playbook_that_is_killed_leaves_the_program_running_and_the_next_one_watches_it(bench: Bench) -> None:
     bench.order(wait="capi-management-move")
     bench.most_watches = 2
