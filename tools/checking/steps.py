@@ -141,7 +141,7 @@ def sanity() -> list[Step]:
     """
     oldest, *_between, newest = cores()
     tests = [word for name in SANITY for word in ("--test", name)]
-    return [ansible_test("sanity", newest, *tests, seconds=80), ansible_test("sanity", oldest, *OLD_NODES, seconds=40)]
+    return [ansible_test("sanity", newest, *tests, seconds=200), ansible_test("sanity", oldest, *OLD_NODES, seconds=40)]
 
 
 def reports_of(step: Step) -> list[Path] | None:
@@ -179,8 +179,8 @@ def lint() -> list[Step]:
     mypy = ("mypy", "--config-file=pyproject.toml", "-p", LIBRARY, "-p", NODE_HALF)
     return [
         Step("lint: copy for linters", (str(TOP / "tools" / "collection_copy.sh"), str(COPY)), estimated_seconds=100),
-        Step("lint: mypy", mypy, variables=(("MYPYPATH", str(TOP / ".cache")),)),
-        Step("lint: ansible-lint", ansible_lint, estimated_seconds=40, **copied),
+        Step("lint: mypy", mypy, variables=(("MYPYPATH", str(TOP / ".cache")),), estimated_seconds=60),
+        Step("lint: ansible-lint", ansible_lint, estimated_seconds=200, **copied),
         Step(
             "lint: antsibull-docs",
             ("antsibull-docs", "lint-collection-docs", "--plugin-docs", *references, "."),
@@ -195,8 +195,8 @@ def unit() -> list[Step]:
     """Create the steps of tests that need no container: tests/unit, and those of tests/oracle that ask programs of this machine."""
     marked = ("-m", "not docker and not matrix")
     # The programs contain the packages of kubelet that these tests link, so that Go compiles them once.
-    without = pytest("unit: oracle without containers", 150, "-n", "2", "--dist", "loadfile", *marked, "tests/oracle", after=PROGRAMS)
-    return [pytest("unit", 170, "-n", "2", "-m", "not matrix", "tests/unit"), without]
+    without = pytest("unit: oracle without containers", 300, "-n", "2", "--dist", "loadfile", *marked, "tests/oracle", after=PROGRAMS)
+    return [pytest("unit", 1000, "-n", "2", "-m", "not matrix", "tests/unit"), without]
 
 
 def oracle() -> list[Step]:
@@ -233,7 +233,7 @@ def layers() -> dict[str, list[Step]]:
     """Return the steps of every layer of C(make test)."""
     return {
         "lint": lint(),
-        "consistency": [pytest("consistency", 120, "-n", "2", "tests/consistency")],
+        "consistency": [pytest("consistency", 230, "-n", "2", "tests/consistency")],
         "unit": unit(),
         "units": units(),
         "sanity": sanity(),

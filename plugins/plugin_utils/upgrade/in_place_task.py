@@ -133,7 +133,8 @@ class _InPlace:
             "nodes": sorted(names.values()),
         }
         if tools.check_mode:
-            return {**result, "changed": bool(order) or written}
+            is_refused = bool(plan.obstacle) or (found.is_blocked and run is None)
+            return {**result, "changed": (bool(order) and not is_refused) or written}
         if plan.obstacle:
             fix = "repair or uncordon these nodes, or increase max_unavailable"
             return {**result, "failed": True, "outcome": "already_unavailable", "msg": f"{plan.obstacle}; nothing was changed; fix: {fix}"}

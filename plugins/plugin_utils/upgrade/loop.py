@@ -18,6 +18,7 @@ from .model import (
     Finish,
     Observed,
     Reserve,
+    ResumeProcesses,
     Run,
     SetGroup,
     Stop,
@@ -127,7 +128,6 @@ class _Loop:
     def _step(self) -> Outcome | None:
         self._world.hold()
         observed = self._remember(self._world.observe())
-        self._failing_since = None
         action = self._choose(observed, self._wanted)
         if isinstance(action, (Done, Stop, Act)):
             return action
@@ -136,6 +136,7 @@ class _Loop:
         self._tell(describe(action, observed))
         if isinstance(action, Wait):
             self._drain(action, observed)
+            self._failing_since = None
             self._world.sleep(self._pause)
             return None
         if isinstance(action, WriteRun) and action.message:
@@ -146,6 +147,8 @@ class _Loop:
         drains = {name: drain for name, drain in observed.drains.items() if not (isinstance(action, Reserve) and name == action.node)}
         self._memory = replace(observed, changed=observed.now, drains=drains)
         self._request(action, observed)
+        # Not after the observation: reading can work while every change fails.
+        self._failing_since = None
         return self._explained(action.outcome) if isinstance(action, Finish) else None
 
     def _with_cause(self, action: WriteRun) -> WriteRun:
@@ -208,12 +211,13 @@ class _Loop:
     def _interrupted(self, rule: str, message: str) -> Stop:
         """Some of the changes stay. The message names them, and the next run continues."""
         nodes = self._uncordon()
+        suspended = self._resume()
         if self._changes == 0:
             return Stop(rule, f"{message}; nothing was changed", is_restored=self._run is None)
         cordoned = f" {', '.join(nodes)} may still be cordoned." if nodes else ""
-        return Stop(
-            rule, f"{message}.{cordoned} Run the playbook again to continue, or with --tags abort to put the group back", is_restored=False
-        )
+        processes = f" {', '.join(suspended)} of the group may still be suspended." if suspended else ""
+        fix = "Run the playbook again to continue, or with --tags abort to put the group back"
+        return Stop(rule, f"{message}.{cordoned}{processes} {fix}", is_restored=False)
 
     def _uncordon(self) -> list[str]:
         """Uncordon what still runs. Returns the nodes for which that failed. In place, the play decides what happens to a node."""
@@ -226,6 +230,17 @@ class _Loop:
             except (TemporaryError, RequestRefused):
                 failed.append(node.name)
         return failed
+
+    def _resume(self) -> tuple[str, ...]:
+        """Resume the processes that the upgrade suspended. Returns them if that failed. The next run suspends them again when it must."""
+        run = self._run
+        if run is None or not run.suspended:
+            return ()
+        try:
+            self._world.perform(ResumeProcesses(run.suspended))
+        except (TemporaryError, RequestRefused):
+            return run.suspended
+        return ()
 
     @property
     def _run(self) -> Run | None:

@@ -21,6 +21,7 @@ from ..outputs.page import report_format
 from ..workloads.model import Node
 from . import access, lease
 from .adapters import AwsGroup, KubernetesApi, KubernetesClient
+from .decide import decide
 from .drainer import Drainer
 from .loop import LeaseLost, Outcome, RequestRefused, TemporaryError, upgrade
 from .model import Done, Group, Observed, Stop, Wanted
@@ -103,11 +104,20 @@ def _replace_group(options: Mapping[str, Any], group_client: Any, tools: Tools) 
     changed = show(found.plan, found.report, options, tools)
     result = result_of(found.plan, found.report, changed)
     if tools.check_mode:
-        return {**result, "changed": bool(found.plan.rows) or found.plan.is_interrupted or changed}
-    if found.report.is_blocked and found.group.run is None and not found.wanted.abort:
+        return {**result, "changed": _would_change(found) or changed}
+    if _is_refused(found):
         return {**result, "failed": True, "msg": f"{summary(found.report)}; nothing was changed; fix: correct what blocks, and run again"}
     outcome = _run(world, held, found.wanted, options, tools)
     return {**result, "changed": world.changes > 0 or changed, **outcome_of(outcome)}
+
+
+def _is_refused(found: Prepared) -> bool:
+    """Whether blockers keep the upgrade from beginning. One that has begun continues, or is put back."""
+    return found.report.is_blocked and found.group.run is None and not found.wanted.abort
+
+
+def _would_change(found: Prepared) -> bool:
+    return not _is_refused(found) and not isinstance(decide(found.observed, found.wanted), (Done, Stop))
 
 
 def _run(world: GroupWorld, held: Lease, wanted_now: Wanted, options: Mapping[str, Any], tools: Tools) -> Outcome:
@@ -196,6 +206,17 @@ def run_id(now: float) -> str:
     return datetime.fromtimestamp(now, timezone.utc).strftime("%Y%m%dT%H%M%SZ")
 
 
+def _check_cluster(observed: Observed, group: Group, asked: Wanted) -> None:
+    """Refuse a cluster without any node of the group: all its nodes would count as failed. Putting back must be possible without nodes."""
+    instances = [instance.id for instance in group.instances if instance.is_active]
+    if instances and not observed.nodes and not asked.abort:
+        more = f" and {len(instances) - 3} more" if len(instances) > 3 else ""
+        raise UpgradeFailed(
+            f"the cluster has no node for an instance of the Auto Scaling group {group.name} ({', '.join(instances[:3])}{more}); nothing "
+            "was changed; fix: check kubeconfig, context and auto_scaling_group, or wait until the nodes have joined the cluster"
+        )
+
+
 def _prepare(
     world: GroupWorld, cluster: ClusterApi, options: Mapping[str, Any], target: str, kubelet: Callable[[str], Target], tools: Tools
 ) -> Prepared:
@@ -205,6 +226,7 @@ def _prepare(
     if group is None:
         raise UpgradeFailed("the Auto Scaling group has disappeared")
     asked = wanted(options, run_id(observed.now), target)
+    _check_cluster(observed, group, asked)
     version = target or dict(group.names)["$Latest"]
     first = replacement_plan(observed, group, version, asked, {})
     names = tuple(row.node for row in first.rows if row.node)

@@ -162,6 +162,18 @@ def test_bad_input_changes_nothing(group: Group, tmp_path: Path, name: str) -> N
     assert (group.api.changes(), group.leftovers()) == ([], [])
 
 
+@pytest.mark.parametrize("arguments", [(), ("--check",)], ids=["run", "check"])
+def test_a_cluster_without_the_nodes_of_the_group_is_refused(group: Group, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    # The kubeconfig is of another cluster: none of its nodes is an instance of the group.
+    group.close()
+    for index, node in enumerate(group.api.nodes().values()):
+        node["spec"]["providerID"] = f"aws:///us-west-2a/i-0000000000000000{index}"
+    done = run(group, tmp_path, *arguments)
+    assert done.returncode == 2, shown(done)
+    assert all(word in result(done)["msg"] for word in ("demo-workers", "context", group.describe()["Instances"][0]["InstanceId"]))
+    assert (group.api.changes(), group.leftovers()) == ([], [])
+
+
 def test_missing_permissions_are_named_before_anything_is_changed(group: Group, tmp_path: Path) -> None:
     group.api.forbidden = {"patch nodes", "create pods/eviction"}
     done = run(group, tmp_path)
