@@ -243,6 +243,19 @@ def test_purge_removes_only_our_items() -> None:
     assert mapped(found) == [item("theirs"), item("n")]
 
 
+def test_an_item_that_another_tool_added_for_our_role_is_theirs() -> None:
+    theirs = item("old", ["system:masters"], "admin")
+    for before in (config_map(item("old"), theirs, ours=["old"]), config_map(theirs, item("old"), ours=["old"])):
+        found = plan([group("n")], observed(MAP), aws_auth=before, purge=True)
+        assert mapped(found) == [theirs, item("n")]
+        # What is left is not ours any more.
+        assert found.config_map.body is not None
+        assert "old" not in found.config_map.body["metadata"]["annotations"]["nodebootstrap.eks/managed"]
+    # The last one counts, so theirs keeps the nodes out.
+    masked = config_map(item("n"), item("n", ["system:masters"], "admin"), ours=["n"])
+    assert refused([group("n")], observed(MAP), aws_auth=masked) == ["access.foreign_mapping node_groups[0]"]
+
+
 @pytest.mark.parametrize(
     "state", [observed(MAP, caller="arn:aws:sts::111122223333:assumed-role/old/me"), observed(MAP, used={"old": "Fargate profile f"})]
 )
