@@ -61,13 +61,13 @@ def digest() -> str:
 def module_folder(binary: Binary, module: str = "") -> Path:
     """The folder with the source of a program's module, or of another one that it requires, downloaded if it is not there."""
     if not module:
-        required = re.search(r"^require (\S+) v\S+$", (binary.folder / binary.module / "go.mod").read_text(), re.MULTILINE)
+        required = re.search(r"^require (\S+) v\S+$", (binary.source / "go.mod").read_text(), re.MULTILINE)
         if required is None:
             raise LabError(f"modules/{binary.module}/go.mod has no line 'require MODULE VERSION'")
         module = required[1]
     command = [binaries.find_go(), "mod", "download", "-json", module]
     environment = {**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
-    done = subprocess.run(command, cwd=binary.folder / binary.module, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(command, cwd=binary.source, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         raise LabError(f"{module} cannot be downloaded:\n{done.stdout}{done.stderr}")
     return Path(json.loads(done.stdout)["Dir"])

@@ -55,7 +55,7 @@ class Binary:
     package  Go package of its main function
     minutes  duration of a build on two idle cores, for the progress line
     tags     Go build tags
-    folder   the folder of the modules
+    folder   the folder of the modules, if it is not that of the lab
     """
 
     name: str
@@ -63,14 +63,19 @@ class Binary:
     package: str
     minutes: float
     tags: str = ""
-    folder: Path = MODULES
+    folder: Path | None = None
+
+    @property
+    def source(self) -> Path:
+        """The directory of the module."""
+        return (self.folder or MODULES) / self.module
 
     @property
     def version(self) -> str:
         """The version in the module's one direct requirement, such as `v1.36.3`; '' for a program of the lab itself."""
         if self.module == "pod":
             return ""
-        found = _REQUIRED.search((self.folder / self.module / "go.mod").read_text())
+        found = _REQUIRED.search((self.source / "go.mod").read_text())
         if found is None:
             raise LabError(f"modules/{self.module}/go.mod has no line 'require MODULE VERSION'")
         return found[1]
@@ -88,7 +93,7 @@ class Binary:
     @property
     def digest(self) -> str:
         parts = [self.name, self.package, self.tags, self.link_flags, *FLAGS, sys.platform, platform.machine()]
-        for path in sorted((self.folder / self.module).iterdir()):
+        for path in sorted(self.source.iterdir()):
             parts += [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -197,7 +202,7 @@ def _build(go: str, binary: Binary, position: str) -> None:
         made = Path(folder, binary.name)
         command = [go, "build", *FLAGS, "-tags", binary.tags, "-ldflags", binary.link_flags, "-o", str(made), binary.package]
         with Path(folder, "log").open("w+") as log:
-            running = subprocess.Popen(command, cwd=binary.folder / binary.module, env=_environment(), stdout=log, stderr=log)
+            running = subprocess.Popen(command, cwd=binary.source, env=_environment(), stdout=log, stderr=log)
             try:
                 _wait(running, title, began)
             finally:
