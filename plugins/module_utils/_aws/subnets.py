@@ -18,15 +18,18 @@ _BATCH = 200
 
 
 class FreeAddresses(NamedTuple):
-    """A subnet. names: the names of the instances in it, as the caller gave them."""
+    """A subnet. names: the names of the instances in it, as the caller gave them; none for a subnet that was asked for by its ID."""
 
     subnet: str
     free: int
     names: Tuple[str, ...]
 
 
-def free_addresses(options: Mapping[str, Any], provider_ids: Mapping[str, str]) -> List[FreeAddresses]:
-    """The subnets of the instances. provider_ids: by name, C(aws:///ZONE/INSTANCE). Others are left out. Raises C(client.AwsError)."""
+def free_addresses(options: Mapping[str, Any], provider_ids: Mapping[str, str], more: Sequence[str] = ()) -> List[FreeAddresses]:
+    """The subnets of the instances, and those with the IDs C(more). provider_ids: by name, C(aws:///ZONE/INSTANCE). Others are left out.
+
+    Raises C(client.AwsError).
+    """
     found = {name: _PROVIDER_ID.match(text) for name, text in provider_ids.items()}
     names = {match["instance"]: name for name, match in found.items() if match}
     if not names:
@@ -40,7 +43,7 @@ def free_addresses(options: Mapping[str, Any], provider_ids: Mapping[str, str]) 
     given["region"] = region[0] if region else given["region"]
     try:
         with client.explained_errors(given, "EC2"):
-            return _read(client.new_client(client.new_session(given), "ec2", given), names)
+            return _read(client.new_client(client.new_session(given), "ec2", given), names, more)
     except client.client_error() as error:
         code, text = client.parse_error(error)
         fix = "allow ec2:DescribeInstances and ec2:DescribeSubnets in the policy"
@@ -48,8 +51,8 @@ def free_addresses(options: Mapping[str, Any], provider_ids: Mapping[str, str]) 
         raise client.AwsError(problem) from None
 
 
-def _read(ec2: Any, names: Mapping[str, str]) -> List[FreeAddresses]:
-    by_subnet: Dict[str, List[str]] = {}
+def _read(ec2: Any, names: Mapping[str, str], more: Sequence[str]) -> List[FreeAddresses]:
+    by_subnet: Dict[str, List[str]] = {subnet: [] for subnet in more}
     instances: Sequence[str] = sorted(names)
     for start in range(0, len(instances), _BATCH):
         answer = ec2.describe_instances(Filters=[{"Name": "instance-id", "Values": instances[start : start + _BATCH]}])

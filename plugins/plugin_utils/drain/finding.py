@@ -53,7 +53,7 @@ class Settings(NamedTuple):
 
 
 class Subnet(NamedTuple):
-    """A subnet of drained nodes. free: unused addresses. nodes: the drained nodes in it."""
+    """A subnet of drained nodes, or of their group. free: unused addresses. nodes: the drained nodes in it."""
 
     id: str
     free: int

@@ -31,7 +31,10 @@ def findings(scope: Scope) -> Iterator[Finding]:
         yield from _skew(node, scope)
     yield from _target(scope)
     for subnet in scope.subnets:
-        if subnet.free == 0:
+        if subnet.free == 0 and not subnet.nodes:
+            reason = f"the subnet {subnet.id} of the group has no free address, so no new node starts in it"
+            yield Finding("drain.subnet_exhausted", NOTICE, "", "", reason, "remove network interfaces that are not used")
+        elif subnet.free == 0:
             reason = f"the subnet {subnet.id} has no free address, so neither new nodes nor new pods get one"
             fix = "add a subnet, or remove network interfaces that are not used"
             yield Finding("drain.subnet_exhausted", BLOCKS, "", named(subnet.nodes), reason, fix)

@@ -55,7 +55,8 @@ class _Managed:
             _check_running(self._name, running)
             fields = {} if running is not None else self._fields(group)
             nodes = self._nodes()
-            found = self._report([node.name for node in nodes] if fields or running else [], self._target(group, fields))
+            names = [node.name for node in nodes] if fields or running else []
+            found = self._report(names, self._target(group, fields), list(group.get("subnets") or ()))
         except tools.aws_error as error:
             raise UpgradeFailed(f"{error}; nothing was changed") from None
         except (managed.CannotUpdate, TemporaryError, RequestRefused, tools.kubernetes_error) as error:
@@ -65,7 +66,8 @@ class _Managed:
         written = show(plan, found, self._options, tools)
         result = result_of(plan, found, written)
         if tools.check_mode:
-            return {**result, "changed": bool(fields) or written}
+            is_refused = running is None and found.is_blocked
+            return {**result, "changed": (bool(fields) and not is_refused) or written}
         if running is None and (not fields or self._options["state"] == "resumed"):
             return {
                 **result,
@@ -99,8 +101,8 @@ class _Managed:
         except self._tools.aws_error as error:
             return Target(unchecked=(f"the image of the launch template was not checked: {error}",))
 
-    def _report(self, names: list[str], target: Target) -> Report:
-        return find_blockers(self._cluster, names, settings(self._options, self._tools.clock()), target, self._tools)
+    def _report(self, names: list[str], target: Target, subnets: list[str]) -> Report:
+        return find_blockers(self._cluster, names, settings(self._options, self._tools.clock()), target, self._tools, subnets)
 
     # --- the update -----------------------------------------------------------------------------------------------------------------
 
@@ -137,7 +139,7 @@ class _Managed:
         draining = [node.name for node in nodes if node.name in old and node.is_cordoned]
         now = self._tools.clock()
         if draining and now - self._reported_at >= _REPORT_SECONDS:
-            found = self._report(draining, Target())
+            found = self._report(draining, Target(), [])
             self._reported_at = now
             self._blockers = [f"{one.pod} on {one.node}: {one.reason}" for one in found.findings if one.severity == "blocks" and one.pod]
         ready = sum(node.is_available for node in new)

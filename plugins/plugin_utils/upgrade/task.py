@@ -46,7 +46,7 @@ def explained(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 class Tools(NamedTuple):
     """What an upgrade touches. kubernetes_error, temporary_error, aws_error: the types of the errors of the clients.
-    free_addresses: the subnets of nodes, by their names and provider IDs. find_image: reads an image.
+    free_addresses: the subnets of nodes, by their names and provider IDs, and others by their IDs. find_image: reads an image.
 
     holder: the identity of this process. is_gone: whether a holder does not exist any more. has_ended: whether the playbook has ended.
     """
@@ -55,7 +55,7 @@ class Tools(NamedTuple):
     kubernetes_error: type[Exception]
     temporary_error: type[Exception]
     aws_error: type[Exception]
-    free_addresses: Callable[[Mapping[str, str]], Sequence[tuple[str, int, tuple[str, ...]]]]
+    free_addresses: Callable[[Mapping[str, str], Sequence[str]], Sequence[tuple[str, int, tuple[str, ...]]]]
     find_image: FindImage
     clock: Callable[[], float]
     sleep: Callable[[float], None]
@@ -184,12 +184,14 @@ def check_access(api: KubernetesApi, options: Mapping[str, Any]) -> None:
         raise UpgradeFailed(access.message(missing))
 
 
-def find_blockers(cluster: ClusterApi, names: Sequence[str], drain: Settings, target: Target, tools: Tools) -> Report:
-    """The report on these nodes."""
+def find_blockers(
+    cluster: ClusterApi, names: Sequence[str], drain: Settings, target: Target, tools: Tools, subnets: Sequence[str] = ()
+) -> Report:
+    """The report on these nodes. subnets: the IDs of those in which new nodes can start."""
 
     def find_subnets(nodes: Iterable[Node]) -> tuple[Subnet, ...] | str:
         try:
-            found = tools.free_addresses({node.name: node.provider_id for node in nodes})
+            found = tools.free_addresses({node.name: node.provider_id for node in nodes}, subnets)
         except tools.aws_error as error:
             return f"the subnets were not checked: {error}"
         return tuple(Subnet(*one) for one in found)
@@ -230,6 +232,6 @@ def _prepare(
     version = target or dict(group.names)["$Latest"]
     first = replacement_plan(observed, group, version, asked, {})
     names = tuple(row.node for row in first.rows if row.node)
-    found = find_blockers(cluster, names, settings(options, observed.now), kubelet(first.target), tools)
+    found = find_blockers(cluster, names, settings(options, observed.now), kubelet(first.target), tools, world.subnets)
     plan = replacement_plan(observed, group, version, asked, dict(zip(found.nodes, found.pods, strict=True)))
     return Prepared(observed, group, asked, plan, found)

@@ -191,6 +191,11 @@ class GroupWorld:
         self._versions = {raw["metadata"]["name"]: str(raw["metadata"].get("resourceVersion") or "") for raw in raws}
         return Observed(self.clock(), tuple(self._nodes.values()), group)
 
+    @property
+    def subnets(self) -> list[str]:
+        """The IDs of the subnets in which the group launches instances."""
+        return [one for one in str(self._raw.get("VPCZoneIdentifier") or "").split(",") if one]
+
     def _read_nodes(self, group: Group) -> Iterable[dict[str, Any]]:
         """The nodes of a small group one by one, once they are known: others may have thousands."""
         known = {node.instance for node in self._nodes.values()}

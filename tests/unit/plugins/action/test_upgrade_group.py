@@ -59,13 +59,17 @@ def test_check_mode_changes_nothing(group: Group, tmp_path: Path) -> None:
 def test_check_mode_reports_the_version_of_the_new_image_and_subnets_without_addresses(group: Group, tmp_path: Path) -> None:
     group.move_nodes(f"{group.aws.region}a")
     group.use_image("amazon-eks-node-al2023-x86_64-standard-1.30-v20260101")
-    group.use_all_addresses()
+    without_nodes = group.add_subnet()
+    for subnet in (group.subnet, without_nodes):
+        group.use_all_addresses(subnet)
     done = run(group, tmp_path, "--check")
     assert done.returncode == 0, shown(done)
     found = {finding["id"]: finding for finding in result(done)["findings"] if finding["severity"] == "blocks"}
     assert set(found) == {"drain.kubelet_too_old", "drain.subnet_exhausted"}, shown(done)
     assert mentions(found["drain.kubelet_too_old"]["reason"], "1.30", "1.36")
     assert group.subnet in found["drain.subnet_exhausted"]["reason"]
+    # The group can launch instances elsewhere.
+    assert [one["reason"] for one in result(done)["findings"] if one["severity"] == "notice" and without_nodes in one["reason"]]
     refused = run(group, tmp_path)
     assert (refused.returncode, group.api.changes(), group.leftovers()) == (2, [], []), shown(refused)
 

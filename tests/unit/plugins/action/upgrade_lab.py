@@ -39,8 +39,8 @@ class Group:
         self._ended = threading.Event()
         self._pods = size * 2
         self.fewest_available = size
-        vpc = self.ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
-        self.subnet = self.ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/28")["Subnet"]["SubnetId"]
+        self.vpc = self.ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+        self.subnet = self.ec2.create_subnet(VpcId=self.vpc, CidrBlock="10.9.0.0/28")["Subnet"]["SubnetId"]
         image = self.ec2.describe_images()["Images"][0]["ImageId"]
         data = {"ImageId": image, "InstanceType": "m5.large", "UserData": base64.b64encode(b"old").decode()}
         self.template = self.ec2.create_launch_template(LaunchTemplateName=NAME, LaunchTemplateData=data)["LaunchTemplate"][
@@ -104,11 +104,17 @@ class Group:
         image = self.ec2.create_image(InstanceId=instance["InstanceId"], Name=name)["ImageId"]
         self.ec2.create_launch_template_version(LaunchTemplateId=self.template, SourceVersion="1", LaunchTemplateData={"ImageId": image})
 
-    def use_all_addresses(self) -> None:
-        """Leave no free address in the subnet."""
-        [subnet] = self.ec2.describe_subnets(SubnetIds=[self.subnet])["Subnets"]
+    def add_subnet(self) -> str:
+        """Let the group launch instances in another subnet, too."""
+        found: str = self.ec2.create_subnet(VpcId=self.vpc, CidrBlock="10.9.1.0/28")["Subnet"]["SubnetId"]
+        self.groups.update_auto_scaling_group(AutoScalingGroupName=NAME, VPCZoneIdentifier=f"{self.subnet},{found}")
+        return found
+
+    def use_all_addresses(self, name: str) -> None:
+        """Leave no free address in a subnet."""
+        [subnet] = self.ec2.describe_subnets(SubnetIds=[name])["Subnets"]
         for _number in range(subnet["AvailableIpAddressCount"]):
-            self.ec2.create_network_interface(SubnetId=self.subnet)
+            self.ec2.create_network_interface(SubnetId=name)
 
     def close(self) -> None:
         self._ended.set()

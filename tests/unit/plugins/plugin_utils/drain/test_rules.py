@@ -410,6 +410,7 @@ EXAMPLES = [
         lists(pod("p"), VALIDATING=hook()) | slices("a", "b"),
     ),
     Example("subnet_exhausted", BLOCKS, "a", lists(), None, more={"subnets": (Subnet("subnet-1", 0, ("a",)),)}),
+    Example("subnet_exhausted", NOTICE, "", lists(), None, more={"subnets": (Subnet("subnet-2", 0, ()),)}),
     Example("subnet_nearly_exhausted", NOTICE, "a", lists(), None, more={"subnets": (Subnet("subnet-1", 3, ("a",)),)}),
     Example("not_checked", NOTICE, "", lists(pod("p"), DAEMON_SETS="the identity may not list daemonsets"), lists(pod("p"))),
 ]
