@@ -83,7 +83,7 @@ class AwsAuth:
         return next((index for index, one in same if one is not None and one.key == role.key and one.path), None)
 
     def is_ours(self, item: Item) -> bool:
-        """Whether this collection wrote an item. Only the ARN is recorded, so of several items for it, those that map nodes."""
+        """Whether this collection wrote an item. Only the ARN is recorded: of several items for one ARN, the items of nodes are ours."""
         arn = item.arn.lower()
         return arn in self.owned and (item.is_node or not any(one.is_node for one in self.items if one.arn.lower() == arn))
 
