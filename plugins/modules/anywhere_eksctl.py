@@ -108,7 +108,7 @@ def main() -> None:
     }
     module = AnsibleModule(specification, supports_check_mode=True)
     # The operation itself tells all programs that are missing, with the plug-in.
-    module_call.run_module(module, eksctl, ())
+    module_call.run_module(module, eksctl, (), module.params["operation"] == "observe")
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ changed:
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._anywhere import module_call
-from ..module_utils._anywhere.admin_steps import OPERATIONS, admin_step
+from ..module_utils._anywhere.admin_steps import OPERATIONS, READS, admin_step
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def main() -> None:
         **module_call.WORK_DIR,
     }
     module = AnsibleModule(specification, supports_check_mode=True)
-    module_call.run_module(module, admin_step, ())
+    module_call.run_module(module, admin_step, (), module.params["operation"] in READS)
 
 
 if __name__ == "__main__":

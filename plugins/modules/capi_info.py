@@ -226,7 +226,7 @@ def main() -> None:
         **module_call.WORK_DIR,
     }
     module = AnsibleModule(specification, supports_check_mode=True)
-    module_call.run_module(module, observe, ("docker", "kind", "kubectl"))
+    module_call.run_module(module, observe, ("docker", "kind", "kubectl"), only_reads=True)
 
 
 if __name__ == "__main__":

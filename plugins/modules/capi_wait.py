@@ -140,7 +140,7 @@ def main() -> None:
         **module_call.WORK_DIR,
     }
     module = AnsibleModule(specification, supports_check_mode=True)
-    module_call.run_module(module, blockers.wait, ("kubectl",))
+    module_call.run_module(module, blockers.wait, ("kubectl",), only_reads=True)
 
 
 if __name__ == "__main__":

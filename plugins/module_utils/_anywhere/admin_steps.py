@@ -17,14 +17,14 @@ from .work_folder import EKSCTL_RECORD
 
 def admin_step(programs: AdminPrograms, options: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
     """One operation. Raises C(StepFailed)."""
-    if check_mode and options["operation"] not in _READS:
+    if check_mode and options["operation"] not in READS:
         return {"changed": True}
     values = {name: os.path.abspath(os.path.expanduser(value)) if name in _PATHS else value for name, value in options["values"].items()}
     return _OPERATIONS[options["operation"]](programs, options["work_dir"], values, check_mode)
 
 
-def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check_mode: bool) -> Dict[str, Any]:
-    """What a run must know before it takes the lock. Creates the work folder."""
+def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    """What a run must know before it takes the lock."""
     absent = programs.missing([*PROGRAMS, *values.get("programs", ())])
     if absent:
         raise StepFailed(
@@ -42,8 +42,6 @@ def _open(programs: AdminPrograms, folder: str, values: Mapping[str, Any], check
                          "that it has".format(", ".join(lost)))  # fmt: skip
     # It fails with the reason if Docker is not running, or if the user is not in its group.
     bootstrap_cluster.nodes(programs, values["name"])
-    if not check_mode:
-        work_folder.make(folder)
     texts = {name: work_folder.read(os.path.join(folder, name)) for name in values["files"]}
     return {"changed": False, "work_dir": folder, "lock": work_folder.read(os.path.join(folder, work_folder.LOCK)), "files": texts,
             "running": work_folder.running(folder)}  # fmt: skip
@@ -57,6 +55,7 @@ def _settle(_programs: AdminPrograms, _folder: str, values: Mapping[str, Any], _
 
 
 def _lock(_programs: AdminPrograms, folder: str, values: Mapping[str, Any], _check_mode: bool) -> Dict[str, Any]:
+    work_folder.make(folder)
     if not work_folder.replace_lock(folder, values["expected"], values["new"]):
         raise StepFailed("another run has taken the lock {0} in the meantime".format(os.path.join(folder, work_folder.LOCK)))
     return {"changed": True}
@@ -147,5 +146,5 @@ _OPERATIONS: Dict[str, Callable[[AdminPrograms, str, Mapping[str, Any], bool], D
     "resume": _resume,
 }
 _PATHS = ("source", "destination", "from_kubeconfig", "to_kubeconfig", "backup_dir")
-_READS = ("nodes", "observe", "open", "sides")
+READS = ("nodes", "observe", "open", "sides")
 OPERATIONS = tuple(sorted(_OPERATIONS))

@@ -46,15 +46,15 @@ _HIDDEN = ("config", "values", "files", "environment", "chart_values")
 _PATHS = ("work_dir", "kubeconfig", "bootstrap_kubeconfig", "dest")
 
 
-def run_module(module: Any, work: Work, needed: Sequence[str]) -> None:
-    """Do the work of a module, and end it. needed: the programs that it runs."""
+def run_module(module: Any, work: Work, needed: Sequence[str], only_reads: bool = False) -> None:
+    """Do the work of a module, and end it. needed: the programs that it runs. only_reads: it does not create the work folder."""
     options = {name: os.path.abspath(value) if name in _PATHS and value else value for name, value in module.params.items()}
     programs = AdminPrograms(options.get("work_dir"))
     absent = programs.missing(needed)
     if absent:
         _fail(module, "{0} is not in PATH; fix: install it on the machine where the module runs".format(", ".join(absent)))
     try:
-        if options.get("work_dir") and not module.check_mode:
+        if options.get("work_dir") and not module.check_mode and not only_reads:
             work_folder.make(options["work_dir"])
         result = work(programs, options, module.check_mode)
     except (StepFailed, OSError) as error:

@@ -333,7 +333,7 @@ def status(plan: Plan, admin: Admin) -> dict[str, Any]:
         found = this.read_folder(Problems())
         seen = this.observe()
     except RunFailed as error:
-        return _failed(plan, str(error), [])
+        return {"failed": True, "changed": False, "steps": [], "msg": f"status {plan.name}: {error}"}
     actions = forecast(plan.command, seen)
     rows = [entry for command in _COMMANDS for entry in this.ledgers[command].entries]
     return {

@@ -214,6 +214,12 @@ def test_the_status_needs_only_the_name_and_the_folder(tmp_path: Path) -> None:
     assert written["cluster"] == "dev" and written["causes"] == status["causes"]
 
 
+def test_the_status_of_a_cluster_that_was_never_made_creates_no_folder(tmp_path: Path) -> None:
+    bed = Bed(tmp_path / "work" / "dev")
+    status = bed.run("status")
+    assert status is not None and not status.get("failed") and not bed.folder.exists()
+
+
 def test_the_status_with_all_inputs_tells_the_next_steps(tmp_path: Path) -> None:
     bed = bed_in(tmp_path)
     bed.run("create")
