@@ -17,42 +17,7 @@ author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
   - nodebootstrap.eks.anywhere
-options:
-  kubeconfig:
-    description: The path of the kubeconfig of the cluster.
-    type: path
-    required: true
-  providers:
-    description: The providers that the cluster must have.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      name:
-        description: The name, such as V(kubeadm).
-        type: str
-        required: true
-      type:
-        description: The type.
-        type: str
-        required: true
-        choices: [CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider]
-      version:
-        description: The version with its C(v).
-        type: str
-        required: true
-  config:
-    description: The configuration of clusterctl as YAML. It says where the providers come from.
-    type: str
-    default: ""
-  environment:
-    description: Variables for clusterctl, such as C(HTTPS_PROXY), and the variables of the components of a provider.
-    type: dict
-    default: {}
-  timeout:
-    description: Seconds that clusterctl, and then the Deployments, may take.
-    type: float
-    default: 1800.0
+  - nodebootstrap.eks.anywhere.clusterctl
 attributes:
   check_mode:
     description: Returns whether a provider would be installed.

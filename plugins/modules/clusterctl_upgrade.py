@@ -19,43 +19,13 @@ author:
   - nodebootstrap.eks contributors (@nodebootstrap)
 extends_documentation_fragment:
   - nodebootstrap.eks.anywhere
+  - nodebootstrap.eks.anywhere.clusterctl
 options:
-  kubeconfig:
-    description: The path of the kubeconfig of the cluster.
-    type: path
-    required: true
-  providers:
-    description: The providers with the versions that the cluster must have.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      name:
-        description: The name, such as V(kubeadm).
-        type: str
-        required: true
-      type:
-        description: The type.
-        type: str
-        required: true
-        choices: [CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider]
-      version:
-        description: The version with its C(v).
-        type: str
-        required: true
   cert_manager_version:
     description:
       - The version of cert-manager with its C(v), as O(config) has it.
       - Without it, C(clusterctl upgrade plan) says whether cert-manager changes.
     type: str
-  config:
-    description: The configuration of clusterctl as YAML. It says where the providers come from.
-    type: str
-    default: ""
-  timeout:
-    description: Seconds that clusterctl, and then the Deployments, may take.
-    type: float
-    default: 1800.0
 attributes:
   check_mode:
     description: Returns what would be upgraded.
@@ -112,6 +82,7 @@ def main() -> None:
         "cert_manager_version": {"type": "str"},
         "config": {"type": "str", "default": ""},
         "timeout": {"type": "float", "default": 1800.0},
+        **module_call.ENVIRONMENT,
         **module_call.WORK_DIR,
     }
     module = AnsibleModule(specification, supports_check_mode=True)

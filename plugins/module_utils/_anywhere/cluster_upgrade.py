@@ -34,7 +34,8 @@ def upgrade_providers(programs: AdminPrograms, options: Mapping[str, Any], check
     changed = [one for one in wanted if before.installed.get((one["type"], one["name"])) not in (None, one["version"])]
     _refuse_downgrades(changed, before.installed)
     config = _config(options, check_mode)
-    new_cert_manager = _cert_manager_changes(programs, kubectl, options, config)
+    clusterctl = programs.with_variables(options["environment"])
+    new_cert_manager = _cert_manager_changes(clusterctl, kubectl, options, config)
     result = {
         "changed": bool(changed or absent or new_cert_manager),
         "to_upgrade": [providers.words(one) for one in changed],
@@ -47,9 +48,9 @@ def upgrade_providers(programs: AdminPrograms, options: Mapping[str, Any], check
     if changed or new_cert_manager:
         # cert-manager is upgraded with the providers. Without one that changes, they are named with the version that they have.
         argv = _argv("upgrade", changed or wanted, options["kubeconfig"], config, _namespaces(kubectl))
-        programs.run(argv, options["timeout"])
+        clusterctl.run(argv, options["timeout"])
     if absent:
-        programs.run(_argv("init", absent, options["kubeconfig"], config, {}), options["timeout"])
+        clusterctl.run(_argv("init", absent, options["kubeconfig"], config, {}), options["timeout"])
     providers.wait_for_all(programs, kubectl, options["timeout"])
     return result
 

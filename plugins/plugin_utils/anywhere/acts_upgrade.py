@@ -25,7 +25,8 @@ def _save_backup(work: Work) -> None:
 def _upgrade_providers(work: Work) -> None:
     plan = work.plan
     work.module("clusterctl_upgrade", kubeconfig=plan.kubeconfig, providers=list(plan.providers), config=plan.clusterctl_config,
-                cert_manager_version=plan.cert_manager or None, timeout=plan.timeouts.providers)  # fmt: skip
+                cert_manager_version=plan.cert_manager or None, environment=dict(plan.environment),
+                timeout=plan.timeouts.providers)  # fmt: skip
 
 
 def _remove(work: Work, names: list[str]) -> None:

@@ -44,7 +44,7 @@ _WORK = {
     "capi_package": (packages.install, {}),
     "capi_wait": (blockers.wait, {"fail": True, "pods_from": []}),
     "clusterctl_init": (providers.init, {"environment": {}}),
-    "clusterctl_upgrade": (cluster_upgrade.upgrade_providers, {"cert_manager_version": None, "config": ""}),
+    "clusterctl_upgrade": (cluster_upgrade.upgrade_providers, {"cert_manager_version": None, "config": "", "environment": {}}),
     "kind_cluster": (bootstrap_cluster.kind_cluster, {"unreachable_is_empty": False, "files": {}, "environment": {}}),
     "kind_images": (image_archives.load, {"name": None}),
 }
