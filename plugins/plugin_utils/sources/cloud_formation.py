@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..formats.located_text import LocatedText
-from .model import Item, encoded, listed, mapping, metadata_options, plain, unknown
+from .model import API_NAMES, Item, encoded, listed, mapping, metadata_options, plain, unknown
 
 _INSTANCE = "AWS::EC2::Instance"
 _PLACES: Mapping[str, tuple[str, ...]] = {
@@ -19,7 +19,6 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "AWS::EC2::LaunchTemplate": ("LaunchTemplateData", "UserData"),
 }
 _FIELD = "MetadataOptions"
-_OPTIONS = {name: name for name in ("HttpEndpoint", "HttpTokens", "HttpPutResponseHopLimit")}
 _BASE64, _JOIN, _SUB = "Fn::Base64", "Fn::Join", "Fn::Sub"
 _TAGS = {"!Base64": _BASE64, "!Join": _JOIN, "!Sub": _SUB}
 _VARIABLE = re.compile(r"\$\{[^!]")
@@ -51,7 +50,7 @@ def _all(resources: Mapping[str, Any]) -> Iterator[Item]:
             else:
                 yield plain(text, path)
         if (options := _metadata_options(fields, is_required=resource.get("Type") != _INSTANCE)) is not None:
-            yield metadata_options(".".join([name, *steps[:-1], _FIELD]), options, _OPTIONS, resource.get("Type"))
+            yield metadata_options(".".join([name, *steps[:-1], _FIELD]), options, API_NAMES, resource.get("Type"))
 
 
 def _metadata_options(fields: Mapping[str, Any], *, is_required: bool) -> Mapping[str, Any] | None:

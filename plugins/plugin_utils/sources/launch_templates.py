@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .model import Item, SourceText, encoded, listed, mapping, metadata_options
+from .model import API_NAMES, Item, SourceText, encoded, listed, mapping, metadata_options
 
 _USER_DATA = "UserData"
 _FIELD = "MetadataOptions"
-_OPTIONS = {name: name for name in ("HttpEndpoint", "HttpTokens", "HttpPutResponseHopLimit")}
 
 
 def read(document: Mapping[str, Any]) -> list[Item] | None:
@@ -43,11 +42,11 @@ def _all(document: Mapping[str, Any]) -> Iterator[Item]:
         for one in _with_settings(data, f"{title}.{_USER_DATA}"):
             yield replace(one, launch_template=name if isinstance(name, str) else None)
         if data:
-            yield metadata_options(f"{title}.{_FIELD}", mapping(data, _FIELD), _OPTIONS, name or data)
+            yield metadata_options(f"{title}.{_FIELD}", mapping(data, _FIELD), API_NAMES, name or data)
     for configuration in map(mapping, listed(document.get("LaunchConfigurations"))):
         title = str(configuration.get("LaunchConfigurationName"))
         yield from _with_settings(configuration, f"{title}.{_USER_DATA}")
-        yield metadata_options(f"{title}.{_FIELD}", mapping(configuration, _FIELD), _OPTIONS, configuration)
+        yield metadata_options(f"{title}.{_FIELD}", mapping(configuration, _FIELD), API_NAMES, configuration)
 
 
 def settings(data: Mapping[str, Any]) -> dict[str, Any]:

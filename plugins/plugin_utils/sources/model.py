@@ -60,6 +60,9 @@ class MetadataOptions:
     is_set: frozenset[str] = frozenset()
 
 
+API_NAMES: Mapping[str, str] = {name: name for name in ("HttpEndpoint", "HttpTokens", "HttpPutResponseHopLimit")}
+"""The fields under the names that the EC2 API has for them, too."""
+
 Item = SourceText | MetadataOptions
 """What a file of another tool contains."""
 
